@@ -1,0 +1,73 @@
+import type { Aggregate, DomainEvent } from '../kernel/aggregate.js';
+import type { EventMetadata, StoredAnswer } from './port.js';
+
+/** A loaded aggregate. `revision` is null when its stream does not exist yet. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number | null;
+}
+
+/**
+ * A value that at most one aggregate may hold, kept as a stream `<category>-<key>`: a phone number of a merchant,
+ * one on-chain transfer. Personal values go in as keyed hashes.
+ */
+export interface Claim {
+  readonly category: string;
+  readonly key: string;
+  /** Field to blame when somebody else holds it, and the message. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ExecuteOptions<State> {
+  readonly metadata?: EventMetadata;
+  /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
+  readonly claims?: readonly Claim[];
+  /** The answer that travels with the events; called with the state after them. Undefined: the request has no key. */
+  readonly answer?: (state: State) => StoredAnswer | undefined;
+}
+
+export interface Executed<State, Event> {
+  readonly state: State;
+  /** Events written by this call; empty when there was nothing to do. */
+  readonly events: readonly Event[];
+  /** Position to wait for in the views; null when nothing was written. */
+  readonly position: string | null;
+}
+
+/** The request's key was answered before: the edge replays `answer`. */
+export class AlreadyAnswered extends Error {
+  override readonly name = 'AlreadyAnswered';
+  constructor(readonly answer: StoredAnswer) {
+    super('already answered');
+  }
+}
+
+/** A claim is held by another aggregate that exists. Use cases turn it into the contract's 422. */
+export class ClaimTaken extends Error {
+  override readonly name = 'ClaimTaken';
+  constructor(
+    readonly claim: Claim,
+    readonly owner: string,
+  ) {
+    super(`${claim.category} is taken`);
+  }
+}
+
+/** Load, decide, append; once more from the start when somebody else was faster. */
+export interface CommandLoop {
+  load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /**
+   * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyAnswered}, EventStoreUnavailable,
+   * or DomainError `unavailable` after too many conflicts.
+   */
+  execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options?: ExecuteOptions<S>,
+  ): Promise<Executed<S, E>>;
+}
+
+/** Nest injection token of the {@link CommandLoop}. */
+export const COMMAND_LOOP = Symbol('COMMAND_LOOP');

@@ -1,0 +1,122 @@
+/** JSON as it is stored. No bigint: amounts are decimal strings. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Who and what caused an event; never personal data. */
+export interface EventMetadata {
+  readonly request_id?: string;
+  readonly merchant_id?: string;
+  readonly causation_id?: string;
+  /** W3C traceparent of the request that caused the event. */
+  readonly traceparent?: string;
+}
+
+/** An event on its way into a store. `id` is a uuid; appending the same id to the same stream again changes nothing. */
+export interface NewEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: EventMetadata;
+}
+
+/** An event as a store gives it back. */
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  /** Place in its stream, from 0. */
+  readonly revision: number;
+  /** Place among all events, as an opaque string: only {@link comparePositions} may look inside. */
+  readonly position: string;
+  readonly recordedAt: Date;
+}
+
+/** What the writer believes of the stream: empty, not empty, whatever, or exactly at this revision. */
+export type ExpectedRevision = 'no_stream' | 'stream_exists' | 'any' | number;
+
+export interface StreamAppend {
+  readonly stream: string;
+  readonly events: readonly NewEvent[];
+  readonly expected: ExpectedRevision;
+}
+
+/**
+ * The answer of an idempotent request, riding with the events it caused.
+ * `scope` is the merchant's id, `key` the bare uuid of the Idempotency-Key, `fingerprint` tells method, path and body.
+ */
+export interface StoredAnswer {
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  /** Exact bytes of the answer as UTF-8 text; empty for none. */
+  readonly body: string;
+}
+
+/** One unit of work: all of it or nothing on an atomic store, in the given order on another. */
+export interface Commit {
+  readonly appends: readonly StreamAppend[];
+  /** Only for stores with `carriesAnswers`. */
+  readonly answer?: StoredAnswer;
+}
+
+export type CommitResult =
+  | {
+      readonly outcome: 'committed';
+      /** Position of the last event written. */
+      readonly position: string;
+      /** Revision of each stream of `appends` after the commit, in their order. */
+      readonly revisions: readonly number[];
+    }
+  /** Nothing was written: this stream was not at its expected revision (`actual` null: it does not exist). */
+  | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
+  /** Nothing was written: the key of `answer` was answered before, with this. */
+  | { readonly outcome: 'answered'; readonly answer: StoredAnswer };
+
+export interface ReadOptions {
+  /** First revision to read; default 0. */
+  readonly fromRevision?: number;
+}
+
+export interface Subscription extends AsyncIterable<readonly RecordedEvent[]> {
+  /** Ends the iteration; safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * The event store as the application knows it. Every adapter passes the one conformance suite (conformance.ts).
+ * A store that is away throws {@link EventStoreUnavailable}.
+ */
+export interface EventStore {
+  /** Commits that touch several streams are all-or-nothing. */
+  readonly atomic: boolean;
+  /** A commit may carry an answer to be stored in the same transaction. */
+  readonly carriesAnswers: boolean;
+
+  commit(commit: Commit): Promise<CommitResult>;
+  /** Events of one stream in order; empty when it does not exist. */
+  readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
+  /** Up to `limit` events of all streams after `after` (null: from the start), in position order. */
+  readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
+  /** Everything after `after`, then everything to come, in batches, missing nothing. */
+  subscribe(after: string | null): Subscription;
+  /** Position of the newest event; null when empty. */
+  head(): Promise<string | null>;
+  /** Resolves when the store can take appends, throws {@link EventStoreUnavailable} otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nest injection token of the {@link EventStore}. */
+export const EVENT_STORE = Symbol('EVENT_STORE');
+
+export class EventStoreUnavailable extends Error {
+  override readonly name = 'EventStoreUnavailable';
+}
+
+/** Negative, zero or positive like every comparator. A null position is before all others. */
+export function comparePositions(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,30 @@
+/** An event as the domain sees it. `type` is its stored name, for example `payout.reported.v1`. */
+export interface DomainEvent<Type extends string = string, Data extends object = object> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
+/**
+ * The folding half of a decider. Decisions are plain functions `(command, state) => events` in the same file.
+ * `evolve` is pure and total; `category` holds no dash, because a stream is named `<category>-<id>`.
+ */
+export interface Aggregate<State, Event extends DomainEvent> {
+  readonly category: string;
+  readonly initial: State;
+  evolve(state: State, event: Event): State;
+}
+
+export function streamOf(aggregate: { readonly category: string }, id: string): string {
+  return `${aggregate.category}-${id}`;
+}
+
+/** Folds a history into a state; the base of every given/when/then spec and of every load. */
+export function fold<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  events: Iterable<Event>,
+  from: State = aggregate.initial,
+): State {
+  let state = from;
+  for (const event of events) state = aggregate.evolve(state, event);
+  return state;
+}

@@ -1,0 +1,37 @@
+/** What went wrong, in the domain's words. Only the HTTP filter knows which status each one is (merchant-api section 7). */
+export type DomainErrorCode =
+  | 'bad_request'
+  | 'forbidden'
+  | 'not_found'
+  | 'invalid_transition'
+  | 'in_flight'
+  | 'too_large'
+  | 'validation_failed'
+  | 'unavailable';
+
+/** Field name (without its wrapper: `url`, not `webhook_endpoint.url`) to the messages about it. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+/** The one error type that domain and application code throw on purpose. `message` is shown to the merchant. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+
+  constructor(
+    readonly code: DomainErrorCode,
+    message: string,
+    readonly fields: FieldErrors = {},
+  ) {
+    super(message);
+  }
+
+  static notFound(what: string): DomainError {
+    return new DomainError('not_found', `${what} not found`);
+  }
+
+  static invalid(fields: FieldErrors): DomainError {
+    const detail = Object.entries(fields)
+      .map(([field, messages]) => `${field} ${messages.join(', ')}`)
+      .join('; ');
+    return new DomainError('validation_failed', detail, fields);
+  }
+}

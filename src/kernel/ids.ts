@@ -1,0 +1,27 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** True for any RFC 9562 uuid in the hyphenated form, in either letter case. */
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+/** A fresh random id (uuid v4). */
+export function newId(): string {
+  return randomUUID();
+}
+
+/**
+ * The id that always belongs to the same parts (uuid v8 over SHA-256): a retry under one Idempotency-Key
+ * finds its own aggregate instead of creating a second one.
+ */
+export function deriveId(...parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:${part};`);
+  const bytes = hash.digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

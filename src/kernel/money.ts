@@ -1,0 +1,28 @@
+import Big from 'big.js';
+
+/** USDC has 6 decimals; a minor unit is 0.000001 USDC. All sums are bigint minor units. */
+export const USDC_DECIMALS = 6;
+
+const AMOUNT = /^[0-9]+(\.[0-9]{1,6})?$/;
+
+/** Whether `value` has the form of an amount: a string of digits with up to 6 decimals (decisions.md, "amounts"). */
+export function isAmount(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 40 && AMOUNT.test(value);
+}
+
+/** Minor units of an amount string that {@link isAmount} accepts. Throws RangeError for any other. */
+export function toMinorUnits(amount: string): bigint {
+  if (!isAmount(amount)) throw new RangeError('not an amount');
+  return BigInt(new Big(amount).times(10 ** USDC_DECIMALS).toFixed(0));
+}
+
+/** The shortest decimal string of minor units: `1500000n` is `"1.5"`, `0n` is `"0"`. */
+export function fromMinorUnits(minor: bigint): string {
+  return new Big(minor.toString()).div(10 ** USDC_DECIMALS).toFixed();
+}
+
+/** The amount as it is answered: leading zeros go, decimals stay as sent (`"007.50"` is `"7.50"`). */
+export function canonicalAmount(amount: string): string {
+  if (!isAmount(amount)) throw new RangeError('not an amount');
+  return amount.replace(/^0+(?=[0-9])/, '');
+}

@@ -1,0 +1,86 @@
+/** Reads one setting out of its text. Throws an Error whose message finishes the sentence "PORT must be ...". */
+export type Parser<T> = (text: string) => T;
+
+export interface Setting<T> {
+  readonly name: string;
+  readonly help: string;
+  readonly parse: Parser<T>;
+  readonly fallback: T;
+  /** Shown in the documentation instead of the fallback. */
+  readonly secret?: boolean;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export function integer(min: number, max: number): Parser<number> {
+  return (text) => {
+    const value = Number(text);
+    if (!/^-?[0-9]+$/.test(text) || value < min || value > max) {
+      throw new Error(`a whole number from ${min} to ${max}`);
+    }
+    return value;
+  };
+}
+
+export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<T> {
+  return (text) => {
+    const found = allowed.find((value) => value === text);
+    if (found === undefined) throw new Error(`one of ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+export function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
+  return (text) => {
+    const values = text.split(',').map((part) => oneOf(...allowed)(part.trim()));
+    if (values.length === 0) throw new Error(`a comma-separated list of ${allowed.join(', ')}`);
+    return [...new Set(values)];
+  };
+}
+
+export function seconds(text: string): readonly number[] {
+  const values = text.split(',').map((part) => part.trim());
+  if (!values.every((value) => /^[0-9]+(\.[0-9]+)?$/.test(value))) {
+    throw new Error('a comma-separated list of seconds, such as 0,5,300');
+  }
+  return values.map(Number);
+}
+
+export function url(...schemes: readonly string[]): Parser<string> {
+  return (text) => {
+    const found = schemes.find((scheme) => text.startsWith(`${scheme}://`));
+    if (found === undefined || !URL.canParse(text)) {
+      throw new Error(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
+    }
+    return text;
+  };
+}
+
+export function text(value: string): string {
+  return value;
+}
+
+export function flag(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true';
+}
+
+export function pattern(form: RegExp, description: string): Parser<string> {
+  return (value) => {
+    if (!form.test(value)) throw new Error(description);
+    return value;
+  };
+}
+
+/** The setting's value from the environment; an empty text counts as not set. */
+export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
+  const given = env[setting.name];
+  if (given === undefined || given.trim() === '') return setting.fallback;
+  try {
+    return setting.parse(given.trim());
+  } catch (error) {
+    const shown = setting.secret ? '' : `, not "${given}"`;
+    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${shown}. It is ${setting.help}`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { StoredAnswer } from '../../event-store/port.js';
+
+/** What the request guard must know of a merchant. */
+export interface MerchantCredentials {
+  readonly merchantId: string;
+  /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
+  readonly privateKeys: readonly string[];
+  readonly status: 'active' | 'suspended';
+  /** CIDRs the merchant calls from; empty means anywhere. */
+  readonly ipAllowList: readonly string[];
+}
+
+/** Where the guard looks up `svc-api-key`; the merchants context provides it. */
+export interface MerchantDirectory {
+  find(apiKey: string): Promise<MerchantCredentials | null>;
+}
+
+/** Nest injection token of the {@link MerchantDirectory}. */
+export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');
+
+/**
+ * One request's claim to be done once (merchant-api section 5, "Idempotency"). Handlers get it through `@Ticket()`.
+ * Without an Idempotency-Key the id is random and there is no answer to store.
+ */
+export interface IdempotencyTicket {
+  /** Id of the aggregate this request creates: the same for every repeat under one key. */
+  id(purpose: string): string;
+  /** The answer to hand to `CommandLoop.execute`; undefined without a key. */
+  answer(status: number, body: string): StoredAnswer | undefined;
+}

@@ -1,0 +1,5 @@
+/** One context's part of the OpenAPI 3.1 document. Schemas are JSON Schema 2020-12. */
+export interface OpenApiFragment {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly schemas: Readonly<Record<string, object>>;
+}
