@@ -26,8 +26,18 @@ function optional(name: string, parse: Parser<string>, help: string, secret = fa
  * In sandbox mode DATABASE_URL, CHAIN_RPC_URL and the keys that are not given come from the sandbox parts.
  */
 export const SETTINGS = {
-  mode: setting('MODE', oneOf('sandbox', 'production'), 'sandbox', 'sandbox (everything from npm packages) or production.'),
-  roles: setting('ROLES', someOf('api', 'worker', 'widget'), ['api', 'worker', 'widget'], 'what this process does.'),
+  mode: setting(
+    'MODE',
+    oneOf('sandbox', 'production'),
+    'sandbox',
+    'sandbox (everything from npm packages) or production.',
+  ),
+  roles: setting(
+    'ROLES',
+    someOf('api', 'worker', 'widget'),
+    ['api', 'worker', 'widget'],
+    'what this process does.',
+  ),
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on.'),
   port: setting('PORT', integer(0, 65535), 3000, 'the port of the API.'),
   widgetPort: setting('WIDGET_PORT', integer(0, 65535), 3001, 'the port of the onboarding widget.'),
@@ -36,31 +46,132 @@ export const SETTINGS = {
   publicUrl: optional('PUBLIC_URL', url('http', 'https'), 'the base_url that merchants see.'),
   widgetUrl: optional('WIDGET_URL', url('http', 'https'), 'the widget_url that merchants see.'),
   payUrl: optional('PAY_URL', url('http', 'https'), 'the pay_url that merchants see.'),
-  dataDir: setting('DATA_DIR', text, '.sandbox', 'the folder of the sandbox: its database, its chain, sandbox.json.'),
+  dataDir: setting(
+    'DATA_DIR',
+    text,
+    '.sandbox',
+    'the folder of the sandbox: its database, its chain, sandbox.json.',
+  ),
   databaseUrl: optional('DATABASE_URL', url('postgres', 'postgresql'), 'the PostgreSQL database.', true),
-  databasePoolSize: setting('DATABASE_POOL_SIZE', integer(4, 200), 16, 'the most connections one process opens to PostgreSQL.'),
-  eventStoreUrl: optional('EVENT_STORE_URL', url('esdb', 'esdb+discover', 'postgres', 'postgresql'), 'the event store; DATABASE_URL when not set.', true),
-  queueUrl: optional('QUEUE_URL', url('redis', 'rediss', 'postgres', 'postgresql'), 'the queue of BullMQ; DATABASE_URL when not set.', true),
-  masterKey: optional('MASTER_KEY', pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'), 'the key that seals all other secrets.', true),
+  databasePoolSize: setting(
+    'DATABASE_POOL_SIZE',
+    integer(4, 200),
+    16,
+    'the most connections one process opens to PostgreSQL.',
+  ),
+  eventStoreUrl: optional(
+    'EVENT_STORE_URL',
+    url('esdb', 'esdb+discover', 'postgres', 'postgresql'),
+    'the event store; DATABASE_URL when not set.',
+    true,
+  ),
+  queueUrl: optional(
+    'QUEUE_URL',
+    url('redis', 'rediss', 'postgres', 'postgresql'),
+    'the queue of BullMQ; DATABASE_URL when not set.',
+    true,
+  ),
+  masterKey: optional(
+    'MASTER_KEY',
+    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
+    'the key that seals all other secrets.',
+    true,
+  ),
   chainRpcUrl: optional('CHAIN_RPC_URL', url('http', 'https'), 'the JSON-RPC node of the chain.', true),
   chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
-  usdcAddress: optional('USDC_ADDRESS', pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'), 'the USDC contract on the chain.'),
-  rateLimitPerMinute: setting('RATE_LIMIT_PER_MINUTE', integer(1, 10_000_000), 100, 'requests per minute and merchant.'),
-  rateLimitPerIpPerMinute: setting('RATE_LIMIT_PER_IP_PER_MINUTE', integer(1, 100_000_000), 6000, 'requests per minute and address, before authentication.'),
-  payoutVerificationWindowSeconds: setting('PAYOUT_VERIFICATION_WINDOW_SECONDS', integer(1, 31_536_000), 86_400, 'how long a payout may wait for its transfer.'),
-  payoutConfirmations: { name: 'PAYOUT_CONFIRMATIONS', parse: integer(1, 100_000), fallback: null, help: 'confirmations a transfer needs; by chain when not set.' } as Setting<number | null>,
-  payoutCheckIntervalMs: setting('PAYOUT_CHECK_INTERVAL_MS', integer(50, 3_600_000), 1000, 'how often pending payouts are looked up on the chain.'),
-  webhookRetryScheduleSeconds: setting('WEBHOOK_RETRY_SCHEDULE_SECONDS', seconds, [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400], 'the delays after the first attempt of a delivery.'),
-  webhookTimeoutMs: setting('WEBHOOK_TIMEOUT_MS', integer(100, 30_000), 30_000, 'how long a receiver may take to answer.'),
-  webhookAllowCidrs: optional('WEBHOOK_ALLOW_CIDRS', text, 'address ranges an operator allows for webhook receivers besides public ones, comma-separated.'),
-  readYourWritesMs: setting('READ_YOUR_WRITES_MS', integer(0, 30_000), 2000, 'how long an answer waits for the read models to show its write.'),
-  projectionLagLimitMs: setting('PROJECTION_LAG_LIMIT_MS', integer(100, 3_600_000), 60_000, 'projection lag over which reads answer 503.'),
-  shutdownGraceMs: setting('SHUTDOWN_GRACE_MS', integer(0, 600_000), 30_000, 'how long SIGTERM waits for requests under way.'),
-  trustProxy: optional('TRUST_PROXY', text, 'addresses of proxies whose X-Forwarded-* headers count, comma-separated.'),
-  requireHttps: setting('REQUIRE_HTTPS', flag, false, 'refuse requests that did not come over HTTPS (production: set it when a proxy ends TLS).'),
-  logLevel: setting('LOG_LEVEL', oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'), 'info', 'the least level that is logged.'),
+  usdcAddress: optional(
+    'USDC_ADDRESS',
+    pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
+    'the USDC contract on the chain.',
+  ),
+  rateLimitPerMinute: setting(
+    'RATE_LIMIT_PER_MINUTE',
+    integer(1, 10_000_000),
+    100,
+    'requests per minute and merchant.',
+  ),
+  rateLimitPerIpPerMinute: setting(
+    'RATE_LIMIT_PER_IP_PER_MINUTE',
+    integer(1, 100_000_000),
+    6000,
+    'requests per minute and address, before authentication.',
+  ),
+  payoutVerificationWindowSeconds: setting(
+    'PAYOUT_VERIFICATION_WINDOW_SECONDS',
+    integer(1, 31_536_000),
+    86_400,
+    'how long a payout may wait for its transfer.',
+  ),
+  payoutConfirmations: {
+    name: 'PAYOUT_CONFIRMATIONS',
+    parse: integer(1, 100_000),
+    fallback: null,
+    help: 'confirmations a transfer needs; by chain when not set.',
+  } as Setting<number | null>,
+  payoutCheckIntervalMs: setting(
+    'PAYOUT_CHECK_INTERVAL_MS',
+    integer(50, 3_600_000),
+    1000,
+    'how often pending payouts are looked up on the chain.',
+  ),
+  webhookRetryScheduleSeconds: setting(
+    'WEBHOOK_RETRY_SCHEDULE_SECONDS',
+    seconds,
+    [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+    'the delays after the first attempt of a delivery.',
+  ),
+  webhookTimeoutMs: setting(
+    'WEBHOOK_TIMEOUT_MS',
+    integer(100, 30_000),
+    30_000,
+    'how long a receiver may take to answer.',
+  ),
+  webhookAllowCidrs: optional(
+    'WEBHOOK_ALLOW_CIDRS',
+    text,
+    'address ranges an operator allows for webhook receivers besides public ones, comma-separated.',
+  ),
+  readYourWritesMs: setting(
+    'READ_YOUR_WRITES_MS',
+    integer(0, 30_000),
+    2000,
+    'how long an answer waits for the read models to show its write.',
+  ),
+  projectionLagLimitMs: setting(
+    'PROJECTION_LAG_LIMIT_MS',
+    integer(100, 3_600_000),
+    60_000,
+    'projection lag over which reads answer 503.',
+  ),
+  shutdownGraceMs: setting(
+    'SHUTDOWN_GRACE_MS',
+    integer(0, 600_000),
+    30_000,
+    'how long SIGTERM waits for requests under way.',
+  ),
+  trustProxy: optional(
+    'TRUST_PROXY',
+    text,
+    'addresses of proxies whose X-Forwarded-* headers count, comma-separated.',
+  ),
+  requireHttps: setting(
+    'REQUIRE_HTTPS',
+    flag,
+    false,
+    'refuse requests that did not come over HTTPS (production: set it when a proxy ends TLS).',
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
+    'info',
+    'the least level that is logged.',
+  ),
   logFile: optional('LOG_FILE', text, 'a file for the log instead of standard output.'),
-  otlpEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT', url('http', 'https'), 'the OpenTelemetry collector; no traces when not set.'),
+  otlpEndpoint: optional(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    url('http', 'https'),
+    'the OpenTelemetry collector; no traces when not set.',
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 type Read<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
@@ -73,7 +184,9 @@ export const CONFIG = Symbol('CONFIG');
 
 /** Reads and checks every setting. Throws {@link ConfigError} whose message names the setting at fault. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const entries = Object.entries(SETTINGS).map(([key, each]) => [key, readSetting<unknown>(each, env)] as const);
+  const entries = Object.entries(SETTINGS).map(
+    ([key, each]) => [key, readSetting<unknown>(each, env)] as const,
+  );
   const config = Object.fromEntries(entries) as unknown as Config;
   if (config.mode === 'production') requireInProduction(config);
   return config;

@@ -81,6 +81,8 @@ export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
     return setting.parse(given.trim());
   } catch (error) {
     const shown = setting.secret ? '' : `, not "${given}"`;
-    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${shown}. It is ${setting.help}`);
+    throw new ConfigError(
+      `${setting.name} must be ${(error as Error).message}${shown}. It is ${setting.help}`,
+    );
   }
 }
