@@ -58,6 +58,11 @@ export class Database implements OnApplicationShutdown {
   async transaction<T>(work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
+    // A connection that dies while checked out emits an error of its own; the query under way rejects with it too.
+    const onError = (error: Error): void => {
+      broken = error;
+    };
+    client.on('error', onError);
     try {
       await client.query('begin');
       const result = await work(client);
@@ -69,6 +74,7 @@ export class Database implements OnApplicationShutdown {
       });
       throw error;
     } finally {
+      client.off('error', onError);
       client.release(broken);
     }
   }
