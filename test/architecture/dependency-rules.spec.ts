@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const root = resolve('.');
+
+/** One planted violation per rule: the smallest tree that breaks it. A rule without one fails the last test. */
+const planted: Record<string, Record<string, string>> = {
+  'kernel-imports-nothing': {
+    'src/kernel/bad.ts': "import { port } from '../event-store/port.js';\nexport const x = port;",
+    'src/event-store/port.ts': 'export const port = 1;',
+  },
+  'contexts-meet-at-contracts': {
+    'src/payouts/application/bad.ts': "import { user } from '../../users/domain/user.js';\nexport const x = user;",
+    'src/users/domain/user.ts': 'export const user = 1;',
+  },
+  'domain-is-pure': {
+    'src/payouts/domain/bad.ts': "import { db } from '../../platform/database.js';\nexport const x = db;",
+    'src/platform/database.ts': 'export const db = 1;',
+  },
+  'contract-is-pure': {
+    'src/payouts/contract.ts': "import { view } from './views/view.js';\nexport const x = view;",
+    'src/payouts/views/view.ts': 'export const view = 1;',
+  },
+  'application-knows-no-edges': {
+    'src/payouts/application/bad.ts': "import { rpc } from '../adapters/rpc.js';\nexport const x = rpc;",
+    'src/payouts/adapters/rpc.ts': 'export const rpc = 1;',
+  },
+  'views-read-events-only': {
+    'src/payouts/views/bad.ts': "import { report } from '../application/report.js';\nexport const x = report;",
+    'src/payouts/application/report.ts': 'export const report = 1;',
+  },
+  'platform-knows-no-context': {
+    'src/platform/bad.ts': "import { user } from '../users/domain/user.js';\nexport const x = user;",
+    'src/users/domain/user.ts': 'export const user = 1;',
+  },
+  'no-cycles': {
+    'src/payouts/domain/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
+    'src/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
+  },
+  'no-tests-in-production': {
+    'src/payouts/domain/bad.ts': "import { helper } from '../../../test/support/helper.js';\nexport const x = helper;",
+    'test/support/helper.ts': 'export const helper = 1;',
+  },
+  'no-dev-packages-in-production': {
+    'src/platform/bad.ts': "import fc from 'fast-check';\nexport const x = fc;",
+  },
+};
+
+interface CruiseReport {
+  readonly summary: { readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[] };
+}
+
+function cruise(folder: string): CruiseReport {
+  const args = [join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'), 'src', '--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
+  try {
+    return JSON.parse(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 })) as CruiseReport;
+  } catch (error) {
+    return JSON.parse((error as { stdout: string }).stdout) as CruiseReport;
+  }
+}
+
+describe('the dependency rules', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'disburse-rules-'));
+    for (const file of ['.dependency-cruiser.mjs', 'tsconfig.json', 'package.json']) {
+      writeFileSync(join(folder, file), readFileSync(join(root, file)));
+    }
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(Object.entries(planted))('catch a violation of %s', (rule, files) => {
+    rmSync(join(folder, 'src'), { recursive: true, force: true });
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    const names = cruise(folder).summary.violations.map((violation) => violation.rule.name);
+    expect(names).toContain(rule);
+  });
+
+  it('each have a planted violation', async () => {
+    const config = (await import(join(root, '.dependency-cruiser.mjs'))) as { default: { forbidden: { name: string }[] } };
+    expect(Object.keys(planted).sort()).toEqual(config.default.forbidden.map((rule) => rule.name).sort());
+  });
+});
