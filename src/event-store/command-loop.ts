@@ -1,5 +1,5 @@
 import type { Aggregate, DomainEvent } from '../kernel/aggregate.js';
-import type { EventMetadata, StoredAnswer } from './port.js';
+import type { EventMetadata, StoredAnswer, StreamAppend } from './port.js';
 
 /** A loaded aggregate. `revision` is null when its stream does not exist yet. */
 export interface Loaded<State> {
@@ -25,6 +25,16 @@ export interface ExecuteOptions<State> {
   readonly claims?: readonly Claim[];
   /** The answer that travels with the events; called with the state after them. Undefined: the request has no key. */
   readonly answer?: (state: State) => StoredAnswer | undefined;
+  /**
+   * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
+   * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
+   */
+  readonly preconditions?: readonly StreamAppend[];
+  /**
+   * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
+   * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
+   */
+  readonly expectNew?: boolean;
 }
 
 export interface Executed<State, Event> {
@@ -51,6 +61,17 @@ export class ClaimTaken extends Error {
     readonly owner: string,
   ) {
     super(`${claim.category} is taken`);
+  }
+}
+
+/** A stream of `preconditions` has moved on: load it anew and decide again. Nothing was written. */
+export class PreconditionFailed extends Error {
+  override readonly name = 'PreconditionFailed';
+  constructor(
+    readonly stream: string,
+    readonly actual: number | null,
+  ) {
+    super(`${stream} is not at the expected revision`);
   }
 }
 
