@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort, isFree, runsIn, startDaemon, stopProcess, until } from './processes.js';
+import { SandboxError } from './sandbox-error.js';
+import type { ServerUser } from './server-user.js';
+
+const USER = 'disburse';
+
+/** Small while idle, safe when killed; `io_method=sync` saves three idle processes. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  shared_buffers: '128MB',
+  max_connections: '200',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
+  io_method: 'sync',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+  log_line_prefix: '%m [%p] ',
+};
+
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+export interface PostgresOptions {
+  /** Folder of the server: `data`, `postgres.log`. Created when missing. */
+  readonly dir: string;
+  /** Folder with `bin`, `lib` and `share`. */
+  readonly home: string;
+  readonly password: string;
+  /** The port it had the last time; another one is taken when somebody else has it now. */
+  readonly port?: number | undefined;
+  /** False only in tests: no fsync. */
+  readonly durable: boolean;
+  readonly user: ServerUser | null;
+}
+
+export interface RunningPostgres {
+  readonly port: number;
+  readonly pid: number;
+  /** It was running already, left behind by a killed run. */
+  readonly adopted: boolean;
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the PostgreSQL of `dir`, or adopts the one that still runs there. A first start makes the cluster
+ * (0.5 s), with scram-sha-256 and only on the loopback address.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  mkdirSync(options.dir, { recursive: true });
+  const data = join(options.dir, 'data');
+  if (!existsSync(join(data, 'disburse.ready'))) await createCluster(options, data);
+  const running = await findRunning(data);
+  if (running) {
+    if (await answers(options, running.port)) return handle(options, data, running, true);
+    await stopPostmaster(running.pid);
+  }
+  rmSync(join(data, 'postmaster.pid'), { force: true });
+  return handle(options, data, await launch(options, data), false);
+}
+
+interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+/** What `postmaster.pid` says, when the process it names really is the server of this folder. */
+function readPostmaster(data: string): Postmaster | null {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return null;
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const pid = Number(lines[0]);
+  if (!runsIn(pid, data)) return null;
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
+}
+
+/** Waits until a server that starts, recovers or stops has done so. */
+async function findRunning(data: string): Promise<Postmaster | null> {
+  let found: Postmaster | null = null;
+  await until(() => {
+    found = readPostmaster(data);
+    return found === null || found.ready;
+  }, 60_000);
+  return found;
+}
+
+async function launch(options: PostgresOptions, data: string): Promise<Postmaster> {
+  const log = join(options.dir, 'postgres.log');
+  for (let attempt = 1; ; attempt += 1) {
+    const before = existsSync(log) ? readFileSync(log, 'utf8').length : 0;
+    const preferred = attempt === 1 && options.port !== undefined && (await isFree(options.port));
+    const port = preferred ? options.port! : await freePort();
+    const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE) };
+    const daemon = startDaemon({
+      command: join(options.home, 'bin', 'postgres'),
+      args: [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+      ],
+      cwd: options.dir,
+      logFile: log,
+      env: environment(),
+      ...options.user,
+    });
+    let found: Postmaster | null = null;
+    await until(() => {
+      if (daemon.exited() !== null) return true;
+      found = readPostmaster(data);
+      return found !== null && found.ready;
+    }, 60_000);
+    found = readPostmaster(data);
+    if (found !== null && found.ready) return found;
+    await stopPostmaster(daemon.pid);
+    const said = readFileSync(log, 'utf8').slice(before).trim();
+    // Another program took the port in between, or backends of a killed server still have the shared memory.
+    const passing = /Address already in use|pre-existing shared memory|lock file .* already exists/.test(
+      said,
+    );
+    if (!passing || attempt === 20) {
+      throw new SandboxError(
+        `PostgreSQL did not start (${daemon.exited() ?? 'no answer'}):\n${said || `see ${log}`}`,
+      );
+    }
+    await until(() => false, 250);
+  }
+}
+
+function handle(
+  options: PostgresOptions,
+  data: string,
+  server: Postmaster,
+  adopted: boolean,
+): RunningPostgres {
+  return {
+    port: server.port,
+    pid: server.pid,
+    adopted,
+    url: (database) => urlOf(options, server.port, database),
+    stop: async () => {
+      if (runsIn(server.pid, data)) await stopPostmaster(server.pid);
+    },
+  };
+}
+
+/** Fast shutdown first: sessions end, a checkpoint is written. */
+function stopPostmaster(pid: number): Promise<void> {
+  return stopProcess(pid, [
+    ['SIGINT', 15_000],
+    ['SIGQUIT', 5000],
+    ['SIGKILL', 2000],
+  ]);
+}
+
+function urlOf(options: PostgresOptions, port: number, database: string): string {
+  return `postgres://${USER}:${options.password}@127.0.0.1:${port}/${database}`;
+}
+
+async function answers(options: PostgresOptions, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: urlOf(options, port, 'postgres'),
+    connectionTimeoutMillis: 5000,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Creates the database unless it is there. */
+export async function ensureDatabase(server: RunningPostgres, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url('postgres') });
+  await client.connect();
+  try {
+    const found = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (found.rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A folder without the mark `disburse.ready` is half of a cluster: its making was interrupted. */
+async function createCluster(options: PostgresOptions, data: string): Promise<void> {
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(data, { mode: 0o700 });
+  const passwordFile = join(options.dir, `password-${process.pid}`);
+  writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  if (options.user) {
+    for (const path of [data, passwordFile]) chownSync(path, options.user.uid, options.user.gid);
+  }
+  try {
+    await run(options, join(options.home, 'bin', 'initdb'), [
+      `--pgdata=${data}`,
+      `--username=${USER}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--no-instructions',
+      options.durable ? '--sync-method=fsync' : '--no-sync',
+    ]);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  writeFileSync(join(data, 'disburse.ready'), '');
+}
+
+function run(options: PostgresOptions, command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: options.dir, env: environment(), ...options.user });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.on('error', (error) =>
+      reject(new SandboxError(`PostgreSQL could not be set up: ${error.message}`)),
+    );
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else
+        reject(
+          new SandboxError(
+            `PostgreSQL could not be set up (initdb, exit code ${code ?? 'unknown'}):\n${said}`,
+          ),
+        );
+    });
+  });
+}
+
+/** Nothing of the caller's PG* variables or locale reaches the server. */
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}

@@ -1,0 +1,130 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Daemon {
+  readonly pid: number;
+  /** Resolves with a word about how it ended; null while it runs. */
+  exited(): string | null;
+}
+
+export interface DaemonOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Standard output and error are appended here. */
+  readonly logFile: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/**
+ * Starts a server in a session of its own: Ctrl-C in the terminal does not reach it, so that the service can
+ * drain its requests first, and `kill -9` of the service leaves it running, to be adopted by the next start.
+ */
+export function startDaemon(options: DaemonOptions): Daemon {
+  const log = openSync(options.logFile, 'a', 0o600);
+  try {
+    const child = spawn(options.command, options.args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ['ignore', log, log],
+      detached: true,
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.gid }),
+    });
+    let end: string | null = null;
+    child.on('error', (error) => {
+      end = error.message;
+    });
+    child.on('exit', (code, signal) => {
+      end ??= signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`;
+    });
+    child.unref();
+    return { pid: child.pid ?? 0, exited: () => end };
+  } finally {
+    closeSync(log);
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  if (pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' && !isZombie(pid);
+  }
+}
+
+/** Dead, but never asked for: in a container whose first process does not reap orphans they stay for good. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the process is alive and its working folder is `dir`: a pid file alone may name a stranger by now. */
+export function runsIn(pid: number, dir: string): boolean {
+  if (!isAlive(pid)) return false;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir);
+  } catch {
+    const found = spawnSync('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fn'], { encoding: 'utf8' });
+    return found.status === 0 && found.stdout.includes(`n${dir}\n`);
+  }
+}
+
+/** Sends the signals one after the other, each with its time in ms, until the process is gone. */
+export async function stopProcess(
+  pid: number,
+  steps: readonly (readonly [NodeJS.Signals, number])[],
+): Promise<void> {
+  for (const [signal, patienceMs] of steps) {
+    if (!isAlive(pid)) return;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    if (await until(() => !isAlive(pid), patienceMs)) return;
+  }
+}
+
+/** Asks every 10 ms; false when it did not come true in time. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  patienceMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    if (await condition()) return true;
+    if (performance.now() > deadline) return false;
+    await sleep(10);
+  }
+}
+
+/** Whether nothing listens on the loopback port. */
+export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * A free loopback port below 32768: from there up the kernel hands out ports to outgoing connections, and a
+ * server that comes back later would find its own taken.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const port = 15_000 + Math.floor(Math.random() * 17_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no free loopback port between 15000 and 32000');
+}

@@ -1,0 +1,4 @@
+/** A part of the sandbox cannot run here. The message is a sentence for whoever started it. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+}

@@ -1,0 +1,38 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { SandboxError } from './sandbox-error.js';
+
+export interface ServerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Whom PostgreSQL runs as, because it refuses root: `postgres` where the system has it, else `nobody`, who is in
+ * every passwd file, so that no user has to be made. Null when the service is not root: then it runs as itself.
+ */
+export function serverUser(
+  passwd: () => string = () => readFileSync('/etc/passwd', 'utf8'),
+): ServerUser | null {
+  if (process.getuid?.() !== 0) return null;
+  const entries = passwd()
+    .split('\n')
+    .map((line) => line.split(':'));
+  for (const name of ['postgres', 'nobody']) {
+    const entry = entries.find(([each]) => each === name);
+    if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
+  }
+  throw new SandboxError(
+    'PostgreSQL does not run as root and there is neither a user postgres nor nobody: start as another user, or set DATABASE_URL.',
+  );
+}
+
+/** Whether the user may pass through every folder above `path` (and `path` itself when it is one). */
+export function canReach(user: ServerUser, path: string): boolean {
+  for (let each = resolve(path); ; each = dirname(each)) {
+    const { mode, uid, gid } = statSync(each);
+    const needed = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001;
+    if ((mode & needed) === 0) return false;
+    if (each === dirname(each)) return true;
+  }
+}

@@ -1,0 +1,17 @@
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PREFIX, sweepOrphans } from './test-run.mjs';
+
+/**
+ * Gives the run a folder of its own and nothing more: the first spec that asks for a database or a chain starts
+ * them (postgres.ts, chain.ts), so that a run of pure specs starts no server at all.
+ */
+export default async function globalSetup() {
+  await sweepOrphans();
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  // PostgreSQL may run as another user here, who has to pass through.
+  chmodSync(folder, 0o711);
+  writeFileSync(join(folder, 'run.pid'), String(process.pid));
+  process.env.DISBURSE_TEST_RUN = folder;
+}

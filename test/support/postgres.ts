@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Database } from '../../src/platform/database/database.js';
+import { postgresHome } from '../../src/platform/sandbox/binaries.js';
+import { ensureDatabase, startPostgres } from '../../src/platform/sandbox/postgres.js';
+import { serverUser } from '../../src/platform/sandbox/server-user.js';
+import { oncePerRun, runFolder } from './run-folder.js';
+
+const TEMPLATE = 'disburse_template';
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly database: Database;
+  readonly pool: pg.Pool;
+  /** Closes the connections and deletes the database. */
+  drop(): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  readonly poolSize?: number;
+}
+
+/** A fresh, migrated database for one spec file: a copy of a template that is migrated once per run. */
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const url = await testDatabaseUrl();
+  const database = await Database.connect({ url, poolSize: options.poolSize ?? 8, migrate: false });
+  return {
+    url,
+    database,
+    pool: database.pool,
+    drop: async () => {
+      await database.close();
+      await dropTestDatabase(url);
+    },
+  };
+}
+
+/** The URL alone, for services that connect by themselves. Dropped with the run, or by {@link dropTestDatabase}. */
+export async function testDatabaseUrl(): Promise<string> {
+  const server = await oncePerRun('postgres', startTemplate);
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await maintain(server.url, `create database ${name} template ${TEMPLATE}`);
+  return databaseUrl(server.url, name);
+}
+
+export async function dropTestDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await maintain(databaseUrl(url, 'postgres'), `drop database if exists "${name}" with (force)`);
+}
+
+async function startTemplate(): Promise<{ url: string }> {
+  const server = await startPostgres({
+    dir: join(runFolder(), 'postgres'),
+    home: postgresHome(),
+    password: randomBytes(16).toString('hex'),
+    durable: false,
+    user: serverUser(),
+  });
+  await ensureDatabase(server, TEMPLATE);
+  const template = await Database.connect({ url: server.url(TEMPLATE), poolSize: 4 });
+  await template.close();
+  return { url: server.url('postgres') };
+}
+
+async function maintain(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseUrl(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+}

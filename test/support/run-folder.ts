@@ -1,0 +1,45 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../src/platform/sandbox/processes.js';
+
+/** The folder of this Jest run; whatever works in there is killed and deleted when the run ends. */
+export function runFolder(): string {
+  const folder = process.env['DISBURSE_TEST_RUN'];
+  if (folder === undefined)
+    throw new Error('only inside a Jest run: test/support/global-setup.mjs makes the folder');
+  return folder;
+}
+
+/** A fresh folder for one spec. Other users may pass through it, because PostgreSQL may run as another user. */
+export function specFolder(name: string): string {
+  const folder = mkdtempSync(join(runFolder(), `${name}-`));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/** Runs `make` once per Jest run, whichever worker comes first; the others wait and read what it answered. */
+export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promise<T> {
+  const done = join(runFolder(), `${name}.json`);
+  const failed = join(runFolder(), `${name}.failed`);
+  if (!existsSync(done) && takeLock(join(runFolder(), `${name}.lock`))) {
+    try {
+      writeFileSync(`${done}.new`, JSON.stringify(await make()));
+      renameSync(`${done}.new`, done);
+    } catch (error) {
+      writeFileSync(failed, (error as Error).stack ?? String(error));
+      throw error;
+    }
+  }
+  await until(() => existsSync(done) || existsSync(failed), 60_000);
+  if (existsSync(failed)) throw new Error(`${name} could not be made: ${readFileSync(failed, 'utf8')}`);
+  return JSON.parse(readFileSync(done, 'utf8')) as T;
+}
+
+function takeLock(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    return false;
+  }
+}
