@@ -1,0 +1,30 @@
+import type { Finding } from './verification.js';
+
+/** Between two looks at an old payout, at most: a late transfer is seen within half an hour. */
+const RAREST_MS = 30 * 60_000;
+/** Between two looks at a transfer that is on the chain and only lacks confirmations, at most. */
+const CONFIRMING_MS = 15_000;
+/** A payout is looked up again when its age has grown by an eighth: about 90 looks in 24 h, 100 a second for 100,000 pending. */
+const AGE_SHARE = 8;
+
+/**
+ * How long to wait before the next look at a pending payout, in ms: fresh ones often, old ones rarely, and never past
+ * the end of the window. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
+ */
+export function nextCheckDelay(input: {
+  readonly ageMs: number;
+  readonly untilExpiryMs: number;
+  readonly finding: Finding['kind'];
+  readonly intervalMs: number;
+  readonly random: number;
+}): number {
+  const longest = input.finding === 'confirming' ? CONFIRMING_MS : RAREST_MS;
+  const wait = Math.max(input.intervalMs, Math.min(input.ageMs / AGE_SHARE, longest));
+  const spread = Math.round(wait * (0.9 + 0.2 * input.random));
+  return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
+}
+
+/** How long the worker keeps away from a node that failed `failures` times in a row, in ms: 0.5 s doubling to 30 s. */
+export function nodeBackoff(failures: number): number {
+  return Math.min(500 * 2 ** Math.min(failures - 1, 10), 30_000);
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { depthOf, memberText } from './custom-metadata.js';
+
+const PATH = ['payout', 'custom_metadata'];
+
+describe('the text of a member', () => {
+  it.each([
+    ['a large integer', '{"n":12345678901234567890123}'],
+    ['escapes and key order', '{"b":"\\u0000\\ud800","a":1,"10":2,"9":1}'],
+    ['inner white space', '{ "a" :\n [ 1 , 2 ]\t}'],
+    ['braces and quotes in strings', '{"a":"}\\"{","]":"\\\\"}'],
+    ['nothing', '{}'],
+    ['a value that is no object', 'null'],
+    ['a number before a closing brace', '-1.5e+3'],
+    ['a string', '"a,b}"'],
+  ])('keeps %s', (_name, metadata) => {
+    const body = `{"user_id":"u","payout":{"amount":"1","custom_metadata":${metadata},"z":[{}]},"x":"}"}`;
+    JSON.parse(body);
+    expect(memberText(body, PATH)).toBe(metadata);
+    const spaced = ` {\n"payout" : { "custom_metadata" : ${metadata} } }`;
+    JSON.parse(spaced);
+    expect(memberText(spaced, PATH)).toBe(metadata);
+  });
+
+  it('finds keys that are written with escapes', () => {
+    expect(memberText('{"pay\\u006fut":{"custom_m\\u0065tadata":{"a":1}}}', PATH)).toBe('{"a":1}');
+  });
+
+  it('takes the last of repeated keys', () => {
+    const body = '{"payout":{"custom_metadata":1},"payout":{"custom_metadata":2,"custom_metadata":3}}';
+    expect(memberText(body, PATH)).toBe('3');
+    expect(memberText('{"payout":{"custom_metadata":1},"payout":{}}', PATH)).toBeUndefined();
+  });
+
+  it.each([
+    '{}',
+    '{"payout":null}',
+    '{"payout":[]}',
+    '{"payout":"{}"}',
+    '{"custom_metadata":{}}',
+    '{"payout":{}}',
+  ])('is undefined in %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
+
+  it('is the value that JSON.parse sees, whatever surrounds it', () => {
+    fc.assert(
+      fc.property(
+        fc.json(),
+        fc.json(),
+        fc.string(),
+        fc.constantFrom(0, 1, 4),
+        (metadata, other, key, indent) => {
+          const before = {
+            [`${key}-`]: JSON.parse(other) as unknown,
+            custom_metadata: JSON.parse(metadata) as unknown,
+          };
+          const body = JSON.stringify(
+            { other: [before], payout: { ...before, z: before }, end: key },
+            null,
+            indent,
+          );
+          const text = memberText(body, PATH);
+          expect(JSON.parse(text!)).toEqual(before.custom_metadata);
+          expect(body).toContain(text!);
+        },
+      ),
+    );
+  });
+});
+
+describe('the depth of a JSON text', () => {
+  it.each([
+    ['1', 0],
+    ['"[[["', 0],
+    ['{}', 1],
+    ['{"a":[]}', 2],
+    ['{"a":{},"b":{}}', 2],
+    ['{"\\"":[[1],{"}":"{"}]}', 3],
+  ])('of %s is %d', (json, depth) => expect(depthOf(json)).toBe(depth));
+
+  it('survives a text that would overflow a recursive walk', () => {
+    expect(depthOf('['.repeat(100_000) + ']'.repeat(100_000))).toBe(100_000);
+  });
+});

@@ -1,0 +1,29 @@
+import type { PayoutFacts } from '../contract.js';
+import type { ReportedPayout } from './payout.js';
+
+/**
+ * The JSON of a payout as the API answers it (merchant-api section 2.2, fields in its order), built without parsing
+ * the merchant's metadata. `reason` is null unless the payout expired.
+ */
+export function payoutJson(
+  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
+  status: ReportedPayout['status'],
+  reason: string | null,
+  createdAt: string,
+): string {
+  return `${payoutJsonBeforeTime(facts, status, reason)}${createdAt}"}`;
+}
+
+/** {@link payoutJson} up to the opening quote of `created_at`, which the terminal events do not repeat. */
+export function payoutJsonBeforeTime(
+  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
+  status: ReportedPayout['status'],
+  reason: string | null,
+): string {
+  return (
+    `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
+    `"currency_code":"${facts.currency_code}","status":"${status}",` +
+    `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
+    `"custom_metadata":${facts.custom_metadata},"created_at":"`
+  );
+}

@@ -1,0 +1,85 @@
+/** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
+export interface TransferLog {
+  readonly token: string;
+  readonly to: string;
+  readonly amountMinor: bigint;
+  readonly logIndex: number;
+}
+
+/** What the chain says of one transaction that it has included in a block. */
+export interface TransactionReceipt {
+  readonly succeeded: boolean;
+  readonly blockNumber: number;
+  readonly transfers: readonly TransferLog[];
+}
+
+/** What would confirm a payout; addresses in any letter case. */
+export interface ExpectedTransfer {
+  readonly token: string;
+  readonly wallet: string;
+  readonly amountMinor: bigint;
+  readonly confirmations: number;
+}
+
+/** What one look at the chain says of one payout. Only `settled` ends the wait before its window does. */
+export type Finding =
+  | { readonly kind: 'settled'; readonly blockNumber: number; readonly logIndexes: readonly number[] }
+  | { readonly kind: 'confirming'; readonly confirmations: number; readonly needed: number }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'no_wallet' }
+  | { readonly kind: 'reverted' }
+  | { readonly kind: 'wrong_token' }
+  | { readonly kind: 'wrong_recipient' }
+  | { readonly kind: 'wrong_amount' }
+  | { readonly kind: 'already_used' };
+
+/**
+ * Judges a receipt against what the merchant reported (decisions.md, "what confirms a payout").
+ * `used` are the logs of this transaction that confirmed other payouts; `head` is the newest block.
+ */
+export function judge(
+  receipt: TransactionReceipt | null,
+  expected: ExpectedTransfer,
+  head: number,
+  used: ReadonlySet<number>,
+): Finding {
+  if (receipt === null) return { kind: 'not_found' };
+  if (!receipt.succeeded) return { kind: 'reverted' };
+  const ofToken = receipt.transfers.filter((log) => log.token === expected.token.toLowerCase());
+  if (ofToken.length === 0) return { kind: 'wrong_token' };
+  const toWallet = ofToken.filter((log) => log.to === expected.wallet.toLowerCase());
+  if (toWallet.length === 0) return { kind: 'wrong_recipient' };
+  const exact = toWallet.filter((log) => log.amountMinor === expected.amountMinor);
+  if (exact.length === 0) return { kind: 'wrong_amount' };
+  const free = exact.filter((log) => !used.has(log.logIndex));
+  if (free.length === 0) return { kind: 'already_used' };
+  const confirmations = Math.max(0, head - receipt.blockNumber + 1);
+  if (confirmations < expected.confirmations) {
+    return { kind: 'confirming', confirmations, needed: expected.confirmations };
+  }
+  return { kind: 'settled', blockNumber: receipt.blockNumber, logIndexes: free.map((log) => log.logIndex) };
+}
+
+/** The sentence a merchant reads in `reason` when the window ends on this finding. */
+export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): string {
+  switch (finding.kind) {
+    case 'not_found':
+      return 'Transaction not found on the chain within the verification window';
+    case 'no_wallet':
+      return 'The user had no wallet to receive the transfer within the verification window';
+    case 'reverted':
+      return 'The transaction was reverted';
+    case 'wrong_token':
+      return 'Wrong token: the transaction transfers no USDC';
+    case 'wrong_recipient':
+      return "Wrong recipient: the transaction transfers no USDC to the user's wallet";
+    case 'wrong_amount':
+      return "Wrong amount: the USDC transferred to the user's wallet is not the amount reported";
+    case 'already_used':
+      return 'The transfer was already used by another payout';
+    case 'confirming':
+      return `Not confirmed in time: the transfer had ${finding.confirmations} of ${finding.needed} confirmations`;
+    default:
+      return finding satisfies never;
+  }
+}
