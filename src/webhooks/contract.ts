@@ -1,0 +1,17 @@
+/** Events of the webhooks context that other contexts may read; everything else here is private. */
+
+/** A synthetic delivery was asked for (merchant-api section 4.4, test_delivery). */
+export interface WebhookTestRequested {
+  readonly type: 'webhook_endpoint.test_requested.v1';
+  readonly data: {
+    /** Id of the delivery: the `webhook-id` header. */
+    readonly delivery_id: string;
+    readonly endpoint_id: string;
+    readonly merchant_id: string;
+    readonly message: string;
+    readonly occurred_at: string;
+  };
+}
+
+/** Why an endpoint is disabled: by PATCH, because its receiver answered 410, or because it kept failing. */
+export type DisableCause = 'merchant' | 'gone' | 'failing';

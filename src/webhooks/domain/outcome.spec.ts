@@ -1,0 +1,37 @@
+import { expect, it } from '@jest/globals';
+import { outcomeOf, type Outcome } from './outcome.js';
+
+const answered: [number, Outcome][] = [
+  [199, 'retry'],
+  [200, 'succeeded'],
+  [204, 'succeeded'],
+  [299, 'succeeded'],
+  [300, 'retry'],
+  [301, 'retry'],
+  [399, 'retry'],
+  [400, 'exhausted'],
+  [401, 'exhausted'],
+  [407, 'exhausted'],
+  [408, 'retry'],
+  [409, 'exhausted'],
+  [410, 'gone'],
+  [411, 'exhausted'],
+  [428, 'exhausted'],
+  [429, 'retry'],
+  [430, 'exhausted'],
+  [499, 'exhausted'],
+  [500, 'retry'],
+  [503, 'retry'],
+  [599, 'retry'],
+];
+
+it.each(answered)('an answer of %i means %s', (status, outcome) => {
+  expect(outcomeOf({ kind: 'answered', status, retryAfter: null })).toBe(outcome);
+});
+
+it.each(['address', 'dns', 'connect', 'tls', 'send', 'answer', 'timeout'] as const)(
+  'a failure at %s is retried',
+  (phase) => {
+    expect(outcomeOf({ kind: 'failed', phase })).toBe('retry');
+  },
+);

@@ -1,0 +1,195 @@
+import type { Aggregate } from '../../kernel/aggregate.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { DisableCause } from '../contract.js';
+
+/** Endpoints a merchant may have (merchant-api section 8). */
+export const ENDPOINT_LIMIT = 10;
+
+interface Of {
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+}
+
+export type WebhookEndpointEvent =
+  | {
+      readonly type: 'webhook_endpoint.registered.v1';
+      readonly data: Of & {
+        readonly url: string;
+        readonly description: string | null;
+        /** Types it wants; null means all. */
+        readonly event_types: readonly string[] | null;
+        readonly sealed_signing_secret: string;
+        readonly created_at: string;
+      };
+    }
+  | {
+      readonly type: 'webhook_endpoint.updated.v1';
+      readonly data: Of & {
+        readonly url: string;
+        readonly description: string | null;
+        readonly event_types: readonly string[] | null;
+        readonly updated_at: string;
+      };
+    }
+  | { readonly type: 'webhook_endpoint.enabled.v1'; readonly data: Of & { readonly at: string } }
+  | {
+      readonly type: 'webhook_endpoint.disabled.v1';
+      readonly data: Of & { readonly cause: DisableCause; readonly at: string };
+    }
+  | { readonly type: 'webhook_endpoint.deleted.v1'; readonly data: Of & { readonly at: string } };
+
+export type EndpointStatus = 'enabled' | 'disabled';
+
+/** One endpoint as its registry knows it. */
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly eventTypes: readonly string[] | null;
+  readonly sealedSigningSecret: string;
+  readonly status: EndpointStatus;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** All endpoints of one merchant: one stream, so that the limit of ten holds under any race. */
+export interface WebhookEndpoints {
+  readonly byId: ReadonlyMap<string, Endpoint>;
+}
+
+export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent> = {
+  category: 'webhook_endpoints',
+  initial: { byId: new Map() },
+  evolve: (state, event) => {
+    const { data } = event;
+    switch (event.type) {
+      case 'webhook_endpoint.registered.v1':
+        return put(state, {
+          id: data.endpoint_id,
+          url: event.data.url,
+          description: event.data.description,
+          eventTypes: event.data.event_types,
+          sealedSigningSecret: event.data.sealed_signing_secret,
+          status: 'enabled',
+          createdAt: event.data.created_at,
+          updatedAt: event.data.created_at,
+        });
+      case 'webhook_endpoint.updated.v1': {
+        const { url, description, event_types, updated_at } = event.data;
+        return change(state, data.endpoint_id, {
+          url,
+          description,
+          eventTypes: event_types,
+          updatedAt: updated_at,
+        });
+      }
+      case 'webhook_endpoint.enabled.v1':
+        return change(state, data.endpoint_id, { status: 'enabled', updatedAt: event.data.at });
+      case 'webhook_endpoint.disabled.v1':
+        return change(state, data.endpoint_id, { status: 'disabled', updatedAt: event.data.at });
+      case 'webhook_endpoint.deleted.v1':
+        return { byId: new Map([...state.byId].filter(([id]) => id !== data.endpoint_id)) };
+      default:
+        return event satisfies never;
+    }
+  },
+};
+
+function put(state: WebhookEndpoints, endpoint: Endpoint): WebhookEndpoints {
+  return { byId: new Map(state.byId).set(endpoint.id, endpoint) };
+}
+
+function change(state: WebhookEndpoints, id: string, to: Partial<Endpoint>): WebhookEndpoints {
+  const endpoint = state.byId.get(id);
+  return endpoint ? put(state, { ...endpoint, ...to }) : state;
+}
+
+/** The endpoint, or the contract's 404. */
+export function endpointOf(state: WebhookEndpoints, id: string): Endpoint {
+  const endpoint = state.byId.get(id);
+  if (!endpoint) throw DomainError.notFound('Webhook endpoint');
+  return endpoint;
+}
+
+export interface Register extends Of {
+  readonly url: string;
+  readonly description: string | null;
+  readonly event_types: readonly string[] | null;
+  readonly sealed_signing_secret: string;
+  readonly created_at: string;
+}
+
+/** A repeat of the request that registered this endpoint changes nothing; an eleventh endpoint is 422. */
+export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  if (state.byId.has(command.endpoint_id)) return [];
+  if (state.byId.size >= ENDPOINT_LIMIT) {
+    throw DomainError.invalid({
+      webhook_endpoint: [`must be one of at most ${ENDPOINT_LIMIT} per merchant`],
+    });
+  }
+  return [{ type: 'webhook_endpoint.registered.v1', data: command }];
+}
+
+export interface Update extends Of {
+  /** What is absent stays as it is. */
+  readonly changes: {
+    readonly url?: string;
+    readonly description?: string | null;
+    readonly event_types?: readonly string[] | null;
+    readonly status?: EndpointStatus;
+  };
+  readonly at: string;
+}
+
+/** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
+export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  const { endpoint_id, merchant_id, changes, at } = command;
+  const endpoint = endpointOf(state, endpoint_id);
+  const fields = {
+    url: changes.url ?? endpoint.url,
+    description: changes.description === undefined ? endpoint.description : changes.description,
+    event_types: changes.event_types === undefined ? endpoint.eventTypes : changes.event_types,
+  };
+  const events: WebhookEndpointEvent[] = [];
+  if (
+    fields.url !== endpoint.url ||
+    fields.description !== endpoint.description ||
+    !sameTypes(fields.event_types, endpoint.eventTypes)
+  ) {
+    events.push({
+      type: 'webhook_endpoint.updated.v1',
+      data: { endpoint_id, merchant_id, ...fields, updated_at: at },
+    });
+  }
+  if (changes.status === 'disabled')
+    events.push(...disable({ endpoint_id, merchant_id, cause: 'merchant', at }, state));
+  if (changes.status === 'enabled' && endpoint.status === 'disabled') {
+    events.push({ type: 'webhook_endpoint.enabled.v1', data: { endpoint_id, merchant_id, at } });
+  }
+  return events;
+}
+
+function sameTypes(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((type, index) => type === b[index]);
+}
+
+export interface Disable extends Of {
+  readonly cause: DisableCause;
+  readonly at: string;
+}
+
+/** Disabling what is disabled already, or gone, changes nothing: two deliveries may both be answered with 410. */
+export function disable(command: Disable, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  if (state.byId.get(command.endpoint_id)?.status !== 'enabled') return [];
+  return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
+}
+
+export interface Remove extends Of {
+  readonly at: string;
+}
+
+export function remove(command: Remove, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  endpointOf(state, command.endpoint_id);
+  return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
+}
