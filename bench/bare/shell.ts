@@ -1,0 +1,47 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+
+const DRIFT_SECONDS = 300;
+
+/** Merchant id to private key. */
+export type Keys = ReadonlyMap<string, string>;
+
+/**
+ * The least HTTP shell with the contract's signature check (merchant-api section 5): Fastify alone, the body kept as
+ * raw bytes, the key from a map. What a route adds to it is what a row measures.
+ */
+export function bareShell(keys: Keys): FastifyInstance {
+  const app = fastify({ logger: false, keepAliveTimeout: 60_000 });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.get('/health/ready', async () => ({ status: 'ok' }));
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.url === '/health/ready') return;
+    if (!isSigned(request, keys)) return reply.code(401).send({ title: 'Invalid request signature' });
+  });
+  return app;
+}
+
+/** The raw body of a request of this shell. */
+export function rawBody(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+function isSigned(request: FastifyRequest, keys: Keys): boolean {
+  const { 'svc-api-key': apiKey, 'svc-timestamp': timestamp, 'svc-signature': signature } = request.headers;
+  if (typeof apiKey !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string')
+    return false;
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > DRIFT_SECONDS) return false;
+  const key = keys.get(apiKey);
+  if (key === undefined) return false;
+  const query = request.url.indexOf('?');
+  const path = query === -1 ? request.url : request.url.slice(0, query);
+  const expected = createHmac('sha256', key)
+    .update(`${timestamp}\n${request.method}\n${path}\n`)
+    .update(rawBody(request))
+    .digest();
+  const given = Buffer.from(signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

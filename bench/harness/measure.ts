@@ -1,0 +1,46 @@
+/** What one variant did in one round: how many units of work, in how many seconds. */
+export interface Sample {
+  readonly units: number;
+  readonly seconds: number;
+}
+
+/** One way of doing the work of a row. `round` is -1 for the warm-up, which is not counted. */
+export interface Variant {
+  readonly name: string;
+  run(round: number): Promise<Sample>;
+}
+
+export type Samples = ReadonlyMap<string, readonly Sample[]>;
+
+export const WARM_UP = -1;
+
+/**
+ * Runs the variants in turns (A B, B A, A B, ...), so that a machine that slows down for a while slows all of them.
+ * The warm-up runs each of them once and is thrown away.
+ */
+export async function alternate(
+  variants: readonly Variant[],
+  rounds: number,
+  progress: (text: string) => void = () => undefined,
+): Promise<Samples> {
+  const samples = new Map<string, Sample[]>(variants.map((variant) => [variant.name, []]));
+  for (const variant of variants) {
+    progress(`warm-up: ${variant.name}`);
+    await variant.run(WARM_UP);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    const order = round % 2 === 0 ? variants : [...variants].reverse();
+    for (const variant of order) {
+      progress(`round ${round + 1} of ${rounds}: ${variant.name}`);
+      samples.get(variant.name)!.push(await variant.run(round));
+    }
+  }
+  return samples;
+}
+
+/** Seconds that `work` took, by the monotonic clock. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}

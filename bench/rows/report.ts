@@ -1,0 +1,150 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { compare } from '../harness/compare.js';
+import { alternate, type Variant } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { startBareReports } from '../support/bare.js';
+import { load } from '../support/load.js';
+import { startService } from '../support/service.js';
+import { signed, type Credentials, type SignedRequest } from '../support/sign.js';
+import { activeUsers } from '../support/users.js';
+import { eventually } from '../support/wait.js';
+
+const PATH = '/merchants/v1/payouts/report';
+/** Minor units of the one amount that all reports have: 1.25 USDC. */
+const AMOUNT = '1.25';
+
+interface Target {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly path: string;
+  /** Rows and sums that prove that `accepted` reports (of all rounds) are there. Throws when they never come. */
+  settled(accepted: number): Promise<void>;
+}
+
+/** POST payouts/report through the whole service, beside the least that could do the job and the naive way. */
+export const reportRow: Row = {
+  name: 'report',
+  title: 'POST /merchants/v1/payouts/report through the whole service, read models live',
+  run: runReport,
+};
+
+async function runReport(context: RowContext): Promise<RowOutcome> {
+  const { options, environment } = context;
+  context.progress('starting the service');
+  const service = await startService(environment, { name: 'report' });
+  context.progress(`creating ${options.users} active users`);
+  const users = await activeUsers(service, options.users);
+  const bare = await startBareReports(environment, service.merchant);
+  const served = await environment.pool('report');
+  const stored = await environment.pool('bare');
+  const targets: Target[] = [
+    {
+      name: 'service',
+      baseUrl: service.baseUrl,
+      path: PATH,
+      settled: (accepted) => serviceSettled(context, served, service.merchant.apiKey, accepted),
+    },
+    {
+      name: 'group',
+      baseUrl: bare.baseUrl,
+      path: `/group${PATH}`,
+      settled: (accepted) => bareSettled(context, stored, 'group', accepted),
+    },
+    {
+      name: 'three',
+      baseUrl: bare.baseUrl,
+      path: `/three${PATH}`,
+      settled: (accepted) => bareSettled(context, stored, 'three', accepted),
+    },
+  ];
+  const variants = targets.map((target) => variantOf(context, target, service.merchant, users));
+  const samples = await alternate(variants, options.rounds, context.progress);
+  return {
+    comparisons: [
+      compare(samples, {
+        label: 'beside bare Fastify, signature, one group-committed insert',
+        subject: 'service',
+        reference: 'group',
+        goal: { atLeast: 0.8 },
+      }),
+      compare(samples, {
+        label: 'beside claim, event, response committed one by one',
+        subject: 'service',
+        reference: 'three',
+        goal: { atLeast: 4.5 },
+      }),
+    ],
+    notes: [
+      `${options.connections} connections, ${options.connections * options.reports} reports per variant and round, ` +
+        `each with a fresh Idempotency-Key, to ${users.length} active users`,
+    ],
+  };
+}
+
+function variantOf(context: RowContext, target: Target, who: Credentials, users: readonly string[]): Variant {
+  let accepted = 0;
+  return {
+    name: target.name,
+    run: async (round) => {
+      const { connections, reports } = context.options;
+      const requests = Array.from({ length: connections * reports }, (_, i) =>
+        report(who, target.path, users[i % users.length]!),
+      );
+      const result = await load(target.baseUrl, requests, connections);
+      const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
+      context.checks.equal(`${target.name}, ${when}: answers`, result.statuses, { 201: requests.length });
+      context.checks.equal(`${target.name}, ${when}: lost connections and repeats`, result.troubles, 0);
+      accepted += result.statuses['201'] ?? 0;
+      await target.settled(accepted);
+      return { units: requests.length, seconds: result.seconds };
+    },
+  };
+}
+
+function report(who: Credentials, path: string, userId: string): SignedRequest {
+  const body = JSON.stringify({
+    user_id: userId,
+    payout: {
+      amount: AMOUNT,
+      transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+      currency_code: 'USDC',
+    },
+  });
+  return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
+}
+
+/** Events, rows of the list, balance sums and stored answers all equal the number of 201s. */
+async function serviceSettled(
+  context: RowContext,
+  pool: pg.Pool,
+  merchantId: string,
+  accepted: number,
+): Promise<void> {
+  const count = async (sql: string, params: unknown[] = []): Promise<number> =>
+    Number((await pool.query<{ n: string }>(sql, params)).rows[0]!.n);
+  const listed = `select count(*) as n from payouts.payouts where merchant_id = $1`;
+  await eventually('the list holds all reports', async () => (await count(listed, [merchantId])) >= accepted);
+  const events = `select count(*) as n from event_store.events where type = 'payout.reported.v1'`;
+  const streams = `select count(distinct stream) as n from event_store.events where type = 'payout.reported.v1'`;
+  const answers = `select count(*) as n from event_store.answers where status = 201 and body like '{"payout":%'`;
+  context.checks.equal('payout.reported events', await count(events), accepted);
+  context.checks.equal('payout streams', await count(streams), accepted);
+  context.checks.equal('rows in the list', await count(listed, [merchantId]), accepted);
+  context.checks.equal('stored answers', await count(answers), accepted);
+}
+
+async function bareSettled(
+  context: RowContext,
+  pool: pg.Pool,
+  variant: 'group' | 'three',
+  accepted: number,
+): Promise<void> {
+  const rows = async (table: string): Promise<number> =>
+    Number((await pool.query<{ n: string }>(`select count(*) as n from ${table}`)).rows[0]!.n);
+  context.checks.equal(`${variant}: events`, await rows(`${variant}_events`), accepted);
+  if (variant === 'three') {
+    context.checks.equal('three: claims', await rows('three_claims'), accepted);
+    context.checks.equal('three: responses', await rows('three_responses'), accepted);
+  }
+}

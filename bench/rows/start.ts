@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/platform/sandbox/processes.js';
+import { compare } from '../harness/compare.js';
+import { alternate, type Variant } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { lastWords, type Child } from '../support/children.js';
+import { firstAnswer } from '../support/first-answer.js';
+import { residentMiB } from '../support/memory.js';
+import { spawnService, startService } from '../support/service.js';
+
+const IDLE_MS = 5000;
+
+interface Starting {
+  readonly child: Child;
+  readonly port: number;
+}
+
+/** From the spawn of the process to the first 200 of GET /health/ready, on a database that is up and migrated. */
+export const startRow: Row = {
+  name: 'start',
+  title: 'cold start of node dist/main.js to ready, all roles, on a warm database',
+  run: runStart,
+};
+
+async function runStart(context: RowContext): Promise<RowOutcome> {
+  const { environment, options } = context;
+  context.progress('preparing the database');
+  const first = await startService(environment, { name: 'start' });
+  await first.child.stop();
+
+  const idle = new Map<string, number>();
+  const starters: readonly (readonly [string, () => Promise<Starting>])[] = [
+    ['service', () => spawnService(environment, { name: 'start' })],
+    ['bare', () => spawnBare(context)],
+  ];
+  const variants = starters.map(([name, spawn]): Variant => {
+    return {
+      name,
+      run: async (round) => {
+        const start = performance.now();
+        const { child, port } = await spawn();
+        await firstAnswer(port, '/health/ready').catch((error: Error) => {
+          throw new Error(`${error.message}\n${lastWords(child.log)}`);
+        });
+        const seconds = (performance.now() - start) / 1000;
+        if (round === options.rounds - 1) {
+          await sleep(IDLE_MS);
+          idle.set(name, residentMiB(child.pid));
+        }
+        await child.stop();
+        context.checks.equal(
+          `${name}: ended on SIGTERM`,
+          /^(exit code 0|exit code 143|signal SIGTERM)$/.test(child.exited() ?? ''),
+          true,
+        );
+        return { units: 1, seconds };
+      },
+    };
+  });
+  const samples = await alternate(variants, options.rounds, context.progress);
+  return {
+    comparisons: [
+      compare(samples, {
+        label: 'beside a bare Fastify and pg process',
+        subject: 'service',
+        reference: 'bare',
+        goal: { atMost: 1.25 },
+      }),
+    ],
+    notes: [
+      `memory after ${IDLE_MS / 1000} s idle: service ${idle.get('service')} MiB, bare ${idle.get('bare')} MiB resident`,
+    ],
+  };
+}
+
+async function spawnBare({ environment }: RowContext): Promise<Starting> {
+  const port = await freePort();
+  const child = environment.children.start({
+    name: 'start-server',
+    args: [fileURLToPath(new URL('../bare/start-server.mjs', import.meta.url))],
+    dir: environment.folder('bare'),
+    env: { DATABASE_URL: await environment.database('start'), PORT: String(port) },
+  });
+  return { child, port };
+}

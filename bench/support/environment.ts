@@ -1,0 +1,88 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { postgresHome } from '../../src/platform/sandbox/binaries.js';
+import { startChain, type RunningChain } from '../../src/platform/sandbox/chain.js';
+import { ensureDatabase, startPostgres, type RunningPostgres } from '../../src/platform/sandbox/postgres.js';
+import { serverUser } from '../../src/platform/sandbox/server-user.js';
+import { deployUsdc } from '../../src/platform/sandbox/usdc.js';
+import { Children } from './children.js';
+
+export interface Chain {
+  readonly rpcUrl: string;
+  readonly usdcAddress: string;
+}
+
+const CHAIN_ID = 31337;
+
+/**
+ * What a run stands on: a folder of its own, a PostgreSQL of its own (durable, as in production) and the processes
+ * it started. {@link BenchEnvironment.close} ends them all and removes the folder.
+ */
+export class BenchEnvironment {
+  readonly children = new Children();
+  private readonly pools = new Map<string, pg.Pool>();
+  private anvil: RunningChain | undefined;
+  private deployed: Promise<Chain> | undefined;
+
+  private constructor(
+    readonly dir: string,
+    private readonly postgres: RunningPostgres,
+  ) {}
+
+  static async start(): Promise<BenchEnvironment> {
+    const dir = mkdtempSync(join(tmpdir(), 'disburse-bench-'));
+    // PostgreSQL may run as another user, who has to pass through.
+    chmodSync(dir, 0o711);
+    const postgres = await startPostgres({
+      dir: join(dir, 'postgres'),
+      home: postgresHome(),
+      password: 'bench',
+      durable: true,
+      user: serverUser(),
+    });
+    return new BenchEnvironment(dir, postgres);
+  }
+
+  /** URL of the database of that name, created when missing. */
+  async database(name: string): Promise<string> {
+    await ensureDatabase(this.postgres, name);
+    return this.postgres.url(name);
+  }
+
+  /** The bench's own connections to a database, for seeding and counting. */
+  async pool(name: string): Promise<pg.Pool> {
+    const known = this.pools.get(name);
+    if (known !== undefined) return known;
+    const pool = new pg.Pool({ connectionString: await this.database(name), max: 4 });
+    pool.on('error', () => undefined);
+    this.pools.set(name, pool);
+    return pool;
+  }
+
+  /** The dev chain with the test USDC, started when it is first asked for. */
+  chain(): Promise<Chain> {
+    this.deployed ??= this.startChain();
+    return this.deployed;
+  }
+
+  /** A folder for one process: its log, its files. */
+  folder(name: string): string {
+    return join(this.dir, name);
+  }
+
+  async close(): Promise<void> {
+    await this.children.stopAll();
+    await this.anvil?.stop();
+    for (const pool of this.pools.values()) await pool.end();
+    await this.postgres.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  private async startChain(): Promise<Chain> {
+    this.anvil = await startChain({ dir: this.folder('chain'), chainId: CHAIN_ID });
+    const usdcAddress = await deployUsdc(this.anvil.rpcUrl, CHAIN_ID);
+    return { rpcUrl: this.anvil.rpcUrl, usdcAddress };
+  }
+}

@@ -1,0 +1,54 @@
+import autocannon from 'autocannon';
+import type { SignedRequest } from './sign.js';
+
+export interface LoadResult {
+  /** From the first request sent to the last answer. */
+  readonly seconds: number;
+  /** How many answers had each status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Connections lost, time-outs and requests sent again: 0 or the run says nothing. */
+  readonly troubles: number;
+}
+
+/**
+ * Sends each request once over `connections` keep-alive connections, the next one when the last was answered.
+ * The requests are turned into bytes before the clock starts. `requests` is a multiple of `connections`.
+ */
+export async function load(
+  baseUrl: string,
+  requests: readonly SignedRequest[],
+  connections: number,
+): Promise<LoadResult> {
+  const each = requests.length / connections;
+  if (!Number.isInteger(each)) throw new Error('the requests do not divide by the connections');
+  const statuses: Record<string, number> = {};
+  let next = 0;
+  let resets = 0;
+  let first = 0;
+  let last = 0;
+  const instance = autocannon({
+    url: baseUrl,
+    connections,
+    amount: requests.length,
+    timeout: 30,
+    setupClient: (client) => {
+      const slice = requests.slice(next * each, (next + 1) * each);
+      next += 1;
+      client.setRequests(
+        slice.map(({ method, path, headers, body }) => ({ method, path, headers: { ...headers }, body })),
+      );
+      client.on('reset', () => (resets += 1));
+      client.on('response', (status: number) => {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        last = performance.now();
+      });
+    },
+  });
+  instance.once('start', () => (first = performance.now()));
+  const result = await instance;
+  return {
+    seconds: (last - first) / 1000,
+    statuses,
+    troubles: result.errors + result.timeouts + result.mismatches + resets,
+  };
+}
