@@ -133,7 +133,7 @@ export function reinstateMerchant(command: { at: string }, state: Merchant): Mer
   return [{ type: 'merchant.reinstated.v1', data: { merchant_id: merchantId, at: command.at } }];
 }
 
-/** `cidrs` in canonical form (see ip-allow-list.ts). */
+/** `cidrs` in canonical form (see application/ip-allow-list.ts). */
 export function setIpAllowList(
   command: { cidrs: readonly string[]; at: string },
   state: Merchant,

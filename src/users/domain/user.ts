@@ -85,7 +85,7 @@ function created(data: UserCreated['data']): User {
   };
 }
 
-/** Fields are in their stored form already (profile.ts). A repeat for the same id finds the user there and changes nothing. */
+/** Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and changes nothing. */
 export function createUser(command: Profile, state: User): UserEvent[] {
   if (state.accountState !== 'unknown') return [];
   return [
