@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { anvilBinary } from './binaries.js';
+import { readJson, writeJson, writePrivately } from './files.js';
 import { freePort, isFree, runsIn, startDaemon, stopProcess, until } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
 
@@ -14,11 +15,13 @@ export interface ChainOptions {
   readonly chainId: number;
 }
 
+/** `restored`: from the state that an earlier run saved; `adopted`: it was running, left behind by a killed run. */
+export type ChainOrigin = 'created' | 'restored' | 'adopted';
+
 export interface RunningChain {
   readonly rpcUrl: string;
   readonly pid: number;
-  /** It was running already, left behind by a killed run. */
-  readonly adopted: boolean;
+  readonly origin: ChainOrigin;
   /** Writes the state to disk when there are new blocks; true when it did. */
   save(): Promise<boolean>;
   stop(): Promise<void>;
@@ -36,14 +39,15 @@ interface ChainFile {
 export async function startChain(options: ChainOptions): Promise<RunningChain> {
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   const file = join(options.dir, 'chain.json');
-  const last = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ChainFile) : null;
+  const last = readJson<ChainFile>(file);
   if (last !== null && runsIn(last.pid, options.dir)) {
-    if (await answers(last.port, options.chainId)) return handle(options.dir, last, true);
+    if (await answers(last.port, options.chainId)) return handle(options.dir, last, 'adopted');
     await stopAnvil(last.pid);
   }
+  const restored = existsSync(stateFile(options.dir));
   const started = await launch(options, last?.port);
-  writeAtomically(file, JSON.stringify(started));
-  return handle(options.dir, started, false);
+  writeJson(file, started);
+  return handle(options.dir, started, restored ? 'restored' : 'created');
 }
 
 async function launch(options: ChainOptions, lastPort: number | undefined): Promise<ChainFile> {
@@ -72,21 +76,21 @@ async function launch(options: ChainOptions, lastPort: number | undefined): Prom
   }
 }
 
-function handle(dir: string, { pid, port }: ChainFile, adopted: boolean): RunningChain {
+function handle(dir: string, { pid, port }: ChainFile, origin: ChainOrigin): RunningChain {
   const rpcUrl = `http://127.0.0.1:${port}`;
   let saved: unknown = null;
   const save = async (): Promise<boolean> => {
     const head = await rpc(rpcUrl, 'eth_blockNumber', []);
     if (head === saved) return false;
     const dump = (await rpc(rpcUrl, 'anvil_dumpState', [])) as string;
-    writeAtomically(stateFile(dir), gunzipSync(Buffer.from(dump.slice(2), 'hex')));
+    writePrivately(stateFile(dir), gunzipSync(Buffer.from(dump.slice(2), 'hex')));
     saved = head;
     return true;
   };
   return {
     rpcUrl,
     pid,
-    adopted,
+    origin,
     save,
     stop: async () => {
       if (!runsIn(pid, dir)) return;
@@ -126,9 +130,4 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
   if (error) throw new Error(`${method}: ${error.message}`);
   return result;
-}
-
-function writeAtomically(file: string, content: string | Buffer): void {
-  writeFileSync(`${file}.new`, content, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
 }

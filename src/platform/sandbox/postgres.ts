@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, isFree, runsIn, startDaemon, stopProcess, until } from './processes.js';
+import { createCluster, hasCluster, postgresEnvironment } from './postgres-cluster.js';
+import { POSTGRES_USER, type PostgresOptions } from './postgres-options.js';
 import { SandboxError } from './sandbox-error.js';
-import type { ServerUser } from './server-user.js';
-
-const USER = 'disburse';
 
 /** Small while idle, safe when killed; `io_method=sync` saves three idle processes. */
 const SETTINGS = {
@@ -28,24 +26,13 @@ const SETTINGS = {
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-export interface PostgresOptions {
-  /** Folder of the server: `data`, `postgres.log`. Created when missing. */
-  readonly dir: string;
-  /** Folder with `bin`, `lib` and `share`. */
-  readonly home: string;
-  readonly password: string;
-  /** The port it had the last time; another one is taken when somebody else has it now. */
-  readonly port?: number | undefined;
-  /** False only in tests: no fsync. */
-  readonly durable: boolean;
-  readonly user: ServerUser | null;
-}
+/** `adopted`: it was running already, left behind by a killed run. */
+export type Origin = 'created' | 'restarted' | 'adopted';
 
 export interface RunningPostgres {
   readonly port: number;
   readonly pid: number;
-  /** It was running already, left behind by a killed run. */
-  readonly adopted: boolean;
+  readonly origin: Origin;
   url(database: string): string;
   stop(): Promise<void>;
 }
@@ -57,14 +44,21 @@ export interface RunningPostgres {
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   mkdirSync(options.dir, { recursive: true });
   const data = join(options.dir, 'data');
-  if (!existsSync(join(data, 'disburse.ready'))) await createCluster(options, data);
+  const created = !hasCluster(data);
+  if (created) await createCluster(options, data);
   const running = await findRunning(data);
   if (running) {
-    if (await answers(options, running.port)) return handle(options, data, running, true);
+    if (await answers(options, running.port)) return handle(options, data, running, 'adopted');
     await stopPostmaster(running.pid);
   }
   rmSync(join(data, 'postmaster.pid'), { force: true });
-  return handle(options, data, await launch(options, data), false);
+  return handle(options, data, await launch(options, data), created ? 'created' : 'restarted');
+}
+
+/** Stops whatever server still runs in `dir`. */
+export async function stopAbandonedPostgres(dir: string): Promise<void> {
+  const running = readPostmaster(join(dir, 'data'));
+  if (running) await stopPostmaster(running.pid);
 }
 
 interface Postmaster {
@@ -97,8 +91,8 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
   const log = join(options.dir, 'postgres.log');
   for (let attempt = 1; ; attempt += 1) {
     const before = existsSync(log) ? readFileSync(log, 'utf8').length : 0;
-    const preferred = attempt === 1 && options.port !== undefined && (await isFree(options.port));
-    const port = preferred ? options.port! : await freePort();
+    const last = attempt === 1 ? (options.port ?? null) : null;
+    const port = last !== null && (await isFree(last)) ? last : await freePort();
     const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE) };
     const daemon = startDaemon({
       command: join(options.home, 'bin', 'postgres'),
@@ -111,7 +105,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
       ],
       cwd: options.dir,
       logFile: log,
-      env: environment(),
+      env: postgresEnvironment(),
       ...options.user,
     });
     let found: Postmaster | null = null;
@@ -141,12 +135,12 @@ function handle(
   options: PostgresOptions,
   data: string,
   server: Postmaster,
-  adopted: boolean,
+  origin: Origin,
 ): RunningPostgres {
   return {
     port: server.port,
     pid: server.pid,
-    adopted,
+    origin,
     url: (database) => urlOf(options, server.port, database),
     stop: async () => {
       if (runsIn(server.pid, data)) await stopPostmaster(server.pid);
@@ -164,7 +158,7 @@ function stopPostmaster(pid: number): Promise<void> {
 }
 
 function urlOf(options: PostgresOptions, port: number, database: string): string {
-  return `postgres://${USER}:${options.password}@127.0.0.1:${port}/${database}`;
+  return `postgres://${POSTGRES_USER}:${options.password}@127.0.0.1:${port}/${database}`;
 }
 
 async function answers(options: PostgresOptions, port: number): Promise<boolean> {
@@ -193,58 +187,4 @@ export async function ensureDatabase(server: RunningPostgres, name: string): Pro
   } finally {
     await client.end();
   }
-}
-
-/** A folder without the mark `disburse.ready` is half of a cluster: its making was interrupted. */
-async function createCluster(options: PostgresOptions, data: string): Promise<void> {
-  rmSync(data, { recursive: true, force: true });
-  mkdirSync(data, { mode: 0o700 });
-  const passwordFile = join(options.dir, `password-${process.pid}`);
-  writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
-  if (options.user) {
-    for (const path of [data, passwordFile]) chownSync(path, options.user.uid, options.user.gid);
-  }
-  try {
-    await run(options, join(options.home, 'bin', 'initdb'), [
-      `--pgdata=${data}`,
-      `--username=${USER}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      '--no-instructions',
-      options.durable ? '--sync-method=fsync' : '--no-sync',
-    ]);
-  } finally {
-    rmSync(passwordFile, { force: true });
-  }
-  writeFileSync(join(data, 'disburse.ready'), '');
-}
-
-function run(options: PostgresOptions, command: string, args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: options.dir, env: environment(), ...options.user });
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    child.on('error', (error) =>
-      reject(new SandboxError(`PostgreSQL could not be set up: ${error.message}`)),
-    );
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else
-        reject(
-          new SandboxError(
-            `PostgreSQL could not be set up (initdb, exit code ${code ?? 'unknown'}):\n${said}`,
-          ),
-        );
-    });
-  });
-}
-
-/** Nothing of the caller's PG* variables or locale reaches the server. */
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -1,0 +1,28 @@
+import type { SandboxFile } from './sandbox-file.js';
+
+/** What the service tells the process that started it (`npm start`) while it boots. */
+export type Announcement =
+  | { readonly type: 'started'; readonly step: string }
+  | { readonly type: 'done'; readonly step: string; readonly note: string }
+  | { readonly type: 'ready'; readonly sandbox: SandboxFile }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** Tells the parent process, if there is one that listens. */
+export function announce(announcement: Announcement): void {
+  if (process.connected) process.send?.(announcement);
+}
+
+/** Runs one step of the boot and tells when it begins and ends. `note` says in a few words what came out. */
+export async function step<T>(name: string, work: () => Promise<T>, note: (result: T) => string): Promise<T> {
+  announce({ type: 'started', step: name });
+  const result = await work();
+  announce({ type: 'done', step: name, note: note(result) });
+  return result;
+}
+
+/** When the parent is gone (killed, perhaps), this process goes too, the orderly way. */
+export function followParent(): void {
+  if (!process.connected) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
+}

@@ -1,0 +1,45 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readJson, writeJson } from './files.js';
+import { isAlive, until } from './processes.js';
+import { SandboxError } from './sandbox-error.js';
+
+interface Holder {
+  readonly pid: number;
+  /** When the process began: tells it from a later one under the same number. */
+  readonly started: string | null;
+}
+
+/** How long a service that is on its way out may still hold the folder. */
+const PATIENCE_MS = 5000;
+
+/**
+ * Takes the folder for this process: a second service on it would stop the database of the first when it ends.
+ * A holder that was killed does not count. Answers the release.
+ */
+export async function lockDataDir(dataDir: string): Promise<() => void> {
+  const file = join(dataDir, 'service.pid');
+  if (!(await until(() => holderOf(file) === null, PATIENCE_MS))) {
+    const pid = holderOf(file)?.pid ?? 0;
+    throw new SandboxError(
+      `A sandbox is already running in ${dataDir} (process ${pid}): stop it with Ctrl-C or kill ${pid}, or set DATA_DIR to another folder.`,
+    );
+  }
+  writeJson(file, { pid: process.pid, started: startOf(process.pid) } satisfies Holder);
+  return () => rmSync(file, { force: true });
+}
+
+function holderOf(file: string): Holder | null {
+  const holder = readJson<Holder>(file);
+  if (holder === null || holder.pid === process.pid || !isAlive(holder.pid)) return null;
+  return startOf(holder.pid) === holder.started ? holder : null;
+}
+
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,22 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+/** Replaces the file in one step and on disk, readable by its owner alone: a reader sees the old or the new one. */
+export function writePrivately(file: string, content: string | Buffer): void {
+  const descriptor = openSync(`${file}.new`, 'w', 0o600);
+  try {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(`${file}.new`, file);
+}
+
+export function writeJson(file: string, value: unknown): void {
+  writePrivately(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** The JSON of the file; null when there is no such file. */
+export function readJson<T>(file: string): T | null {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T) : null;
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { POSTGRES_USER, type PostgresOptions } from './postgres-options.js';
+import { SandboxError } from './sandbox-error.js';
+
+const MARK = 'disburse.ready';
+
+/** A folder without the mark is half of a cluster: its making was interrupted. */
+export function hasCluster(data: string): boolean {
+  return existsSync(join(data, MARK));
+}
+
+/** Makes an empty cluster with scram-sha-256 for every connection, owned by the user the server runs as. */
+export async function createCluster(options: PostgresOptions, data: string): Promise<void> {
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(data, { mode: 0o700 });
+  const passwordFile = join(options.dir, `password-${process.pid}`);
+  writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  if (options.user) {
+    for (const path of [data, passwordFile]) chownSync(path, options.user.uid, options.user.gid);
+  }
+  try {
+    await run(options, join(options.home, 'bin', 'initdb'), [
+      `--pgdata=${data}`,
+      `--username=${POSTGRES_USER}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--no-instructions',
+      options.durable ? '--sync-method=fsync' : '--no-sync',
+    ]);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  writeFileSync(join(data, MARK), '');
+}
+
+function run(options: PostgresOptions, command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: options.dir, env: postgresEnvironment(), ...options.user });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.on('error', (error) =>
+      reject(new SandboxError(`PostgreSQL could not be set up: ${error.message}`)),
+    );
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else
+        reject(
+          new SandboxError(
+            `PostgreSQL could not be set up (initdb, exit code ${code ?? 'unknown'}):\n${said}`,
+          ),
+        );
+    });
+  });
+}
+
+/** Nothing of the caller's PG* variables or locale reaches the server. */
+export function postgresEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { readJson, writeJson } from './files.js';
+import type { SandboxMerchant } from './sandbox-file.js';
+
+/** `secrets.json`, readable by its owner alone: what the sandbox must remember to come back as the same one. */
+export interface SandboxSecrets {
+  readonly master_key: string;
+  readonly postgres_password: string;
+  readonly postgres_port: number | null;
+  readonly merchant: SandboxMerchant | null;
+  readonly second_merchant: SandboxMerchant | null;
+}
+
+export class SecretsFile {
+  private constructor(
+    private readonly file: string,
+    private secrets: SandboxSecrets,
+  ) {}
+
+  /** Reads the secrets of `dataDir`, or makes new ones. */
+  static open(dataDir: string): SecretsFile {
+    const file = join(dataDir, 'secrets.json');
+    const found = readJson<SandboxSecrets>(file);
+    if (found !== null) return new SecretsFile(file, found);
+    const made = new SecretsFile(file, {
+      master_key: randomBytes(32).toString('hex'),
+      postgres_password: randomBytes(24).toString('hex'),
+      postgres_port: null,
+      merchant: null,
+      second_merchant: null,
+    });
+    made.remember({});
+    return made;
+  }
+
+  get current(): SandboxSecrets {
+    return this.secrets;
+  }
+
+  remember(changes: Partial<SandboxSecrets>): void {
+    this.secrets = { ...this.secrets, ...changes };
+    writeJson(this.file, this.secrets);
+  }
+}
