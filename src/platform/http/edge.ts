@@ -10,7 +10,7 @@ export interface MerchantCredentials {
   readonly ipAllowList: readonly string[];
 }
 
-/** Where the guard looks up `svc-api-key`; the merchants context provides it. */
+/** Where the guard looks up `svc-api-key`; the merchants context provides it. Asked on every request: keep it cached. */
 export interface MerchantDirectory {
   find(apiKey: string): Promise<MerchantCredentials | null>;
 }
@@ -28,3 +28,14 @@ export interface IdempotencyTicket {
   /** The answer to hand to `CommandLoop.execute`; undefined without a key. */
   answer(status: number, body: string): StoredAnswer | undefined;
 }
+
+/** Answers of keyed requests, by (scope, key); the event store provides it. */
+export interface AnswerStore {
+  /** Stores the answer, unless the key was answered before: then that answer is returned and nothing changes. */
+  storeOrGet(answer: StoredAnswer): Promise<StoredAnswer | null>;
+  /** The answer under the key, or null. */
+  find(scope: string, key: string): Promise<StoredAnswer | null>;
+}
+
+/** Nest injection token of the {@link AnswerStore}. */
+export const ANSWER_STORE = Symbol('ANSWER_STORE');

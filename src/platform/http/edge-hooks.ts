@@ -1,0 +1,219 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.js';
+import { failpoint } from '../failpoints.js';
+import { AddressRateLimiter } from './address.js';
+import { absentHeaders, type Admission } from './admission.js';
+import { UNAVAILABLE } from './error-mapping.js';
+import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
+import { isJsonMediaType, parseJsonBody } from './json-body.js';
+import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
+import { tooManyRequests } from './rate-limit.js';
+import { newRequestState, rawPath } from './request-state.js';
+import { missingHeaders } from './signature.js';
+import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
+
+/** Everything under it is signed, unknown paths too (merchant-api section 5). */
+export const SIGNED_PREFIX = '/merchants/v1';
+
+export function isSignedPath(path: string): boolean {
+  return path === SIGNED_PREFIX || path.startsWith(`${SIGNED_PREFIX}/`);
+}
+
+const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required' };
+const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
+const MALFORMED_KEY: Problem = {
+  status: 400,
+  detail: 'Idempotency-Key must be a quoted uuid (RFC 9651 string)',
+};
+
+type Done = (error?: Error) => void;
+type SendDone = (error: Error | null, payload?: unknown) => void;
+
+/** What the hooks need of the application; it is there once the modules are initialized. */
+export interface EdgeServices {
+  readonly admission: Admission;
+  readonly idempotency: Idempotency;
+}
+
+/**
+ * The way of every request, as Fastify hooks: these cost a fraction of Nest's guards, pipes and interceptors.
+ * `arrive` runs before the body is read, `admit` on signed routes once it is there, `parse` on the others,
+ * `settle` before the answer is sent. Nothing is parsed before the signature over the raw bytes is checked.
+ */
+export class EdgeHooks {
+  private readonly addresses: AddressRateLimiter;
+  private readonly requireHttps: boolean;
+  private services: EdgeServices | null = null;
+
+  constructor(config: Pick<Config, 'rateLimitPerIpPerMinute' | 'requireHttps'>) {
+    this.addresses = new AddressRateLimiter(config.rateLimitPerIpPerMinute);
+    this.requireHttps = config.requireHttps;
+  }
+
+  connect(services: EdgeServices): void {
+    this.services = services;
+  }
+
+  /** onRequest of every route. */
+  readonly arrive = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    request.edge = newRequestState();
+    reply.header('request-id', request.id);
+    if (this.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
+      sendProblem(reply, HTTPS_REQUIRED);
+      return;
+    }
+    const blockedUntil = this.addresses.take(request.ip);
+    if (blockedUntil !== null) sendProblem(reply, tooManyRequests(blockedUntil, Date.now()));
+    else done();
+  };
+
+  /** onRequest of signed routes: a request that cannot be authentic is answered before its body is read. */
+  readonly arriveSigned = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    failpoint('request.received');
+    const absent = absentHeaders(request);
+    if (absent === null) done();
+    else sendProblem(reply, missingHeaders(absent));
+  };
+
+  /** preValidation of signed routes. */
+  readonly admit = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    this.admitSigned(request, reply).then((admitted) => {
+      if (admitted) done();
+    }, done);
+  };
+
+  /** preValidation of unsigned routes. */
+  readonly parse = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    if (parseBody(request, reply)) done();
+  };
+
+  /** onSend of every route. */
+  readonly settle = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: SendDone,
+  ): void => {
+    const ticket = request.edge?.ticket;
+    if (!ticket || ticket.key === null) {
+      done(null, payload);
+      return;
+    }
+    this.settleTicket(ticket, request, reply, payload).then((final) => done(null, final), done);
+  };
+
+  /** onResponse of every route. */
+  readonly sent = (_request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+    failpoint('answer.sent');
+    done();
+  };
+
+  /** What to send: the payload, the answer that stands already, or 503 when it cannot be made to stand. */
+  private async settleTicket(
+    ticket: RequestTicket,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+  ): Promise<unknown> {
+    const { idempotency } = this.connected();
+    try {
+      if (request.edge.settled) return payload;
+      request.edge.settled = true;
+      failpoint('answer.ready');
+      const body = typeof payload === 'string' ? payload : '';
+      const earlier = await idempotency.settle(ticket, reply.statusCode, body);
+      return earlier === null ? payload : dressReplay(request, reply, earlier);
+    } catch (error) {
+      request.edge.failure = error;
+      return dressUnavailable(reply);
+    } finally {
+      idempotency.leave(ticket);
+    }
+  }
+
+  private connected(): EdgeServices {
+    if (this.services === null)
+      throw new Error('the edge serves requests only once the modules are initialized');
+    return this.services;
+  }
+
+  private async admitSigned(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const { admission } = this.connected();
+    const merchant = await admission.admit(request, reply);
+    if (merchant === null) return false;
+    request.edge.merchant = merchant;
+    failpoint('request.authenticated');
+    return (await this.takeTicket(request, reply, merchant.merchantId)) && parseBody(request, reply);
+  }
+
+  /** False when the request was answered: a bad key, one under way, or an answer that stands already. */
+  private async takeTicket(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    merchantId: string,
+  ): Promise<boolean> {
+    const header = request.headers['idempotency-key'];
+    const { method, edge } = request;
+    if (header === undefined || method === 'GET' || method === 'HEAD' || request.is404) return true;
+    const key = parseIdempotencyKey(String(header));
+    if (key === null) {
+      sendProblem(reply, MALFORMED_KEY);
+      return false;
+    }
+    const ticket = new RequestTicket(merchantId, key, fingerprintOf(method, rawPath(request), edge.rawBody));
+    const { idempotency } = this.connected();
+    const taken = idempotency.enter(ticket);
+    if (taken !== null) {
+      refuseKey(request, reply, taken);
+      return false;
+    }
+    edge.ticket = ticket;
+    edge.idempotency = 'fresh';
+    return !hasSideEffect(request) || !(await this.replayed(request, reply, ticket));
+  }
+
+  private async replayed(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    ticket: RequestTicket,
+  ): Promise<boolean> {
+    const earlier = await this.connected().idempotency.earlier(ticket);
+    if (earlier !== null) sendReplay(request, reply, earlier);
+    return earlier !== null;
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route does work outside the event store, which must not even begin twice under one Idempotency-Key. */
+    sideEffect?: boolean;
+  }
+}
+
+function hasSideEffect(request: FastifyRequest): boolean {
+  return request.routeOptions.config.sideEffect === true;
+}
+
+function isHealthPath(request: FastifyRequest): boolean {
+  return rawPath(request).startsWith('/health/');
+}
+
+/** Puts the parsed body on the request; false when it was answered because of its media type. Throws DomainError. */
+function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { rawBody } = request.edge;
+  if (rawBody.length === 0) return true;
+  if (!isJsonMediaType(request.headers['content-type'])) {
+    sendProblem(reply, WRONG_MEDIA_TYPE);
+    return false;
+  }
+  request.body = parseJsonBody(rawBody);
+  return true;
+}
+
+function dressUnavailable(reply: FastifyReply): string {
+  reply
+    .code(UNAVAILABLE.status)
+    .headers(UNAVAILABLE.headers ?? {})
+    .header('content-type', PROBLEM_TYPE);
+  return problemJson(UNAVAILABLE);
+}

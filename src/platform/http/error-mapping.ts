@@ -1,0 +1,79 @@
+import { HttpException } from '@nestjs/common';
+import { EventStoreUnavailable } from '../../event-store/port.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { STATUS_OF, titleOf, type Problem } from './problem.js';
+
+/** Seconds after which a client may try again when something we need is away. */
+const RETRY_AFTER = '1';
+
+export const UNAVAILABLE: Problem = {
+  status: 503,
+  detail: 'The service is temporarily unavailable',
+  headers: { 'retry-after': RETRY_AFTER },
+};
+
+const UNEXPECTED: Problem = { status: 500, detail: 'An unexpected error occurred' };
+
+/** What Fastify reports before a handler runs, in words for the merchant. */
+const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The request body must be smaller than 1048576 bytes',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type must be application/json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
+  FST_ERR_BAD_URL: 'The request path is malformed',
+};
+
+/** Codes with which Node.js and PostgreSQL say that the database cannot be reached or is going down. */
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08001',
+  '08003',
+  '08006',
+]);
+const AWAY_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/;
+
+function codeOf(error: object): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether the error says that a dependency is away, so that the same request may succeed later. */
+export function saysAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof EventStoreUnavailable) return true;
+  const code = codeOf(error);
+  return (code !== undefined && AWAY.has(code)) || AWAY_MESSAGE.test(error.message);
+}
+
+/** Any thrown thing as a problem. Errors nobody threw on purpose say nothing of the inside. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof DomainError) {
+    const status = STATUS_OF[error.code];
+    const problem = { status, detail: error.message, errors: error.fields };
+    return status === 503 ? { ...problem, headers: { 'retry-after': RETRY_AFTER } } : problem;
+  }
+  if (saysAway(error)) return UNAVAILABLE;
+  if (error instanceof HttpException && error.getStatus() < 500) {
+    return { status: error.getStatus(), detail: error.message };
+  }
+  return fromFramework(error) ?? UNEXPECTED;
+}
+
+function fromFramework(error: unknown): Problem | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  const status = error.statusCode;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
+  return { status, detail: known ?? titleOf(status) };
+}

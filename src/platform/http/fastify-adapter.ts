@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.js';
+import { answerClientError } from './client-error.js';
+import { EdgeHooks, isSignedPath } from './edge-hooks.js';
+import { answerError } from './problem-filter.js';
+import { JSON_TYPE, sendProblem } from './problem.js';
+import { Reply } from './reply.js';
+import { newRequestState, rawPath } from './request-state.js';
+import { RouteTable } from './route-table.js';
+
+/** Bodies of this many bytes and more are refused with 413 (merchant-api section 8, decisions.md "1 MB"). */
+export const BODY_LIMIT = 1_048_576;
+
+/** How long a client may take to send its request, and its headers. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const TIMEOUT_CHECK_MS = 5_000;
+/** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
+const KEEP_ALIVE_MS = 72_000;
+/** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
+const MAX_PARAM_LENGTH = 16_384;
+
+type EdgeConfig = Pick<Config, 'rateLimitPerIpPerMinute' | 'requireHttps' | 'trustProxy'>;
+
+/** Nest's Fastify adapter with the edge of merchant-api sections 5, 7 and 8 around every route. */
+export class EdgeAdapter extends FastifyAdapter {
+  readonly edge: EdgeHooks;
+  readonly routes = new RouteTable();
+
+  constructor(config: EdgeConfig) {
+    super({
+      skipMiddie: true,
+      bodyLimit: BODY_LIMIT - 1,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionTimeout: 0,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+      routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+      trustProxy: config.trustProxy ?? false,
+      requestIdHeader: false,
+      genReqId: () => randomUUID(),
+      logger: false,
+      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+        request.edge = newRequestState();
+        reply.header('request-id', request.id);
+        answerError(request, reply, error);
+      },
+      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket),
+    });
+    this.edge = new EdgeHooks(config);
+    this.prepare(this.getInstance());
+  }
+
+  /** Bodies are kept as bytes and parsed by the edge, after the signature was checked. */
+  override registerParserMiddleware(): void {}
+
+  /** Serializes once: what is sent is what an Idempotency-Key stores. */
+  override reply(response: unknown, body: unknown, statusCode?: number): FastifyReply {
+    const reply = response as FastifyReply;
+    if (statusCode !== undefined) reply.code(statusCode);
+    if (body instanceof Reply) {
+      reply.code(body.status);
+      return body.body === '' ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
+    }
+    if (body === undefined || body === null) return reply.send();
+    if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body);
+    return reply.header('content-type', JSON_TYPE).send(JSON.stringify(body));
+  }
+
+  /** One mapping of errors for Nest's handlers, hooks and the framework itself. */
+  override setErrorHandler(): FastifyInstance {
+    return this.getInstance();
+  }
+
+  override setNotFoundHandler(): FastifyInstance {
+    return this.getInstance();
+  }
+
+  private prepare(fastify: FastifyInstance): void {
+    fastify.decorateRequest('edge');
+    // A GET may carry a body, and then the signature covers it.
+    fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+      request.edge.rawBody = body as Buffer;
+      done(null, undefined);
+    });
+    fastify.addHook('onRoute', (route) => {
+      this.routes.add(route.method, route.url);
+      const signed = isSignedPath(route.url);
+      if (signed) route.onRequest = [this.edge.arriveSigned];
+      route.preValidation = [signed ? this.edge.admit : this.edge.parse];
+    });
+    fastify.addHook('onRequest', this.edge.arrive);
+    fastify.addHook('onSend', this.edge.settle);
+    fastify.addHook('onResponse', this.edge.sent);
+    fastify.setErrorHandler((error, request, reply) => answerError(request, reply, error));
+    fastify.setNotFoundHandler({ preValidation: this.admitUnknown }, this.answerUnknown);
+  }
+
+  /** Under the signed prefix nobody learns without a signature which paths exist. */
+  private readonly admitUnknown = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (e?: Error) => void,
+  ) => {
+    if (isSignedPath(rawPath(request))) this.edge.admit(request, reply, done);
+    else done();
+  };
+
+  private readonly answerUnknown = (request: FastifyRequest, reply: FastifyReply): void => {
+    const allowed = this.routes.methodsOf(rawPath(request));
+    if (allowed.length === 0 || allowed.includes(request.method)) {
+      sendProblem(reply, { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` });
+    } else {
+      const headers = { allow: allowed.join(', ') };
+      sendProblem(reply, { status: 405, detail: `${request.method} is not allowed here`, headers });
+    }
+  };
+}
+
+/** The adapter to hand to `NestFactory.create(AppModule, createFastifyAdapter(config))`; HttpModule completes it. */
+export function createFastifyAdapter(config: EdgeConfig): EdgeAdapter {
+  return new EdgeAdapter(config);
+}

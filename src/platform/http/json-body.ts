@@ -1,0 +1,57 @@
+import { parse } from 'secure-json-parse';
+import { DomainError } from '../../kernel/domain-error.js';
+
+/** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
+export const MAX_DEPTH = 34;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The deepest nesting of brackets outside of strings; malformed text gets some number, the parser then refuses it. */
+function depthOf(bytes: Buffer): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (byte === 0x7d || byte === 0x5d) depth--;
+  }
+  return deepest;
+}
+
+/**
+ * The value of a JSON body. Throws DomainError `bad_request` (400) for bytes that are no UTF-8 or no JSON and for
+ * the keys `__proto__` and `constructor.prototype`; `validation_failed` (422) for nesting deeper than {@link MAX_DEPTH}.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new DomainError('bad_request', 'The request body is not valid UTF-8');
+  }
+  if (depthOf(bytes) > MAX_DEPTH) {
+    throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  try {
+    return parse(text);
+  } catch {
+    throw new DomainError('bad_request', 'The request body is not valid JSON');
+  }
+}
+
+/** Whether the media type is one that bodies may come in. None at all is taken for JSON. */
+export function isJsonMediaType(contentType: string | undefined): boolean {
+  if (contentType === undefined) return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='));
+  const utf8Charset = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  return utf8Charset && /^application\/([a-z0-9.-]+\+)?json$/.test(type.trim());
+}

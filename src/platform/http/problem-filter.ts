@@ -1,0 +1,29 @@
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AlreadyAnswered } from '../../event-store/command-loop.js';
+import { toProblem } from './error-mapping.js';
+import { sendReplay } from './idempotency.js';
+import { sendProblem } from './problem.js';
+import { drainRefusedBody } from './refused-body.js';
+
+/** Answers whatever was thrown, wherever: handler, hook or framework. */
+export function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  if (reply.sent) return;
+  if (error instanceof AlreadyAnswered) {
+    sendReplay(request, reply, error.answer);
+    return;
+  }
+  const problem = toProblem(error);
+  if (problem.status >= 500) request.edge.failure = error;
+  if (problem.status === 413) drainRefusedBody(request, reply);
+  sendProblem(reply, problem);
+}
+
+/** The exception filter of the whole application. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    answerError(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), error);
+  }
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply } from 'fastify';
+import type { DomainErrorCode, FieldErrors } from '../../kernel/domain-error.js';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** What is answered instead of a result (merchant-api sections 2.7 and 7). */
+export interface Problem {
+  readonly status: number;
+  /** Shown to the merchant. */
+  readonly detail: string;
+  readonly errors?: FieldErrors;
+  /** Members beside the standard ones, such as `string_to_sign_bytes`. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The one table from the domain's words to HTTP statuses (merchant-api section 7). */
+export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
+  bad_request: 400,
+  forbidden: 403,
+  not_found: 404,
+  invalid_transition: 409,
+  in_flight: 409,
+  too_large: 413,
+  validation_failed: 422,
+  unavailable: 503,
+};
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Invalid request signature',
+  403: 'Access forbidden',
+  404: 'Resource not found',
+  405: 'Method not allowed',
+  408: 'Request timeout',
+  409: 'Conflict',
+  413: 'Content too large',
+  415: 'Unsupported media type',
+  422: 'Invalid request parameters',
+  429: 'Too many requests',
+  431: 'Request header fields too large',
+  500: 'Internal server error',
+  503: 'Service unavailable',
+};
+
+export function titleOf(status: number): string {
+  return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
+}
+
+/** The problem-details object of section 2.7 as JSON text. */
+export function problemJson(problem: Problem): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: titleOf(problem.status),
+    status: problem.status,
+    detail: problem.detail,
+    instance: null,
+    errors: problem.errors ?? {},
+    ...problem.members,
+  });
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): void {
+  if (problem.headers !== undefined) reply.headers(problem.headers);
+  reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(problemJson(problem));
+}

@@ -1,0 +1,170 @@
+import type { Pool } from 'pg';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Problem } from './problem.js';
+
+/** Length of the window in seconds; it starts with a merchant's first request. */
+const WINDOW_SECONDS = 60;
+/** How long the store may take before the process counts on its own. */
+const STORE_TIMEOUT_MS = 1000;
+
+/** What one request was granted, and what is left of the window. */
+export interface Quota {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Epoch milliseconds at which the window ends. */
+  readonly resetsAt: number;
+}
+
+export function retryAfterSeconds(resetsAt: number, now: number): number {
+  return Math.max(1, Math.ceil((resetsAt - now) / 1000));
+}
+
+export function tooManyRequests(resetsAt: number, now: number): Problem {
+  const headers = { 'retry-after': String(retryAfterSeconds(resetsAt, now)) };
+  return { status: 429, detail: 'Rate limit exceeded', headers };
+}
+
+interface Grant {
+  readonly granted: number;
+  readonly remaining: number;
+  readonly resetsAt: number;
+}
+
+/** The requests of one merchant that wait for, or live on, points taken from the shared counter. */
+interface Window {
+  /** Points taken from the shared counter and not used yet. */
+  leased: number;
+  /** What the shared counter said was left beyond the lease. */
+  remaining: number;
+  resetsAt: number;
+  exhausted: boolean;
+  readonly waiting: ((quota: Quota) => void)[];
+  fetching: boolean;
+}
+
+/**
+ * Counts requests per merchant over all processes (merchant-api section 8): a fixed window in the database that starts
+ * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
+ * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
+ *
+ * When the database is away the process counts alone, up to the whole limit: the gate never stands open.
+ */
+export class MerchantRateLimiter {
+  private readonly windows = new Map<string, Window>();
+  private readonly lease: number;
+  private readonly shared: RateLimiterPostgres;
+  private readonly local: RateLimiterMemory;
+  private readonly sweeper: NodeJS.Timeout;
+  readonly policy: string;
+
+  constructor(
+    pool: Pool,
+    readonly limit: number,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.lease = Math.ceil(limit / 100);
+    this.policy = `"merchant";q=${limit};w=${WINDOW_SECONDS}`;
+    const points = { points: limit, duration: WINDOW_SECONDS };
+    this.local = new RateLimiterMemory(points);
+    this.shared = new RateLimiterPostgres({
+      ...points,
+      storeClient: pool,
+      storeType: 'pool',
+      schemaName: 'platform',
+      tableName: 'rate_limits',
+      keyPrefix: 'merchant',
+      tableCreated: true,
+    });
+    this.sweeper = setInterval(() => this.sweep(), WINDOW_SECONDS * 1000).unref();
+  }
+
+  /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
+  take(merchantId: string): Quota | Promise<Quota> {
+    const window = this.windowOf(merchantId);
+    const quota = this.fromLease(window);
+    if (quota !== null) return quota;
+    return new Promise((resolve) => {
+      window.waiting.push(resolve);
+      if (!window.fetching) void this.serveWaiting(merchantId, window);
+    });
+  }
+
+  /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */
+  header(quota: Quota): string {
+    return `"merchant";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
+  }
+
+  close(): void {
+    clearInterval(this.sweeper);
+  }
+
+  private windowOf(merchantId: string): Window {
+    let window = this.windows.get(merchantId);
+    if (window === undefined) {
+      window = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false, waiting: [], fetching: false };
+      this.windows.set(merchantId, window);
+    }
+    return window;
+  }
+
+  private fromLease(window: Window): Quota | null {
+    if (window.resetsAt <= this.now()) return null;
+    if (window.leased > 0) {
+      window.leased -= 1;
+      return { allowed: true, remaining: window.leased + window.remaining, resetsAt: window.resetsAt };
+    }
+    return window.exhausted ? { allowed: false, remaining: 0, resetsAt: window.resetsAt } : null;
+  }
+
+  private async serveWaiting(merchantId: string, window: Window): Promise<void> {
+    window.fetching = true;
+    while (window.waiting.length > 0) {
+      const wanted = Math.max(this.lease, window.waiting.length);
+      const grant = await this.consume(merchantId, wanted);
+      window.leased = grant.granted;
+      window.remaining = grant.remaining;
+      window.resetsAt = grant.resetsAt;
+      window.exhausted = grant.granted < wanted;
+      const served = window.waiting.splice(0);
+      for (const resolve of served) {
+        resolve(this.fromLease(window) ?? { allowed: false, remaining: 0, resetsAt: grant.resetsAt });
+      }
+    }
+    window.fetching = false;
+  }
+
+  private async consume(merchantId: string, points: number): Promise<Grant> {
+    try {
+      return this.grantOf(await this.withinTime(this.shared.consume(merchantId, points)), points);
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes) return this.grantOf(refusal, points);
+    }
+    const alone = await this.local.consume(merchantId, points).catch((refusal: RateLimiterRes) => refusal);
+    return this.grantOf(alone, points);
+  }
+
+  /** A refusal may still grant the points that were left before it. */
+  private grantOf(result: RateLimiterRes, points: number): Grant {
+    const excess = Math.max(0, result.consumedPoints - this.limit);
+    return {
+      granted: Math.max(0, points - excess),
+      remaining: Math.max(0, this.limit - result.consumedPoints),
+      resetsAt: this.now() + Math.max(1, result.msBeforeNext),
+    };
+  }
+
+  private async withinTime<T>(work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('rate limit store too slow')), STORE_TIMEOUT_MS);
+    });
+    return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  }
+
+  private sweep(): void {
+    const now = this.now();
+    for (const [merchantId, window] of this.windows) {
+      if (window.resetsAt <= now && !window.fetching) this.windows.delete(merchantId);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * An answer that is already text: the exact bytes are sent, stored under the Idempotency-Key and replayed.
+ *
+ * A controller has two ways to answer:
+ *
+ * ```ts
+ * // 1. A plain object, serialized once by the edge; with @HttpCode() for a status other than 200 (POST: 201).
+ * @Get(':id')
+ * async get(@MerchantId() merchantId: string, @UuidParam() id: string) {
+ *   return { user: await this.queryBus.execute(new GetUser(merchantId, id)) };
+ * }
+ *
+ * // 2. A Reply, when the text was made before: a write whose answer travels with its events.
+ * @Post('report')
+ * async report(@MerchantId() merchantId: string, @Ticket() ticket: IdempotencyTicket, @Body() body: unknown) {
+ *   const text = await this.commandBus.execute(new ReportPayout(merchantId, ticket, body));
+ *   return new Reply(201, text); // the handler passed ticket.answer(201, text) to CommandLoop.execute
+ * }
+ * ```
+ *
+ * Return undefined (or a Reply with an empty body) for an answer without a body.
+ */
+export class Reply {
+  constructor(
+    readonly status: number,
+    /** JSON text, or empty for no body. */
+    readonly body: string,
+  ) {}
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import type { MerchantCredentials } from './edge.js';
+import type { RequestTicket } from './ticket.js';
+
+/** How a request with an Idempotency-Key came to its answer; told in the request's log line. */
+export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
+
+/** What the edge knows of one request under way. */
+export interface RequestState {
+  readonly startedAt: number;
+  /** The body exactly as it came; empty when there was none. */
+  rawBody: Buffer;
+  merchant: MerchantCredentials | null;
+  ticket: RequestTicket | null;
+  idempotency: IdempotencyOutcome | null;
+  /** Set once the answer is final, so that sending it twice settles it once. */
+  settled: boolean;
+  /** What went wrong inside, for the log alone. */
+  failure: unknown;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    edge: RequestState;
+  }
+}
+
+export const NO_BODY = Buffer.alloc(0);
+
+export function newRequestState(): RequestState {
+  return {
+    startedAt: performance.now(),
+    rawBody: NO_BODY,
+    merchant: null,
+    ticket: null,
+    idempotency: null,
+    settled: false,
+    failure: undefined,
+  };
+}
+
+/** The path exactly as it was sent: percent-encoding kept; scheme, host and query string left out. */
+export function rawPath(request: FastifyRequest): string {
+  const target = request.raw.url ?? '/';
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  if (path.charCodeAt(0) === 0x2f) return path;
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)?$/i.exec(path);
+  return absolute === null ? path : (absolute[1] ?? '/');
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { StoredAnswer } from '../../event-store/port.js';
+import { deriveId, isUuid, newId } from '../../kernel/ids.js';
+import type { IdempotencyTicket } from './edge.js';
+
+/**
+ * The uuid in an Idempotency-Key header, lower-cased; null when the header is not an RFC 9651 string that holds one
+ * (merchant-api section 5: the quotes are required).
+ */
+export function parseIdempotencyKey(header: string): string | null {
+  if (header.length !== 38 || header[0] !== '"' || header[37] !== '"') return null;
+  const key = header.slice(1, 37);
+  return isUuid(key) ? key.toLowerCase() : null;
+}
+
+/** Tells one operation from another under the same key: method, path as sent, and body. */
+export function fingerprintOf(method: string, path: string, body: Buffer): string {
+  return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
+}
+
+/** The ticket of one request; `key` is null when it came without an Idempotency-Key. */
+export class RequestTicket implements IdempotencyTicket {
+  private seed: string | null;
+  private lastOffered: StoredAnswer | undefined;
+
+  constructor(
+    readonly scope: string,
+    readonly key: string | null,
+    readonly fingerprint: string,
+  ) {
+    this.seed = key;
+  }
+
+  id(purpose: string): string {
+    this.seed ??= newId();
+    return deriveId(this.scope, this.seed, purpose);
+  }
+
+  answer(status: number, body: string): StoredAnswer | undefined {
+    if (this.key === null) return undefined;
+    this.lastOffered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
+    return this.lastOffered;
+  }
+
+  /** The answer that last went along with a commit. */
+  get offered(): StoredAnswer | undefined {
+    return this.lastOffered;
+  }
+}

@@ -1,0 +1,54 @@
+import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
+
+/** Messages by leaf field: `{webhook_endpoint: {url}}` is blamed as `url`. A wrapper itself is blamed when it is at fault. */
+export function fieldErrors(errors: readonly ValidationError[]): FieldErrors {
+  const fields: Record<string, string[]> = {};
+  const visit = (error: ValidationError): void => {
+    const messages = Object.values(error.constraints ?? {});
+    if (messages.length > 0) {
+      (fields[error.property] ??= []).push(
+        ...messages.map((message) => withoutField(message, error.property)),
+      );
+    }
+    error.children?.forEach(visit);
+  };
+  errors.forEach(visit);
+  return fields;
+}
+
+/** class-validator begins its messages with the field's name, which is the key already. */
+function withoutField(message: string, field: string): string {
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
+}
+
+class BodyValidationPipe extends ValidationPipe {
+  constructor() {
+    super({
+      transform: true,
+      whitelist: true,
+      forbidUnknownValues: false,
+      stopAtFirstError: true,
+      validationError: { target: false, value: false },
+      exceptionFactory: (errors) => DomainError.invalid(fieldErrors(errors)),
+    });
+  }
+
+  override async transform(
+    value: unknown,
+    metadata: Parameters<ValidationPipe['transform']>[1],
+  ): Promise<unknown> {
+    return super.transform(requireObject(value), metadata);
+  }
+}
+
+/** The body when it is a JSON object. Throws DomainError `validation_failed` (422) for anything else, none included. */
+export function requireObject(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new DomainError('validation_failed', 'The request body must be a JSON object');
+  }
+  return body as Readonly<Record<string, unknown>>;
+}
+
+/** Unknown fields are dropped, not refused: v1 only grows, and clients may be ahead of us. */
+export const bodyValidation = new BodyValidationPipe();
