@@ -1,11 +1,15 @@
 import type { MigrationInterface } from 'typeorm';
+import { EventStore1764000000000 } from './event-store/postgres/migrations/1764000000000-event-store.js';
 import { Merchants1764000000200 } from './merchants/migrations/1764000000200-merchants.js';
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
+import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
 export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
+  EventStore1764000000000,
+  PersonalKeys1764000000110,
   RateLimits1764000000100,
   Merchants1764000000200,
   Users1764000000300,

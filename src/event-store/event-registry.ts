@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { JsonObject } from './port.js';
 
 /** What the store must know of an event type beyond its name. */
@@ -12,4 +13,35 @@ export interface EventTypeDefinition {
   };
   /** Turns data stored under this name into the data of `to`. */
   readonly upcast?: { readonly to: string; readonly with: (data: JsonObject) => JsonObject };
+}
+
+/**
+ * Every event name the service may store. A name that nobody registered is an error when it is appended;
+ * when it is read, it passes by (an older process may meet the events of a newer one).
+ */
+@Injectable()
+export class EventRegistry {
+  private readonly definitions = new Map<string, EventTypeDefinition>();
+
+  /** Called by each context's module in `onModuleInit`. A name belongs to one context: twice is an error. */
+  register(definitions: readonly EventTypeDefinition[]): void {
+    for (const definition of definitions) {
+      const known = this.definitions.get(definition.type);
+      if (known !== undefined && known !== definition) {
+        throw new Error(`the event name ${definition.type} is registered twice`);
+      }
+      this.definitions.set(definition.type, definition);
+    }
+  }
+
+  find(type: string): EventTypeDefinition | undefined {
+    return this.definitions.get(type);
+  }
+
+  /** The name under which data stored as `type` is seen after all upcasts. */
+  currentName(type: string): string {
+    let name = type;
+    for (let upcast = this.find(name)?.upcast; upcast; upcast = this.find(name)?.upcast) name = upcast.to;
+    return name;
+  }
 }

@@ -61,9 +61,9 @@ export interface Commit {
 export type CommitResult =
   | {
       readonly outcome: 'committed';
-      /** Position of the last event written. */
-      readonly position: string;
-      /** Revision of each stream of `appends` after the commit, in their order. */
+      /** Position of the last event written, or of the same event when it was there already; null for no events. */
+      readonly position: string | null;
+      /** Revision of each stream of `appends` after the commit, in their order; -1 for a stream that does not exist. */
       readonly revisions: readonly number[];
     }
   /** Nothing was written: this stream was not at its expected revision (`actual` null: it does not exist). */

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Delays that double from `firstMs` up to `mostMs`, each with jitter within [0.5 d, d]. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+export function backoffMs(
+  { firstMs, mostMs }: Backoff,
+  attempt: number,
+  random: () => number = Math.random,
+): number {
+  const delay = Math.min(mostMs, firstMs * 2 ** Math.min(attempt, 30));
+  return delay * (0.5 + random() / 2);
+}
+
+/** Sleeps before attempt `attempt` (from 0); ends early, quietly, when `signal` aborts. */
+export async function backOff(backoff: Backoff, attempt: number, signal?: AbortSignal): Promise<void> {
+  await pause(backoffMs(backoff, attempt), signal);
+}
+
+/** Sleeps; ends early, quietly, when `signal` aborts. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: true }).catch(() => undefined);
+}

@@ -1,0 +1,181 @@
+import {
+  comparePositions,
+  type Commit,
+  type CommitResult,
+  type ExpectedRevision,
+  type StoredAnswer,
+} from '../port.js';
+import type { GroupUnit } from './group-commit.js';
+
+/** A commit whose JSON is made already, so that its size is known. */
+export interface EncodedUnit extends GroupUnit {
+  readonly commit: Commit;
+  /** Data and metadata of every event of every append, in order. */
+  readonly texts: readonly { readonly data: string; readonly metadata: string }[];
+}
+
+/** The one row that `event_store.commit_units` returns; arrays as PostgreSQL writes them. */
+export interface CommitRow {
+  readonly heads: readonly number[];
+  readonly refused: readonly number[];
+  readonly done_appends: readonly number[];
+  readonly done_revisions: readonly number[] | null;
+  readonly done_positions: readonly string[] | null;
+  readonly answered: string | null;
+  readonly last_position: string | null;
+}
+
+export const COMMIT_STATEMENT =
+  'select * from event_store.commit_units($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)';
+
+export function encodeUnit(commit: Commit): EncodedUnit {
+  const streams = new Set(commit.appends.map(({ stream }) => stream));
+  if (streams.size < commit.appends.length) throw new Error('a commit appends to each stream once');
+  const texts = commit.appends.flatMap(({ events }) =>
+    events.map(({ data, metadata }) => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })),
+  );
+  let bytes = commit.answer === undefined ? 0 : commit.answer.body.length;
+  for (const text of texts) bytes += text.data.length + text.metadata.length + 200;
+  return { commit, texts, bytes };
+}
+
+function expectation(expected: ExpectedRevision): number {
+  if (expected === 'no_stream') return -1;
+  if (expected === 'any') return -2;
+  if (expected === 'stream_exists') return -3;
+  return expected;
+}
+
+/**
+ * Parameters of one call. Texts go joined by a control character, which JSON escapes and names do not hold: joining
+ * is several times cheaper than quoting arrays. Where a text holds it all the same, a random separator is taken.
+ */
+export function encodeCall(units: readonly EncodedUnit[], separator: string): string[] {
+  const appends = {
+    units: [] as number[],
+    expected: [] as number[],
+    sizes: [] as number[],
+    streams: [] as string[],
+  };
+  const events = {
+    appends: [] as number[],
+    places: [] as number[],
+    ids: [] as string[],
+    types: [] as string[],
+    data: [] as string[],
+    metadata: [] as string[],
+  };
+  const answers = { units: [] as number[], all: [] as StoredAnswer[] };
+  units.forEach(({ commit, texts }, unit) => {
+    let next = 0;
+    for (const append of commit.appends) {
+      appends.units.push(unit);
+      appends.expected.push(expectation(append.expected));
+      appends.sizes.push(append.events.length);
+      appends.streams.push(append.stream);
+      append.events.forEach((event, place) => {
+        events.appends.push(appends.units.length);
+        events.places.push(place + 1);
+        events.ids.push(event.id);
+        events.types.push(event.type);
+        events.data.push(texts[next]!.data);
+        events.metadata.push(texts[next]!.metadata);
+        next += 1;
+      });
+    }
+    if (commit.answer) {
+      answers.units.push(unit);
+      answers.all.push(commit.answer);
+    }
+  });
+  const joined = (texts: readonly string[]): string => texts.join(separator);
+  const array = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;
+  return [
+    separator,
+    array(appends.units),
+    array(appends.expected),
+    array(appends.sizes),
+    joined(appends.streams),
+    array(events.appends),
+    array(events.places),
+    joined(events.ids),
+    joined(events.types),
+    joined(events.data),
+    joined(events.metadata),
+    array(answers.units),
+    array(answers.all.map(({ status }) => status)),
+    joined(answers.all.map(({ scope }) => scope)),
+    joined(answers.all.map(({ key }) => key)),
+    joined(answers.all.map(({ fingerprint }) => fingerprint)),
+    joined(answers.all.map(({ body }) => body)),
+  ];
+}
+
+/** A separator that no text of the units holds. */
+export function separatorFor(units: readonly EncodedUnit[], random: () => string): string {
+  const plain = '\u001e';
+  const clashes = units.some(
+    ({ commit: { appends, answer } }) =>
+      (answer !== undefined &&
+        [answer.scope, answer.fingerprint, answer.body].some((text) => text.includes(plain))) ||
+      appends.some(
+        ({ stream, events }) => stream.includes(plain) || events.some(({ type }) => type.includes(plain)),
+      ),
+  );
+  return clashes ? plain + random() : plain;
+}
+
+interface AnsweredRow {
+  readonly unit: number;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One result per unit, in order. */
+export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): CommitResult[] {
+  const answered = new Map<number, AnsweredRow>();
+  for (const each of JSON.parse(row.answered ?? '[]') as AnsweredRow[]) answered.set(each.unit, each);
+  const refused = new Set(row.refused);
+  const done = new Map(row.done_appends.map((append, place) => [append, place]));
+  let append = 0;
+  let written = 0;
+  const results = units.map(({ commit }, unit) => {
+    const first = append;
+    append += commit.appends.length;
+    const answer = answered.get(unit);
+    if (answer && commit.answer) {
+      const { fingerprint, status, body } = answer;
+      return { outcome: 'answered' as const, answer: { ...commit.answer, fingerprint, status, body } };
+    }
+    const conflict = commit.appends.findIndex((_, place) => refused.has(first + place + 1));
+    if (conflict >= 0) {
+      const head = row.heads[first + conflict]!;
+      return {
+        outcome: 'conflict' as const,
+        stream: commit.appends[conflict]!.stream,
+        actual: head < 0 ? null : head,
+      };
+    }
+    const before = written;
+    let earlier: string | null = null;
+    const revisions = commit.appends.map(({ events }, place) => {
+      const repeat = done.get(first + place + 1);
+      if (repeat === undefined) {
+        written += events.length;
+        return row.heads[first + place]! + events.length;
+      }
+      const position = row.done_positions![repeat]!;
+      if (comparePositions(position, earlier) > 0) earlier = position;
+      return row.done_revisions![repeat]!;
+    });
+    return { outcome: 'written' as const, revisions, earlier, last: written > before ? written : null };
+  });
+  // Positions were given out one by one under the lock, in the order of the events.
+  const start = BigInt(row.last_position ?? 0) - BigInt(written);
+  return results.map((result): CommitResult => {
+    if (result.outcome !== 'written') return result;
+    const position = result.last === null ? result.earlier : String(start + BigInt(result.last));
+    return { outcome: 'committed', position, revisions: result.revisions };
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * `event_store.commit_units`: one group commit. Each unit is judged alone and written or not as a whole.
+ *
+ * The lock is taken in a statement of its own, so that every later statement sees all that was committed before:
+ * revisions are checked against the truth, and positions are in commit order, so that whoever reads
+ * `position > last` misses nothing.
+ *
+ * Texts of one kind arrive joined by `separator`. Expectations: -1 no stream, -2 any, -3 stream exists, or a revision.
+ * `event_places` is the place of an event in its append, `append_sizes` the number of an append's events.
+ * The settings keep the plan that fits a large table even while the table is small, and spare planning.
+ *
+ * Returns one row: the revision of each append's stream before (-1: none), the first refused append of each refused
+ * unit, the appends that were done before with their revisions and positions, the answers that stood before as JSON,
+ * and the last position given out.
+ */
+export const COMMIT_FUNCTION = `
+create or replace function event_store.commit_units(
+  separator text,
+  append_units int[], append_expected int[], append_sizes int[], append_streams text,
+  event_appends int[], event_places int[], event_ids text, event_types text, event_data text, event_metadata text,
+  answer_units int[], answer_statuses int[], answer_scopes text, answer_keys text, answer_fingerprints text,
+  answer_bodies text,
+  out heads int[], out refused int[], out done_appends int[], out done_revisions int[], out done_positions bigint[],
+  out answered text, out last_position bigint
+) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+as $function$
+declare
+  streams text[] := string_to_array(append_streams, separator);
+  ids uuid[] := string_to_array(event_ids, separator)::uuid[];
+  scopes text[] := string_to_array(answer_scopes, separator);
+  keys uuid[] := string_to_array(answer_keys, separator)::uuid[];
+  fingerprints text[] := string_to_array(answer_fingerprints, separator);
+  bodies text[] := case answer_bodies when '' then array['']
+    else string_to_array(answer_bodies, separator) end;
+  known_appends int[];
+  done_units int[] := '{}';
+  refused_units int[] := '{}';
+  answered_units int[];
+  now_recorded timestamptz;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'event_store.commit_units needs read committed isolation';
+  end if;
+  perform pg_advisory_xact_lock(7331002);
+  now_recorded := clock_timestamp();
+  done_appends := '{}';
+
+  heads := array(
+    select coalesce((
+      select e.revision from event_store.events e where e.stream = a.stream order by e.revision desc limit 1
+    ), -1)
+    from unnest(streams) with ordinality a(stream, place) order by a.place);
+
+  if -1 <> any(heads) then
+    -- Appends of which events are there already. All of them: done before. Some of them: refused.
+    select array_agg(distinct n.append) into known_appends
+    from unnest(event_appends, ids) n(append, id)
+    join event_store.events e on e.stream = streams[n.append] and e.id = n.id
+    where heads[n.append] >= 0;
+  end if;
+
+  if known_appends is not null then
+    select array_agg(d.append), array_agg(d.revision), array_agg(d.position)
+    into done_appends, done_revisions, done_positions
+    from (
+      select n.append, max(e.revision) as revision, max(e.position) as position
+      from unnest(event_appends, ids) n(append, id)
+      join event_store.events e on e.stream = streams[n.append] and e.id = n.id
+      group by n.append having count(*) = append_sizes[n.append]
+    ) d;
+    done_appends := coalesce(done_appends, '{}');
+    -- A unit whose every append was done before is a repeat: what it expected no longer counts.
+    done_units := array(
+      select a.unit from unnest(append_units, append_sizes) with ordinality a(unit, size, append)
+      where a.size > 0 group by a.unit having bool_and(a.append = any(done_appends)));
+  end if;
+
+  refused := array(
+    select min(a.append)::int
+    from unnest(append_units, append_expected, heads) with ordinality a(unit, expected, head, append)
+    where not case
+        when a.append = any(done_appends) then true
+        when a.append = any(known_appends) then false
+        when a.expected = -2 then true
+        when a.expected = -3 then a.head >= 0
+        else a.head = a.expected
+      end
+      and a.unit <> all(done_units)
+    group by a.unit);
+  if refused <> '{}' then
+    refused_units := array(select append_units[r.append] from unnest(refused) r(append));
+  end if;
+
+  if keys <> '{}' then
+    select array_agg(n.unit),
+      json_agg(json_build_object('unit', n.unit, 'fingerprint', s.fingerprint, 'status', s.status, 'body', s.body))
+    into answered_units, answered
+    from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
+      n(unit, status, scope, key, fingerprint, body)
+    join event_store.answers s on s.scope = n.scope and s.key = n.key
+    -- A repeat of the very commit that stored the answer succeeds like the first time.
+    where not (n.unit = any(done_units)
+      and s.status = n.status and s.fingerprint = n.fingerprint and s.body = n.body);
+    refused_units := refused_units || coalesce(answered_units, '{}');
+  end if;
+
+  insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
+  select nextval('event_store.position'), streams[n.append], heads[n.append] + n.place, n.id, n.type, n.data,
+    n.metadata, now_recorded
+  from (
+    select * from unnest(event_appends, event_places, ids, string_to_array(event_types, separator),
+      string_to_array(event_data, separator), string_to_array(event_metadata, separator))
+      with ordinality u(append, place, id, type, data, metadata, ord)
+    where append_units[u.append] <> all(refused_units) and u.append <> all(done_appends)
+    order by u.ord
+  ) n;
+  if found then
+    last_position := currval('event_store.position');
+  end if;
+
+  if keys <> '{}' then
+    insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
+    select n.scope, n.key, n.fingerprint, n.status, n.body, now_recorded
+    from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
+      n(unit, status, scope, key, fingerprint, body)
+    where n.unit <> all(refused_units)
+    -- Only a repeat of the commit that stored it gets here with its answer in place: all writers hold the lock.
+    on conflict do nothing;
+  end if;
+end
+$function$
+`;

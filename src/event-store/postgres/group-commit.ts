@@ -1,0 +1,107 @@
+import type { Commit } from '../port.js';
+
+/** The most that goes into one call. */
+export interface GroupLimits {
+  readonly units: number;
+  readonly bytes: number;
+}
+
+interface Waiting<Unit, Result> {
+  readonly unit: Unit;
+  resolve(result: Result): void;
+  reject(error: Error): void;
+}
+
+/** A unit of work on its way into a group, with what it weighs. */
+export interface GroupUnit {
+  readonly commit: Commit;
+  readonly bytes: number;
+}
+
+/**
+ * Units that arrive while a call is under way go together in the next one, each with a result of its own.
+ * Two units of one call never write the same stream or answer key, nor does one check what another writes:
+ * the later one waits for the next call, where it sees what the earlier one wrote.
+ */
+export class GroupCommit<Unit extends GroupUnit, Result extends object> {
+  private queue: Waiting<Unit, Result>[] = [];
+  private running: Promise<void> | null = null;
+
+  constructor(
+    /** Never rejects; a result that is an Error rejects its unit alone. */
+    private readonly call: (units: readonly Unit[]) => Promise<readonly (Result | Error)[]>,
+    private readonly limits: GroupLimits,
+    /** Called when nothing is left to do. */
+    private readonly idle: () => void = () => undefined,
+  ) {}
+
+  submit(unit: Unit): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.queue.push({ unit, resolve, reject });
+      this.running ??= this.run();
+    });
+  }
+
+  /** Resolves when everything submitted has its result. */
+  async drained(): Promise<void> {
+    while (this.running !== null) await this.running;
+  }
+
+  private async run(): Promise<void> {
+    // One turn of the event loop: requests that were read from their sockets together go together.
+    await new Promise(setImmediate);
+    while (this.queue.length > 0) {
+      const group = this.take();
+      const results = await this.call(group.map(({ unit }) => unit));
+      group.forEach((each, place) => {
+        const result = results[place]!;
+        if (result instanceof Error) each.reject(result);
+        else each.resolve(result);
+      });
+    }
+    this.running = null;
+    this.idle();
+  }
+
+  private take(): Waiting<Unit, Result>[] {
+    const group: Waiting<Unit, Result>[] = [];
+    const rest: Waiting<Unit, Result>[] = [];
+    const touched = new Touched();
+    let bytes = 0;
+    for (const each of this.queue) {
+      const fits =
+        group.length === 0 ||
+        (group.length < this.limits.units && bytes + each.unit.bytes <= this.limits.bytes);
+      if (fits && touched.add(each.unit.commit)) {
+        group.push(each);
+        bytes += each.unit.bytes;
+      } else {
+        rest.push(each);
+      }
+    }
+    this.queue = rest;
+    return group;
+  }
+}
+
+/** Streams and answer keys of the units in a group. */
+class Touched {
+  private readonly written = new Set<string>();
+  private readonly checked = new Set<string>();
+  private readonly answers = new Set<string>();
+
+  /** False when the unit must not go along; then nothing is remembered of it. */
+  add(commit: Commit): boolean {
+    const key = commit.answer && `${commit.answer.scope} ${commit.answer.key}`;
+    if (key !== undefined && this.answers.has(key)) return false;
+    for (const { stream, events } of commit.appends) {
+      if (this.written.has(stream)) return false;
+      if (events.length > 0 && this.checked.has(stream)) return false;
+    }
+    if (key !== undefined) this.answers.add(key);
+    for (const { stream, events } of commit.appends) {
+      (events.length > 0 ? this.written : this.checked).add(stream);
+    }
+    return true;
+  }
+}

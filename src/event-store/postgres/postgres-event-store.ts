@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { failpoint } from '../../platform/failpoints.js';
+import { backOff } from '../backoff.js';
+import { CommitObservers } from '../commit-observer.js';
+import { PollingSubscription } from '../polling-subscription.js';
+import {
+  EventStoreUnavailable,
+  type Commit,
+  type CommitResult,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+  type Subscription,
+} from '../port.js';
+import { Signal } from '../signal.js';
+import { StoredEvent } from '../stored-event.js';
+import {
+  COMMIT_STATEMENT,
+  decodeRow,
+  encodeCall,
+  encodeUnit,
+  separatorFor,
+  type CommitRow,
+  type EncodedUnit,
+} from './commit-call.js';
+import { GroupCommit } from './group-commit.js';
+import { isDatabaseAway } from './unavailable.js';
+import { WriterConnection } from './writer-connection.js';
+
+const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
+const RETRY = { firstMs: 25, mostMs: 800 };
+const ATTEMPTS = 6;
+
+const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;
+
+type EventRow = [string, string, number, string, string, string, string, number];
+
+/** Events in PostgreSQL: appends are group-committed through `event_store.commit_units`. */
+export class PostgresEventStore implements EventStore {
+  readonly atomic = true;
+  readonly carriesAnswers = true;
+
+  private readonly committed = new Signal();
+  private readonly writer: WriterConnection;
+  private readonly group: GroupCommit<EncodedUnit, CommitResult>;
+  private readonly open = new Set<Subscription>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly observers: CommitObservers = new CommitObservers(),
+  ) {
+    this.writer = new WriterConnection(pool);
+    this.group = new GroupCommit(
+      (units) => this.call(units),
+      GROUP_LIMITS,
+      () => this.writer.release(),
+    );
+  }
+
+  async commit(commit: Commit): Promise<CommitResult> {
+    return this.group.submit(encodeUnit(commit));
+  }
+
+  async readStream(
+    stream: string,
+    { fromRevision = 0 }: ReadOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    return this.read(
+      'event_store.read_stream',
+      `select ${COLUMNS} from event_store.events where stream = $1 and revision >= $2 order by revision`,
+      [stream, fromRevision],
+    );
+  }
+
+  async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.read(
+      'event_store.read_all',
+      `select ${COLUMNS} from event_store.events where position > $1 order by position limit $2`,
+      [after ?? '-1', limit],
+    );
+  }
+
+  subscribe(after: string | null): Subscription {
+    const subscription = new PollingSubscription(
+      (from, limit) => this.readAll(from, limit),
+      this.committed,
+      after,
+    );
+    this.open.add(subscription);
+    return subscription;
+  }
+
+  async head(): Promise<string | null> {
+    const rows = await this.query<[string | null]>(
+      undefined,
+      'select max(position) from event_store.events',
+      [],
+    );
+    return rows[0]![0];
+  }
+
+  async ping(): Promise<void> {
+    try {
+      await this.pool.query('select from event_store.events limit 1');
+    } catch (error) {
+      throw away(error);
+    }
+  }
+
+  /** Ends the subscriptions and waits for commits under way. The pool belongs to whoever made it. */
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((subscription) => subscription.close()));
+    await this.group.drained();
+  }
+
+  private async read(
+    name: string,
+    sql: string,
+    params: readonly unknown[],
+  ): Promise<readonly RecordedEvent[]> {
+    const rows = await this.query<EventRow>(name, sql, params);
+    return rows.map((row) => new StoredEvent(...row));
+  }
+
+  private async query<Row extends unknown[]>(
+    name: string | undefined,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    return this.persevere(async () => {
+      const result = await this.pool.query<Row>({ name, text, values: [...values], rowMode: 'array' });
+      return result.rows;
+    });
+  }
+
+  /** One call for a group. When a statement fails for its content, each unit goes alone, so that only that one fails. */
+  private async call(units: readonly EncodedUnit[]): Promise<readonly (CommitResult | Error)[]> {
+    const started = performance.now();
+    try {
+      const results = decodeRow(units, await this.persevere(() => this.send(units)));
+      this.observers.onCommit(performance.now() - started, units.length);
+      this.committed.notify();
+      return results;
+    } catch (error) {
+      if (units.length === 1 || error instanceof EventStoreUnavailable)
+        return units.map(() => error as Error);
+      const alone: (CommitResult | Error)[] = [];
+      for (const unit of units) alone.push(...(await this.call([unit])));
+      return alone;
+    }
+  }
+
+  private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
+    const client = await this.writer.connection();
+    const values = encodeCall(units, separatorFor(units, randomUUID));
+    const answer = client.query<CommitRow>({
+      name: 'event_store.commit_units',
+      text: COMMIT_STATEMENT,
+      values,
+    });
+    setImmediate(() => failpoint('commit.sent'));
+    try {
+      return (await answer).rows[0]!;
+    } catch (error) {
+      this.writer.discard();
+      throw error;
+    }
+  }
+
+  /**
+   * Tries again while the database is away. A call whose connection died may have been committed: event ids and
+   * answer keys make the repeat of it harmless.
+   */
+  private async persevere<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        if (attempt + 1 >= ATTEMPTS) throw away(error);
+        await backOff(RETRY, attempt);
+      }
+    }
+  }
+}
+
+function away(error: unknown): EventStoreUnavailable {
+  return new EventStoreUnavailable('the event store is away', { cause: error });
+}

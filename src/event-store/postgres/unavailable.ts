@@ -1,0 +1,27 @@
+/** SQLSTATE classes of a server that is away or going away, and of transactions that may simply run again. */
+const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '53300', '40001', '40P01']);
+const TRANSIENT_CLASSES = ['08'];
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+const CLIENT_MESSAGES =
+  /connection terminated|not queryable|connection error|timeout exceeded when trying to connect|client was closed/i;
+
+/** Whether the database, not the statement, is at fault: trying again later may help. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string') {
+    if (TRANSIENT_STATES.has(code) || NETWORK_CODES.has(code)) return true;
+    if (TRANSIENT_CLASSES.some((each) => code.length === 5 && code.startsWith(each))) return true;
+  }
+  return CLIENT_MESSAGES.test(error.message);
+}

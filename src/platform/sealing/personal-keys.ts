@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Database } from '../database/database.js';
+import { Sealer } from './sealer.js';
+
+/** Seals and opens what is about one person. */
+export type PersonalKey = Pick<Sealer, 'seal' | 'open'>;
+
+const CACHED_KEYS = 10_000;
+/** How long another process may still open the data of a person who was forgotten. */
+const CACHED_MS = 60_000;
+
+interface KeyRow {
+  readonly subject: string;
+  readonly wrapped_key: string | null;
+}
+
+/**
+ * One data key per person, wrapped by the master key, in `platform.personal_keys`. Without the key nothing that was
+ * sealed with it can be read again, so dropping it forgets the person while the history stays as it is.
+ */
+@Injectable()
+export class PersonalKeys {
+  private readonly cache = new LRUCache<string, Sealer>({ max: CACHED_KEYS, ttl: CACHED_MS });
+
+  constructor(
+    private readonly database: Database,
+    private readonly master: Sealer,
+  ) {}
+
+  /** The key of a person, made on first use; null when the person was forgotten. */
+  async obtain(subject: string): Promise<PersonalKey | null> {
+    const cached = this.cache.get(subject);
+    if (cached) return cached;
+    const known = await this.rows([subject]);
+    if (known.length > 0) return this.unwrap(known[0]!);
+    const wrapped = this.master.seal(randomBytes(32), placeOf(subject));
+    await this.database.query(
+      `insert into platform.personal_keys (subject, wrapped_key) values ($1, $2) on conflict do nothing`,
+      [subject, wrapped],
+    );
+    // Somebody else may have been faster: the row that stands counts.
+    const [row] = await this.rows([subject]);
+    return row ? this.unwrap(row) : null;
+  }
+
+  /** Keys of those who have one; forgotten and unknown persons are absent. */
+  async find(subjects: readonly string[]): Promise<ReadonlyMap<string, PersonalKey>> {
+    const found = new Map<string, PersonalKey>();
+    const missing = new Set<string>();
+    for (const subject of subjects) {
+      const cached = this.cache.get(subject);
+      if (cached) found.set(subject, cached);
+      else missing.add(subject);
+    }
+    if (missing.size === 0) return found;
+    for (const row of await this.rows([...missing])) {
+      const key = this.unwrap(row);
+      if (key) found.set(row.subject, key);
+    }
+    return found;
+  }
+
+  /** Drops the key for good: personal fields of this person open to null from now on. */
+  async forget(subject: string): Promise<void> {
+    await this.database.query(
+      `insert into platform.personal_keys (subject, wrapped_key, forgotten_at) values ($1, null, now())
+       on conflict (subject) do update set wrapped_key = null, forgotten_at = coalesce(personal_keys.forgotten_at, now())`,
+      [subject],
+    );
+    this.cache.delete(subject);
+  }
+
+  private async rows(subjects: readonly string[]): Promise<KeyRow[]> {
+    return this.database.query<KeyRow>(
+      'select subject, wrapped_key from platform.personal_keys where subject = any($1)',
+      [subjects],
+    );
+  }
+
+  private unwrap({ subject, wrapped_key: wrapped }: KeyRow): Sealer | null {
+    if (wrapped === null) return null;
+    const key = new Sealer(this.master.openBytes(wrapped, placeOf(subject)));
+    this.cache.set(subject, key);
+    return key;
+  }
+}
+
+function placeOf(subject: string): string {
+  return `personal-key/${subject}`;
+}

@@ -1,0 +1,73 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+const VERSION = 's1';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The text was changed, belongs to another place, or was sealed with a key that is not at hand. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+/**
+ * Seals texts with AES-256-GCM. Sealed text is `s1.<key id>.<base64url of iv, tag and ciphertext>`: the key id says
+ * which key opens it, so that a key can be replaced while texts sealed with the one before are still about.
+ */
+export class Sealer {
+  private readonly keys: ReadonlyMap<string, Buffer>;
+  private readonly currentId: string;
+  private readonly current: Buffer;
+
+  /** Seals with `key` (32 bytes); opens what `former` keys sealed too. */
+  constructor(key: Buffer, former: readonly Buffer[] = []) {
+    for (const each of [key, ...former]) {
+      if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
+    }
+    this.current = key;
+    this.currentId = keyId(key);
+    this.keys = new Map([key, ...former].map((each) => [keyId(each), each]));
+  }
+
+  /** `place` is the associated data: sealed text opens only with the same one. */
+  seal(plaintext: string | Buffer, place: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.current, iv).setAAD(Buffer.from(place, 'utf8'));
+    const first = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
+    const body = Buffer.concat([first, cipher.final()]);
+    const packed = Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
+    return `${VERSION}.${this.currentId}.${packed}`;
+  }
+
+  open(sealed: string, place: string): string {
+    return this.openBytes(sealed, place).toString('utf8');
+  }
+
+  /** Throws {@link SealError}. */
+  openBytes(sealed: string, place: string): Buffer {
+    const [version, id, packed, ...rest] = sealed.split('.');
+    const key = id === undefined ? undefined : this.keys.get(id);
+    if (version !== VERSION || packed === undefined || rest.length > 0)
+      throw new SealError('not a sealed text');
+    if (key === undefined) throw new SealError('sealed with a key that is not at hand');
+    const bytes = Buffer.from(packed, 'base64url');
+    if (bytes.length < IV_BYTES + TAG_BYTES) throw new SealError('not a sealed text');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(place, 'utf8'))
+      .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+    } catch {
+      throw new SealError('the sealed text was changed or belongs elsewhere');
+    }
+  }
+}
+
+/** A key for another purpose, from which `key` cannot be found. */
+export function deriveKey(key: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
+}
+
+/** Names a key without telling anything of it. */
+function keyId(key: Buffer): string {
+  return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
+}
