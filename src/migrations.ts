@@ -4,6 +4,7 @@ import { Merchants1764000000200 } from './merchants/migrations/1764000000200-mer
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
+import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Merchants1764000000200,
   Users1764000000300,
   Onboarding1764000000400,
+  Payouts1764000000500,
 ];

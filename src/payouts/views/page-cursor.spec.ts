@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decodeCursor, encodeCursor } from './page-cursor.js';
+
+describe('a page cursor', () => {
+  it('comes back as the place it was made of', () => {
+    const times = fc.date({
+      min: new Date(0),
+      max: new Date('9999-12-31T23:59:59.999Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(times, fc.uuid(), (createdAt, id) => {
+        expect(decodeCursor(encodeCursor({ createdAt, id }))).toEqual({ createdAt, id });
+      }),
+    );
+  });
+
+  it('is refused when any character of it differs', () => {
+    const cursor = encodeCursor({
+      createdAt: new Date(1_700_000_000_000),
+      id: '00000000-0000-4000-8000-00000000abcd',
+    });
+    for (let at = 0; at < cursor.length; at += 1) {
+      const other = cursor[at] === 'A' ? 'B' : 'A';
+      expect(decodeCursor(cursor.slice(0, at) + other + cursor.slice(at + 1))).toBeNull();
+    }
+  });
+
+  it.each(['', 'abc', 'A'.repeat(35), '!'.repeat(35), 'null', '1'])('is refused when it is %j', (text) =>
+    expect(decodeCursor(text)).toBeNull(),
+  );
+});
