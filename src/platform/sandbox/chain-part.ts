@@ -33,10 +33,15 @@ export async function prepareChain(
   let chain = await startChain(options);
   const address = config.usdcAddress ?? (await deployUsdc(chain.rpcUrl, config.chainId));
   await chain.save();
-  supervisor.watch('the dev chain', chain.pid, async () => (chain = await startChain(options)));
+  const { rpcUrl } = chain;
+  supervisor.watch('the dev chain', chain.pid, async () => {
+    chain = await startChain(options);
+    if (chain.rpcUrl !== rpcUrl) await giveUp(chain, rpcUrl);
+    return chain;
+  });
   const stopSaving = saveRegularly(() => chain);
   return {
-    rpcUrl: chain.rpcUrl,
+    rpcUrl,
     usdcAddress: address,
     note: NOTES[chain.origin],
     stop: async () => {
@@ -44,6 +49,12 @@ export async function prepareChain(
       await chain.stop();
     },
   };
+}
+
+/** The service has the old URL: on another one it would never find its chain again. */
+async function giveUp(chain: RunningChain, rpcUrl: string): Promise<never> {
+  await chain.stop();
+  throw new SandboxError(`another program has taken the port of ${rpcUrl}`);
 }
 
 async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { anvilBinary } from './binaries.js';
 import { readJson, writeJson, writePrivately } from './files.js';
-import { freePort, isFree, runsIn, startDaemon, stopProcess, until } from './processes.js';
+import { freePort, runsIn, startDaemon, stopProcess, until } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
 
 /** The mnemonic every dev chain uses; its accounts hold play money only. */
@@ -54,8 +54,7 @@ async function launch(options: ChainOptions, lastPort: number | undefined): Prom
   const state = stateFile(options.dir);
   const log = join(options.dir, 'anvil.log');
   for (let attempt = 1; ; attempt += 1) {
-    const preferred = attempt === 1 && lastPort !== undefined && (await isFree(lastPort));
-    const port = preferred ? lastPort : await freePort();
+    const port = await freePort(attempt === 1 ? lastPort : null);
     const daemon = startDaemon({
       command: anvilBinary(),
       args: [

@@ -17,9 +17,9 @@ const PATIENCE_MS = 5000;
  * Takes the folder for this process: a second service on it would stop the database of the first when it ends.
  * A holder that was killed does not count. Answers the release.
  */
-export async function lockDataDir(dataDir: string): Promise<() => void> {
+export async function lockDataDir(dataDir: string, patienceMs = PATIENCE_MS): Promise<() => void> {
   const file = join(dataDir, 'service.pid');
-  if (!(await until(() => holderOf(file) === null, PATIENCE_MS))) {
+  if (!(await until(() => holderOf(file) === null, patienceMs))) {
     const pid = holderOf(file)?.pid ?? 0;
     throw new SandboxError(
       `A sandbox is already running in ${dataDir} (process ${pid}): stop it with Ctrl-C or kill ${pid}, or set DATA_DIR to another folder.`,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, isFree, runsIn, startDaemon, stopProcess, until } from './processes.js';
+import { freePort, runsIn, startDaemon, stopProcess, until } from './processes.js';
 import { createCluster, hasCluster, postgresEnvironment } from './postgres-cluster.js';
 import { POSTGRES_USER, type PostgresOptions } from './postgres-options.js';
 import { SandboxError } from './sandbox-error.js';
@@ -91,8 +91,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
   const log = join(options.dir, 'postgres.log');
   for (let attempt = 1; ; attempt += 1) {
     const before = existsSync(log) ? readFileSync(log, 'utf8').length : 0;
-    const last = attempt === 1 ? (options.port ?? null) : null;
-    const port = last !== null && (await isFree(last)) ? last : await freePort();
+    const port = await freePort(attempt === 1 ? options.port : null);
     const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE) };
     const daemon = startDaemon({
       command: join(options.home, 'bin', 'postgres'),
@@ -131,12 +130,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
   }
 }
 
-function handle(
-  options: PostgresOptions,
-  data: string,
-  server: Postmaster,
-  origin: Origin,
-): RunningPostgres {
+function handle(options: PostgresOptions, data: string, server: Postmaster, origin: Origin): RunningPostgres {
   return {
     port: server.port,
     pid: server.pid,

@@ -119,9 +119,11 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
 
 /**
  * A free loopback port below 32768: from there up the kernel hands out ports to outgoing connections, and a
- * server that comes back later would find its own taken.
+ * server that comes back later would find its own taken. `last` is preferred when it is free.
  */
-export async function freePort(): Promise<number> {
+export async function freePort(last: number | null = null): Promise<number> {
+  // The threads of a killed server take a moment to let go of its port.
+  if (last !== null && (await until(() => isFree(last), 1000))) return last;
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);
     if (await isFree(port)) return port;
