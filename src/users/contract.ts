@@ -8,3 +8,6 @@ export type {
   UserEvent,
 } from './domain/user.js';
 export { payee, type Payee } from './domain/payee.js';
+export { ActivateUser } from './application/activate-user.js';
+export { FindUser } from './application/find-user.js';
+export type { ExistingUser } from './domain/user.js';
