@@ -26,6 +26,11 @@ export function fundedPrivateKey(): string {
   return devAccount(FUNDED_ACCOUNT).privateKey;
 }
 
+/** The account that `POST /sandbox/transfers` pays from. */
+export function treasuryWallet(): HDNodeWallet {
+  return devAccount(TREASURY_ACCOUNT);
+}
+
 /** Where the test USDC stands on every dev chain. */
 export function usdcAddress(): string {
   return getCreateAddress({ from: devAccount(DEPLOYER_ACCOUNT).address, nonce: 0 });

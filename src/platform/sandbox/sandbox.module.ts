@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { TransfersController } from './transfers.controller.js';
+import { Treasury } from './treasury.js';
+
+/** Helpers for trying things out. Imported in sandbox mode only: elsewhere its paths do not exist. */
+@Module({ controllers: [TransfersController], providers: [Treasury] })
+export class SandboxModule {}

@@ -1,0 +1,50 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { getAddress } from 'ethers';
+import { DomainError } from '../../kernel/domain-error.js';
+import { isAmount, toMinorUnits } from '../../kernel/money.js';
+import { SideEffect } from '../http/decorators.js';
+import { requireObject } from '../http/validation.js';
+import { Treasury } from './treasury.js';
+
+/** The most one transfer may send, in USDC: far over any payout, so that refusals of a payout can be tried too. */
+const MAX_AMOUNT = 1_000_000n;
+
+/** `POST /merchants/v1/sandbox/transfers`: the merchant's own on-chain transfer, for those who have no wallet at hand. */
+@Controller('merchants/v1/sandbox/transfers')
+export class TransfersController {
+  constructor(private readonly treasury: Treasury) {}
+
+  @Post()
+  @HttpCode(201)
+  @SideEffect()
+  async create(@Body() body: unknown): Promise<{ transaction_hash: string }> {
+    const { to, amount } = validTransfer(body);
+    return { transaction_hash: await this.treasury.transfer(to, amount) };
+  }
+}
+
+function validTransfer(body: unknown): { to: string; amount: bigint } {
+  const { to, amount } = requireObject(body);
+  const address = addressOf(to);
+  const minor = isAmount(amount) ? toMinorUnits(amount) : null;
+  const inRange = minor !== null && minor > 0n && minor <= MAX_AMOUNT * 1_000_000n;
+  if (address !== null && inRange) return { to: address, amount: minor };
+  throw DomainError.invalid({
+    ...(address === null ? { to: ['must be an address of 40 hexadecimal digits after 0x'] } : {}),
+    ...(inRange
+      ? {}
+      : {
+          amount: [`must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`],
+        }),
+  });
+}
+
+/** Checksummed; null for anything that is no address, a wrong checksum included. */
+function addressOf(value: unknown): string | null {
+  if (typeof value !== 'string' || !value.startsWith('0x')) return null;
+  try {
+    return getAddress(value);
+  } catch {
+    return null;
+  }
+}
