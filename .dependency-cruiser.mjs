@@ -29,7 +29,15 @@ export default {
       comment: 'A contract is types and names: it may import the kernel, other contracts and its own domain.',
       severity: 'error',
       from: { path: `^src/(${contexts})/contract\\.ts$` },
-      to: { pathNot: ['^src/kernel/', '^src/event-store/(port|event-registry)\\.ts$', '^src/$1/(domain|application)/', `^src/(${contexts})/contract\\.ts$`, '^node_modules/@nestjs/cqrs/'] },
+      to: {
+        pathNot: [
+          '^src/kernel/',
+          '^src/event-store/(port|event-registry)\\.ts$',
+          '^src/$1/(domain|application)/',
+          `^src/(${contexts})/contract\\.ts$`,
+          '^node_modules/@nestjs/cqrs/',
+        ],
+      },
     },
     {
       name: 'application-knows-no-edges',
@@ -47,7 +55,8 @@ export default {
     },
     {
       name: 'platform-knows-no-context',
-      comment: 'Platform, event store and kernel serve every context and import none. The sandbox composes them and may use contracts.',
+      comment:
+        'Platform, event store and kernel serve every context and import none. The sandbox composes them and may use contracts.',
       severity: 'error',
       from: { path: '^src/(platform|event-store|kernel)/', pathNot: '\\.spec\\.ts$' },
       to: { path: `^src/(${contexts})/`, pathNot: `^src/(${contexts})/contract\\.ts$` },
@@ -68,7 +77,11 @@ export default {
       name: 'no-dev-packages-in-production',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$|conformance\\.ts$' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '^node_modules/@types/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: '^node_modules/@types/',
+      },
     },
   ],
   options: {
@@ -77,6 +90,10 @@ export default {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     moduleSystems: ['es6'],
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
   },
 };

@@ -13,7 +13,10 @@ export default tseslint.config(
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/only-throw-error': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       // `n += await f()` loses what another call added meanwhile.
       'require-atomic-updates': 'error',
@@ -35,7 +38,24 @@ export default tseslint.config(
     files: ['**/*.mjs', '**/*.cjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['process', 'console', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'URL', 'Buffer', 'fetch', 'AbortSignal', 'AbortController', 'performance', 'structuredClone', 'TextDecoder', 'TextEncoder'].map((name) => [name, 'readonly']),
+        [
+          'process',
+          'console',
+          'setTimeout',
+          'clearTimeout',
+          'setInterval',
+          'clearInterval',
+          'setImmediate',
+          'URL',
+          'Buffer',
+          'fetch',
+          'AbortSignal',
+          'AbortController',
+          'performance',
+          'structuredClone',
+          'TextDecoder',
+          'TextEncoder',
+        ].map((name) => [name, 'readonly']),
       ),
     },
   },

@@ -13,7 +13,8 @@ const planted: Record<string, Record<string, string>> = {
     'src/event-store/port.ts': 'export const port = 1;',
   },
   'contexts-meet-at-contracts': {
-    'src/payouts/application/bad.ts': "import { user } from '../../users/domain/user.js';\nexport const x = user;",
+    'src/payouts/application/bad.ts':
+      "import { user } from '../../users/domain/user.js';\nexport const x = user;",
     'src/users/domain/user.ts': 'export const user = 1;',
   },
   'domain-is-pure': {
@@ -29,7 +30,8 @@ const planted: Record<string, Record<string, string>> = {
     'src/payouts/adapters/rpc.ts': 'export const rpc = 1;',
   },
   'views-read-events-only': {
-    'src/payouts/views/bad.ts': "import { report } from '../application/report.js';\nexport const x = report;",
+    'src/payouts/views/bad.ts':
+      "import { report } from '../application/report.js';\nexport const x = report;",
     'src/payouts/application/report.ts': 'export const report = 1;',
   },
   'platform-knows-no-context': {
@@ -41,7 +43,8 @@ const planted: Record<string, Record<string, string>> = {
     'src/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
   },
   'no-tests-in-production': {
-    'src/payouts/domain/bad.ts': "import { helper } from '../../../test/support/helper.js';\nexport const x = helper;",
+    'src/payouts/domain/bad.ts':
+      "import { helper } from '../../../test/support/helper.js';\nexport const x = helper;",
     'test/support/helper.ts': 'export const helper = 1;',
   },
   'no-dev-packages-in-production': {
@@ -50,13 +53,24 @@ const planted: Record<string, Record<string, string>> = {
 };
 
 interface CruiseReport {
-  readonly summary: { readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[] };
+  readonly summary: {
+    readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[];
+  };
 }
 
 function cruise(folder: string): CruiseReport {
-  const args = [join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'), 'src', '--config', '.dependency-cruiser.mjs', '--output-type', 'json'];
+  const args = [
+    join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
+    'src',
+    '--config',
+    '.dependency-cruiser.mjs',
+    '--output-type',
+    'json',
+  ];
   try {
-    return JSON.parse(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 })) as CruiseReport;
+    return JSON.parse(
+      execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 }),
+    ) as CruiseReport;
   } catch (error) {
     return JSON.parse((error as { stdout: string }).stdout) as CruiseReport;
   }
@@ -86,7 +100,9 @@ describe('the dependency rules', () => {
   });
 
   it('each have a planted violation', async () => {
-    const config = (await import(join(root, '.dependency-cruiser.mjs'))) as { default: { forbidden: { name: string }[] } };
+    const config = (await import(join(root, '.dependency-cruiser.mjs'))) as {
+      default: { forbidden: { name: string }[] };
+    };
     expect(Object.keys(planted).sort()).toEqual(config.default.forbidden.map((rule) => rule.name).sort());
   });
 });

@@ -1,0 +1,48 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { ScheduleModule } from '@nestjs/schedule';
+import { AuditModule } from './audit/audit.module.js';
+import { EventStoreModule } from './event-store/event-store.module.js';
+import { MerchantsModule } from './merchants/merchants.module.js';
+import { OnboardingModule } from './onboarding/onboarding.module.js';
+import { PayoutsModule } from './payouts/payouts.module.js';
+import type { Config } from './platform/config/config.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { OpenApiModule } from './platform/openapi/openapi.module.js';
+import { QueueModule } from './platform/queue/queue.module.js';
+import { SandboxModule } from './platform/sandbox/sandbox.module.js';
+import { SealingModule } from './platform/sealing/sealing.module.js';
+import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { UsersModule } from './users/users.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
+
+/** The table of contents: what the service is made of, one line each. */
+@Module({})
+export class AppModule {
+  static of(config: Config): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.of(config),
+        CqrsModule.forRoot(),
+        ScheduleModule.forRoot(),
+        DatabaseModule,
+        SealingModule,
+        EventStoreModule,
+        TelemetryModule,
+        QueueModule,
+        HttpModule,
+        OpenApiModule,
+        MerchantsModule,
+        UsersModule,
+        OnboardingModule,
+        PayoutsModule,
+        WebhooksModule,
+        AuditModule,
+        ...(config.mode === 'sandbox' ? [SandboxModule] : []),
+      ],
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import 'reflect-metadata';
+import { CommandBus } from '@nestjs/cqrs';
+import { RegisterMerchant } from './merchants/contract.js';
+import { ConfigError, readConfig } from './platform/config/config.js';
+import { prepareSandbox, type Sandbox } from './platform/sandbox/prepare.js';
+import { startService, type Service } from './service.js';
+
+/** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */
+const FORCED_EXIT_AFTER_MS = 4000;
+
+async function main(): Promise<void> {
+  const given = readConfig();
+  const sandbox = given.mode === 'sandbox' ? await prepareSandbox(given) : null;
+  const config = sandbox?.config ?? given;
+  let service: Service;
+  try {
+    service = await startService(config);
+  } catch (error) {
+    await sandbox?.stop();
+    throw error;
+  }
+  stopOnSignal(service, sandbox, config.shutdownGraceMs);
+  const commands = service.app.get(CommandBus);
+  await sandbox?.ready(service.app, (name) => commands.execute(new RegisterMerchant(name)));
+}
+
+/** SIGTERM and SIGINT: finish, let go, exit with 0. A second signal, or too long a farewell, ends it at once. */
+function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), graceMs + FORCED_EXIT_AFTER_MS).unref();
+    service
+      .close()
+      .then(() => sandbox?.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => fail(error),
+      );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** A sentence for what the operator can mend, a stack for what only an engineer can. */
+function fail(error: unknown): never {
+  const expected = error instanceof ConfigError || (error instanceof Error && error.name === 'SandboxError');
+  process.stderr.write(
+    `${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+  );
+  process.exit(expected ? 78 : 1);
+}
+
+main().catch(fail);

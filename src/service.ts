@@ -1,0 +1,59 @@
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import type { Config } from './platform/config/config.js';
+import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
+import { bodyValidation } from './platform/http/validation.js';
+import { HealthRegistry } from './platform/telemetry/health.js';
+import { Log, NestLog } from './platform/telemetry/logger.js';
+import { MetricsServer } from './platform/telemetry/metrics-server.js';
+import { startTracing } from './platform/telemetry/tracing-sdk.js';
+
+/** A running service, in this process. */
+export interface Service {
+  readonly app: NestFastifyApplication;
+  /** Where the API listens; null without the role `api`. */
+  readonly address: string | null;
+  /** Says "not ready", finishes what is under way, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is away. */
+export async function startService(config: Config): Promise<Service> {
+  const stopTracing = await startTracing(config);
+  const log = Log.open(config);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.of(config),
+    createFastifyAdapter(config),
+    {
+      logger: new NestLog(log),
+      abortOnError: false,
+    },
+  );
+  app.useGlobalPipes(bodyValidation);
+  const close = async (): Promise<void> => {
+    app.get(HealthRegistry).drain();
+    await app.close();
+    await stopTracing();
+    log.close();
+  };
+  try {
+    const address = await listen(app, config);
+    return { app, address, close };
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function listen(app: NestFastifyApplication, config: Config): Promise<string | null> {
+  await app.get(MetricsServer).listen(config.metricsPort, config.host);
+  if (!config.roles.includes('api')) {
+    await app.init();
+    return null;
+  }
+  await app.listen(config.port, config.host);
+  const { address, port } = app.getHttpServer().address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
