@@ -6,6 +6,7 @@ import { RateLimits1764000000100 } from './platform/http/migrations/176400000010
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
+import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
 export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Users1764000000300,
   Onboarding1764000000400,
   Payouts1764000000500,
+  Webhooks1764000000600,
 ];

@@ -1,0 +1,87 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  createPostgresBackend,
+  runMigrations,
+  setDefaultBackendFactory,
+  type ConnectionOptions,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+const SCHEMA = 'bullmq';
+/** Each worker keeps one connection for LISTEN; the others serve all queues of the process. */
+const POOL_SIZE = 6;
+
+/**
+ * Where BullMQ keeps its jobs: PostgreSQL (its own schema), or Redis by the scheme of the URL. One set of connections
+ * for all queues and workers of the process. The processors are the same on either.
+ */
+@Injectable()
+export class QueueBackend implements OnApplicationShutdown {
+  private constructor(
+    readonly kind: 'postgres' | 'redis',
+    /** What BullMQ takes as `connection`. */
+    readonly connection: ConnectionOptions,
+    private readonly answering: () => Promise<unknown>,
+    private readonly end: () => Promise<unknown>,
+  ) {}
+
+  /** Connects by `postgres://`, `postgresql://`, `redis://` or `rediss://`; on PostgreSQL it also migrates the schema. */
+  static async connect(url: string): Promise<QueueBackend> {
+    return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
+  }
+
+  /** Resolves when the queue's server answers. */
+  async ping(): Promise<void> {
+    await this.answering();
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
+  }
+
+  private static async postgres(connectionString: string): Promise<QueueBackend> {
+    const pool = new pg.Pool({
+      connectionString,
+      application_name: 'disburse-queue',
+      options: `-c search_path=${SCHEMA}`,
+      max: POOL_SIZE,
+      keepAlive: true,
+      connectionTimeoutMillis: 5000,
+    });
+    pool.on('error', () => undefined);
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
+    setDefaultBackendFactory(createPostgresBackend);
+    let ended: Promise<void> | undefined;
+    return new QueueBackend(
+      'postgres',
+      // BullMQ types its connections for Redis; the PostgreSQL backend takes a pool in their place.
+      pool as unknown as ConnectionOptions,
+      () => pool.query('select 1'),
+      () => (ended ??= pool.end()),
+    );
+  }
+
+  private static async redis(url: string): Promise<QueueBackend> {
+    // Workers block on their connection, so a command may wait for as long as the server is away.
+    const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
+    client.on('error', () => undefined);
+    await client.connect();
+    setDefaultBackendFactory();
+    return new QueueBackend(
+      'redis',
+      client,
+      () => client.ping(),
+      () => (client.status === 'end' ? Promise.resolve() : client.quit()),
+    );
+  }
+}

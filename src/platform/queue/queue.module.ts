@@ -1,0 +1,37 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Global, Module } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { QueueBackend } from './queue-backend.js';
+
+/** The {@link QueueBackend} of the process: QUEUE_URL, or the database. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: QueueBackend,
+      inject: [CONFIG],
+      useFactory: ({ queueUrl, databaseUrl }: Config) => {
+        const url = queueUrl ?? databaseUrl;
+        if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
+        return QueueBackend.connect(url);
+      },
+    },
+  ],
+  exports: [QueueBackend],
+})
+class QueueBackendModule {}
+
+/** BullMQ for every module: `BullModule.registerQueue({ name })` and `@Processor(name)` work from here on. */
+@Module({
+  imports: [
+    QueueBackendModule,
+    BullModule.forRootAsync({
+      inject: [QueueBackend],
+      useFactory: (backend: QueueBackend) => ({
+        connection: backend.connection,
+        defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+      }),
+    }),
+  ],
+})
+export class QueueModule {}

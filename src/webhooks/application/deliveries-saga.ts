@@ -1,0 +1,205 @@
+import type { PoolClient } from 'pg';
+import { comparePositions, type RecordedEvent } from '../../event-store/port.js';
+import type { SubscriptionDefinition } from '../../event-store/projection.js';
+import { deriveId } from '../../kernel/ids.js';
+import type { WebhookTestRequested } from '../contract.js';
+import { envelope, type PublishedEvent } from '../domain/envelope.js';
+import type { WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { PUBLISHED_EVENTS, published } from './published-events.js';
+
+const REGISTRY_EVENTS = [
+  'webhook_endpoint.registered.v1',
+  'webhook_endpoint.updated.v1',
+  'webhook_endpoint.enabled.v1',
+  'webhook_endpoint.disabled.v1',
+  'webhook_endpoint.deleted.v1',
+] as const satisfies readonly WebhookEndpointEvent['type'][];
+const TEST_REQUESTED = 'webhook_endpoint.test_requested.v1' satisfies WebhookTestRequested['type'];
+
+/** Where one endpoint's deliveries go, as of an event. */
+interface Lane {
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  readonly event_types: readonly string[] | null;
+  readonly sealed_signing_secret: string;
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly position: string;
+}
+
+interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: boolean;
+  readonly traceparent: string | null;
+}
+
+/**
+ * Turns events into deliveries: for each endpoint of the merchant that is enabled and wants the type at that place in
+ * the stream, one row whose id follows from event and endpoint. Endpoints change in the same stream, so their state is
+ * folded here too: what happened while an endpoint was disabled is never delivered to it (section 6.3).
+ */
+export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): SubscriptionDefinition {
+  let touched: readonly string[] = [];
+  return {
+    name: 'webhooks.deliveries',
+    events: [...REGISTRY_EVENTS, ...PUBLISHED_EVENTS, TEST_REQUESTED],
+    apply: async (events, tx) => {
+      const { lanes, deliveries } = react(events, await lanesOf(events, tx));
+      await saveLanes(lanes, tx);
+      await insertDeliveries(deliveries, tx);
+      await dropDeliveries(lanes, tx);
+      touched = [...new Set(deliveries.map((each) => each.endpoint_id))];
+    },
+    afterCommit: () => wake(touched),
+  };
+}
+
+/** Pure: the lanes that changed and the deliveries to make, from the events in their order. */
+export function react(
+  events: readonly RecordedEvent[],
+  before: readonly Lane[],
+): { lanes: readonly Lane[]; deliveries: readonly DeliveryRow[] } {
+  const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
+  const changed = new Set<string>();
+  const deliveries: DeliveryRow[] = [];
+  for (const event of events) {
+    const traceparent = event.metadata.traceparent ?? null;
+    const deliver = (lane: Lane, delivery_id: string, content: PublishedEvent, is_test: boolean): void => {
+      // A lane ahead of the event means that the event was seen before.
+      if (comparePositions(lane.position, event.position) > 0) return;
+      const { endpoint_id, merchant_id } = lane;
+      const body = envelope(delivery_id, content);
+      deliveries.push({
+        delivery_id,
+        endpoint_id,
+        merchant_id,
+        type: content.type,
+        body,
+        is_test,
+        traceparent,
+      });
+    };
+
+    if (event.type === TEST_REQUESTED) {
+      const { data } = event as unknown as WebhookTestRequested;
+      const lane = lanes.get(data.endpoint_id);
+      if (lane && lane.status !== 'deleted') deliver(lane, data.delivery_id, testEvent(data), true);
+      continue;
+    }
+    const content = published(event);
+    if (content) {
+      for (const lane of lanes.values()) {
+        if (
+          lane.merchant_id === content.merchantId &&
+          lane.status === 'enabled' &&
+          wants(lane, content.type)
+        ) {
+          deliver(lane, deriveId(event.id, lane.endpoint_id), content, false);
+        }
+      }
+      continue;
+    }
+    const lane = evolve(lanes, event as unknown as WebhookEndpointEvent, event.position);
+    if (lane) {
+      lanes.set(lane.endpoint_id, lane);
+      changed.add(lane.endpoint_id);
+    }
+  }
+  return { lanes: [...changed].map((id) => lanes.get(id)!), deliveries };
+}
+
+function wants(lane: Lane, type: string): boolean {
+  return lane.event_types === null || lane.event_types.includes(type);
+}
+
+function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
+  return {
+    type: 'webhook_endpoint.test',
+    occurredAt: data.occurred_at,
+    merchantId: data.merchant_id,
+    data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
+  };
+}
+
+function evolve(
+  lanes: ReadonlyMap<string, Lane>,
+  event: WebhookEndpointEvent,
+  position: string,
+): Lane | null {
+  const lane = lanes.get(event.data.endpoint_id);
+  if (lane && comparePositions(lane.position, position) >= 0) return null;
+  if (event.type === 'webhook_endpoint.registered.v1') {
+    const { endpoint_id, merchant_id, url, event_types, sealed_signing_secret } = event.data;
+    return { endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status: 'enabled', position };
+  }
+  if (!lane) return null;
+  switch (event.type) {
+    case 'webhook_endpoint.updated.v1':
+      return { ...lane, url: event.data.url, event_types: event.data.event_types, position };
+    case 'webhook_endpoint.enabled.v1':
+      return { ...lane, status: 'enabled', position };
+    case 'webhook_endpoint.disabled.v1':
+      return { ...lane, status: 'disabled', position };
+    case 'webhook_endpoint.deleted.v1':
+      return { ...lane, status: 'deleted', position };
+    default:
+      return event satisfies never;
+  }
+}
+
+async function lanesOf(events: readonly RecordedEvent[], tx: PoolClient): Promise<Lane[]> {
+  const merchants = [...new Set(events.map((event) => event.data['merchant_id']))];
+  const found = await tx.query<Lane>(
+    `select endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status, position
+     from webhooks.lanes where merchant_id = any($1::uuid[])`,
+    [merchants],
+  );
+  return found.rows;
+}
+
+async function saveLanes(lanes: readonly Lane[], tx: PoolClient): Promise<void> {
+  if (lanes.length === 0) return;
+  await tx.query(
+    `insert into webhooks.lanes (endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status, position)
+     select endpoint_id, merchant_id, url, nullif(event_types, 'null'), sealed_signing_secret, status, position
+     from jsonb_to_recordset($1) as lane (endpoint_id uuid, merchant_id uuid, url text, event_types jsonb,
+       sealed_signing_secret text, status text, position text)
+     on conflict (endpoint_id) do update set url = excluded.url, event_types = excluded.event_types,
+       status = excluded.status, position = excluded.position`,
+    [JSON.stringify(lanes)],
+  );
+}
+
+async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
+  if (rows.length === 0) return;
+  const column = <K extends keyof DeliveryRow>(name: K): DeliveryRow[K][] => rows.map((row) => row[name]);
+  await tx.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, traceparent)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[])
+     on conflict (delivery_id) do nothing`,
+    [
+      column('delivery_id'),
+      column('endpoint_id'),
+      column('merchant_id'),
+      column('type'),
+      column('body'),
+      column('is_test'),
+      column('traceparent'),
+    ],
+  );
+}
+
+/** Deleting an endpoint drops what is still to be sent to it. What a sender holds, the sender drops. */
+async function dropDeliveries(lanes: readonly Lane[], tx: PoolClient): Promise<void> {
+  const deleted = lanes.filter((lane) => lane.status === 'deleted').map((lane) => lane.endpoint_id);
+  if (deleted.length === 0) return;
+  await tx.query(
+    `update webhooks.deliveries set state = 'dropped', finished_at = clock_timestamp()
+     where endpoint_id = any($1::uuid[]) and state = 'pending' and leased_by is null`,
+    [deleted],
+  );
+}

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { outcomeOf, type Outcome } from '../../domain/outcome.js';
+import { retryDelayMs } from '../../domain/retry.js';
+import { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
+import { RECEIVERS, type ReceiverAnswer, type Receivers } from '../ports.js';
+import { SigningSecrets } from '../signing-secrets.js';
+import { DeliveryObserver } from './delivery-observer.js';
+import {
+  DeliveryTable,
+  type ClaimedDelivery,
+  type DeliveryResult,
+  type Destination,
+} from './delivery-table.js';
+import { LaneClock } from './lane-clock.js';
+import { signatureHeader } from './signature.js';
+
+const USER_AGENT = 'svc-Webhooks/1.0';
+/** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
+const PAUSE_MS = 1000;
+
+interface Attempted {
+  readonly answer: ReceiverAnswer;
+  readonly outcome: Outcome;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+/** One delivery, one attempt: check again where it goes, sign, send, judge, record. */
+@Injectable()
+export class DeliverySender {
+  private readonly log = new Logger(DeliverySender.name);
+  private stopped = false;
+
+  constructor(
+    private readonly table: DeliveryTable,
+    private readonly clock: LaneClock,
+    private readonly secrets: SigningSecrets,
+    private readonly commands: CommandBus,
+    private readonly observer: DeliveryObserver,
+    @Inject(RECEIVERS) private readonly receivers: Receivers,
+    @Inject(CLOCK) private readonly time: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
+  ) {}
+
+  /** Resolves to whether the delivery is due again at once. Never rejects. */
+  async deliver(delivery: ClaimedDelivery): Promise<boolean> {
+    const result = await this.attempt(delivery).catch((error: Error) => {
+      this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
+      return {
+        ...idOf(delivery),
+        state: 'pending',
+        attempts: delivery.attempts,
+        delay_ms: PAUSE_MS,
+        attempt: null,
+      } as const;
+    });
+    if (!(await this.recorded(result)) || result.state !== 'pending') return false;
+    if (result.delay_ms === 0) return true;
+    await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
+    return false;
+  }
+
+  /** Gives up trying to record: this process is going away and its leases with it. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async attempt(delivery: ClaimedDelivery): Promise<DeliveryResult> {
+    const destination = await this.table.destination(delivery.endpoint_id);
+    if (!destination || !mayGo(delivery, destination)) {
+      this.observer.dropped(delivery);
+      return { ...idOf(delivery), state: 'dropped', attempts: delivery.attempts, delay_ms: 0, attempt: null };
+    }
+    const attempted = await this.observer.span(delivery, () => this.send(delivery, destination));
+    const result = this.judge(delivery, attempted);
+    if (attempted.outcome === 'gone') await this.disable(delivery);
+    this.observer.attempted(delivery, destination.url, result);
+    return result;
+  }
+
+  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
+    const startedAt = this.time.now();
+    const began = performance.now();
+    const timestamp = Math.floor(startedAt.getTime() / 1000);
+    const secret = this.secrets.open(delivery, destination.sealed_signing_secret);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': delivery.delivery_id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader([secret], {
+        id: delivery.delivery_id,
+        timestamp,
+        body: delivery.body,
+      }),
+    };
+    const answer = await this.receivers.post(destination.url, headers, delivery.body);
+    const durationMs = Math.round(performance.now() - began);
+    return { answer, outcome: outcomeOf(answer.response), startedAt, durationMs };
+  }
+
+  private judge(
+    delivery: ClaimedDelivery,
+    { answer, outcome, startedAt, durationMs }: Attempted,
+  ): DeliveryResult {
+    const { response } = answer;
+    const attempts = delivery.attempts + 1;
+    const schedule = this.config.webhookRetryScheduleSeconds;
+    const delay =
+      outcome === 'retry'
+        ? retryDelayMs(attempts, response, schedule, Math.random(), this.time.now().getTime())
+        : null;
+    const failed = delay === null ? 'exhausted' : 'pending';
+    return {
+      ...idOf(delivery),
+      state: outcome === 'succeeded' ? 'succeeded' : failed,
+      attempts,
+      delay_ms: delay ?? 0,
+      attempt: {
+        started_at: startedAt.toISOString(),
+        duration_ms: durationMs,
+        outcome,
+        http_status: response.kind === 'answered' ? response.status : null,
+        failure_phase: response.kind === 'failed' ? response.phase : null,
+        error: answer.error,
+        response_excerpt: answer.excerpt?.toString('base64') ?? null,
+      },
+    };
+  }
+
+  /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. */
+  private async disable({ merchant_id, endpoint_id, delivery_id }: ClaimedDelivery): Promise<void> {
+    await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, 'gone', delivery_id));
+  }
+
+  /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
+  private async recorded(result: DeliveryResult): Promise<boolean> {
+    while (!this.stopped) {
+      try {
+        await this.table.record(result);
+        return true;
+      } catch (error) {
+        this.log.warn(`delivery ${result.delivery_id} is not recorded yet: ${(error as Error).message}`);
+        await sleep(PAUSE_MS);
+      }
+    }
+    return false;
+  }
+}
+
+function idOf({
+  delivery_id,
+  endpoint_id,
+}: ClaimedDelivery): Pick<DeliveryResult, 'delivery_id' | 'endpoint_id'> {
+  return { delivery_id, endpoint_id };
+}
+
+/** Test deliveries go to disabled endpoints too (merchant-api section 4.4). */
+function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
+  return status === 'enabled' || (status === 'disabled' && delivery.is_test);
+}

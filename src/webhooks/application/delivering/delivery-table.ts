@@ -1,0 +1,206 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../kernel/ids.js';
+import { Database } from '../../../platform/database/database.js';
+import type { FailurePhase, Outcome } from '../../domain/outcome.js';
+import { GroupCall } from './group-call.js';
+
+/** A sender that has not been seen for this long is dead, and what it held is due again. */
+const DEAD_AFTER_SECONDS = 10;
+/** How long after a claim whose answer was lost rows may turn up that this sender holds without knowing. */
+const SUSPECT_MS = 30_000;
+
+/** A due delivery that this process may send now. */
+export interface ClaimedDelivery {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: boolean;
+  /** Attempts made before. */
+  readonly attempts: number;
+  readonly due_at: Date;
+  readonly traceparent: string | null;
+}
+
+/** Where an endpoint's deliveries go right now. */
+export interface Destination {
+  readonly url: string;
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly sealed_signing_secret: string;
+}
+
+/** One attempt as it is kept, for merchants to look at and for counting failures. */
+export interface AttemptRecord {
+  readonly started_at: string;
+  readonly duration_ms: number;
+  readonly outcome: Outcome;
+  readonly http_status: number | null;
+  readonly failure_phase: FailurePhase | null;
+  readonly error: string | null;
+  /** Base64 of the first KiB of the answer. */
+  readonly response_excerpt: string | null;
+}
+
+/** How a claimed delivery goes on. */
+export interface DeliveryResult {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly state: 'pending' | 'succeeded' | 'exhausted' | 'dropped';
+  readonly attempts: number;
+  /** Milliseconds from now when it is pending. */
+  readonly delay_ms: number;
+  /** Null when it was dropped without an attempt. */
+  readonly attempt: AttemptRecord | null;
+}
+
+interface ClaimRequest {
+  readonly endpointId: string;
+  readonly room: number;
+}
+
+/** `webhooks.deliveries` and `webhooks.attempts` as a sender works with them; calls of many lanes share statements. */
+@Injectable()
+export class DeliveryTable {
+  private readonly senderId = newId();
+  private readonly held = new Set<string>();
+  private suspectUntil = 0;
+
+  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((wanted) =>
+    this.claimAll(wanted),
+  );
+  private readonly lookups = new GroupCall<string, Destination | null>((ids) => this.lookUpAll(ids));
+  private readonly records = new GroupCall<DeliveryResult, void>((results) => this.recordAll(results));
+
+  constructor(private readonly database: Database) {}
+
+  /** Takes up to `room` due deliveries of the endpoint; nobody else gets them until they are recorded. */
+  claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
+    return this.claims.call({ endpointId, room });
+  }
+
+  destination(endpointId: string): Promise<Destination | null> {
+    return this.lookups.call(endpointId);
+  }
+
+  /** Keeps the attempt, moves the delivery on and gives it free. */
+  record(result: DeliveryResult): Promise<void> {
+    return this.records.call(result);
+  }
+
+  /** Says that this process lives, and frees what dead ones held. */
+  async beat(): Promise<void> {
+    await this.database.query(
+      `insert into webhooks.senders values ($1, clock_timestamp())
+       on conflict (sender_id) do update set seen_at = excluded.seen_at`,
+      [this.senderId],
+    );
+    await this.database.query(
+      `update webhooks.deliveries set leased_by = null where leased_by is not null and leased_by not in
+         (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))`,
+      [DEAD_AFTER_SECONDS],
+    );
+    await this.database.query(
+      `delete from webhooks.senders where seen_at < clock_timestamp() - make_interval(secs => $1)`,
+      [DEAD_AFTER_SECONDS * 10],
+    );
+    if (Date.now() < this.suspectUntil) await this.claims.between(() => this.freeUnknown());
+  }
+
+  /** Endpoints with a delivery that is due and that nobody holds. */
+  async dueEndpoints(): Promise<readonly string[]> {
+    // Hops from endpoint to endpoint through the index instead of reading every due row.
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      `with recursive hop as (
+         (select endpoint_id, due_at from webhooks.deliveries where state = 'pending' and leased_by is null
+          order by endpoint_id, due_at limit 1)
+         union all
+         select next.* from hop cross join lateral (
+           select endpoint_id, due_at from webhooks.deliveries
+           where state = 'pending' and leased_by is null and endpoint_id > hop.endpoint_id
+           order by endpoint_id, due_at limit 1) next
+       )
+       select endpoint_id from hop where due_at <= now()`,
+    );
+    return rows.map((row) => row.endpoint_id);
+  }
+
+  /** Gives back everything this process holds; for a shutdown. */
+  async leave(): Promise<void> {
+    await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
+      this.senderId,
+    ]);
+    await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
+  }
+
+  private async claimAll(wanted: readonly ClaimRequest[]): Promise<readonly (readonly ClaimedDelivery[])[]> {
+    try {
+      const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
+        `with picked as (
+           select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
+           cross join lateral (
+             select delivery_id from webhooks.deliveries
+             where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null and due_at <= now()
+             order by due_at limit lane.room for update skip locked) due
+         )
+         update webhooks.deliveries taken set leased_by = $3 from picked
+         where taken.delivery_id = picked.delivery_id
+         returning taken.delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts, due_at, traceparent`,
+        [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
+      );
+      const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
+      for (const row of rows) {
+        this.held.add(row.delivery_id);
+        lanes.get(row.endpoint_id)?.push(row);
+      }
+      return wanted.map((each) => lanes.get(each.endpointId) ?? []);
+    } catch (error) {
+      // It may have been done all the same.
+      this.suspectUntil = Date.now() + SUSPECT_MS;
+      throw error;
+    }
+  }
+
+  private async freeUnknown(): Promise<void> {
+    await this.database.query(
+      'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
+      [this.senderId, [...this.held]],
+    );
+  }
+
+  private async lookUpAll(ids: readonly string[]): Promise<readonly (Destination | null)[]> {
+    const rows = await this.database.query<Destination & { endpoint_id: string }>(
+      `select endpoint_id, url, status, sealed_signing_secret from webhooks.lanes where endpoint_id = any($1::uuid[])`,
+      [[...new Set(ids)]],
+    );
+    const found = new Map(rows.map((row) => [row.endpoint_id, row]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
+    // A lease may have passed to another sender meanwhile; then only a success still counts.
+    await this.database.query(
+      `with result as (
+         select * from jsonb_to_recordset($1) as result (delivery_id uuid, endpoint_id uuid, state text, attempts int,
+           delay_ms float8, attempt jsonb)
+       ), kept as (
+         insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome,
+           http_status, failure_phase, error, response_excerpt)
+         select delivery_id, attempts, endpoint_id, (attempt->>'started_at')::timestamptz,
+           (attempt->>'duration_ms')::int, attempt->>'outcome', (attempt->>'http_status')::int,
+           attempt->>'failure_phase', attempt->>'error', decode(attempt->>'response_excerpt', 'base64')
+         from result where jsonb_typeof(attempt) = 'object'
+         on conflict (delivery_id, attempt) do nothing
+       )
+       update webhooks.deliveries delivery set state = result.state, attempts = result.attempts, leased_by = null,
+         due_at = case when result.state = 'pending'
+           then clock_timestamp() + result.delay_ms * interval '1 millisecond' else due_at end,
+         finished_at = case when result.state = 'pending' then null else clock_timestamp() end
+       from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
+         and (delivery.leased_by = $2 or result.state = 'succeeded')`,
+      [JSON.stringify(results), this.senderId],
+    );
+    for (const each of results) this.held.delete(each.delivery_id);
+    return results.map(() => undefined);
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, it } from '@jest/globals';
+import { GroupCall } from './group-call.js';
+
+it('sends what arrives meanwhile together, in order, no more than allowed', async () => {
+  const batches: number[][] = [];
+  const doubled = new GroupCall<number, number>(async (inputs) => {
+    batches.push([...inputs]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return inputs.map((input) => input * 2);
+  }, 3);
+  const first = doubled.call(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  const others = [2, 3, 4, 5].map((input) => doubled.call(input));
+  expect(await Promise.all([first, ...others])).toEqual([2, 4, 6, 8, 10]);
+  expect(batches).toEqual([[1], [2, 3, 4], [5]]);
+});
+
+it('fails the calls of one batch, not the next', async () => {
+  let broken = true;
+  const calls = new GroupCall<number, number>((inputs) =>
+    broken ? Promise.reject(new Error('away')) : Promise.resolve(inputs),
+  );
+  await expect(calls.call(1)).rejects.toThrow('away');
+  broken = false;
+  await expect(calls.call(2)).resolves.toBe(2);
+});
+
+it('runs other work only while no call is under way', async () => {
+  const log: string[] = [];
+  const calls = new GroupCall<string, null>(async (inputs) => {
+    log.push('begin');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    log.push('end');
+    return inputs.map(() => null);
+  });
+  const call = calls.call('a');
+  const between = calls.between(() => Promise.resolve(log.push('between')));
+  await Promise.all([call, between]);
+  expect(log).toEqual(['begin', 'end', 'between']);
+});

@@ -1,0 +1,50 @@
+import { InjectQueue } from '@nestjs/bullmq';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+
+/** The queue is only a clock: a job says "look at this endpoint now", and losing or doubling one does no harm. */
+export const LANE_QUEUE = 'webhook-lanes';
+
+export interface LaneJob {
+  readonly endpoint_id: string;
+}
+
+/** Retries that are due within the same quarter of a second share one job. */
+const TICK_MS = 250;
+
+/** Wakes lanes when their next delivery is due, in whichever process takes the job. */
+@Injectable()
+export class LaneClock implements OnModuleInit {
+  private readonly log = new Logger(LaneClock.name);
+  /** Jobs this process added and that are still ahead, by id, with the Unix milliseconds they are for. */
+  private readonly ahead = new Map<string, number>();
+
+  constructor(@InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>) {}
+
+  onModuleInit(): void {
+    this.queue.on('error', (error) => this.log.warn(`queue: ${error.message}`));
+  }
+
+  /** Never rejects: what is not scheduled here, the sweeper finds. */
+  async wakeIn(endpointId: string, delayMs: number): Promise<void> {
+    const now = Date.now();
+    const tick = Math.ceil((now + delayMs) / TICK_MS);
+    const jobId = `${endpointId}-${tick}`;
+    if (this.ahead.has(jobId)) return;
+    this.forgetPast(now);
+    this.ahead.set(jobId, tick * TICK_MS);
+    try {
+      await this.queue.add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now });
+    } catch (error) {
+      this.ahead.delete(jobId);
+      this.log.warn(`lane of ${endpointId} is left to the sweeper: ${(error as Error).message}`);
+    }
+  }
+
+  private forgetPast(now: number): void {
+    for (const [jobId, at] of this.ahead) {
+      if (at > now) break;
+      this.ahead.delete(jobId);
+    }
+  }
+}
