@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
+import type { Log } from '../telemetry/logger.js';
 import { AddressRateLimiter } from './address.js';
 import { absentHeaders, type Admission } from './admission.js';
 import { UNAVAILABLE } from './error-mapping.js';
@@ -8,6 +9,7 @@ import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempote
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
+import { recordRequest } from './request-log.js';
 import { newRequestState, rawPath } from './request-state.js';
 import { missingHeaders } from './signature.js';
 import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
@@ -33,6 +35,7 @@ type SendDone = (error: Error | null, payload?: unknown) => void;
 export interface EdgeServices {
   readonly admission: Admission;
   readonly idempotency: Idempotency;
+  readonly log: Log;
 }
 
 /**
@@ -67,13 +70,21 @@ export class EdgeHooks {
     else done();
   };
 
-  /** onRequest of signed routes: a request that cannot be authentic is answered before its body is read. */
-  readonly arriveSigned = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    failpoint('request.received');
-    const absent = absentHeaders(request);
-    if (absent === null) done();
-    else sendProblem(reply, missingHeaders(absent));
-  };
+  /** onRequest of a known route; of a signed one: what cannot be authentic is answered before its body is read. */
+  arriveAt(route: string, signed: boolean) {
+    return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+      request.edge.route = route;
+      if (signed) {
+        failpoint('request.received');
+        const absent = absentHeaders(request);
+        if (absent !== null) {
+          sendProblem(reply, missingHeaders(absent));
+          return;
+        }
+      }
+      done();
+    };
+  }
 
   /** preValidation of signed routes. */
   readonly admit = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
@@ -103,8 +114,9 @@ export class EdgeHooks {
   };
 
   /** onResponse of every route. */
-  readonly sent = (_request: FastifyRequest, _reply: FastifyReply, done: Done): void => {
+  readonly sent = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     failpoint('answer.sent');
+    if (this.services !== null) recordRequest(this.services.log, request, reply);
     done();
   };
 

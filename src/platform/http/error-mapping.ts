@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { EventStoreUnavailable } from '../../event-store/port.js';
+import { isDatabaseAway } from '../../event-store/postgres/unavailable.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { STATUS_OF, titleOf, type Problem } from './problem.js';
 
@@ -22,37 +23,8 @@ const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-/** Codes with which Node.js and PostgreSQL say that the database cannot be reached or is going down. */
-const AWAY = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '08000',
-  '08001',
-  '08003',
-  '08006',
-]);
-const AWAY_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/;
-
 function codeOf(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Whether the error says that a dependency is away, so that the same request may succeed later. */
-export function saysAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof EventStoreUnavailable) return true;
-  const code = codeOf(error);
-  return (code !== undefined && AWAY.has(code)) || AWAY_MESSAGE.test(error.message);
 }
 
 /** Any thrown thing as a problem. Errors nobody threw on purpose say nothing of the inside. */
@@ -62,7 +34,7 @@ export function toProblem(error: unknown): Problem {
     const problem = { status, detail: error.message, errors: error.fields };
     return status === 503 ? { ...problem, headers: { 'retry-after': RETRY_AFTER } } : problem;
   }
-  if (saysAway(error)) return UNAVAILABLE;
+  if (error instanceof EventStoreUnavailable || isDatabaseAway(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {
     return { status: error.getStatus(), detail: error.message };
   }

@@ -91,7 +91,7 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.addHook('onRoute', (route) => {
       this.routes.add(route.method, route.url);
       const signed = isSignedPath(route.url);
-      if (signed) route.onRequest = [this.edge.arriveSigned];
+      route.onRequest = [this.edge.arriveAt(route.url, signed)];
       route.preValidation = [signed ? this.edge.admit : this.edge.parse];
     });
     fastify.addHook('onRequest', this.edge.arrive);

@@ -10,6 +10,8 @@ export interface RequestState {
   readonly startedAt: number;
   /** The body exactly as it came; empty when there was none. */
   rawBody: Buffer;
+  /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
+  route: string | null;
   merchant: MerchantCredentials | null;
   ticket: RequestTicket | null;
   idempotency: IdempotencyOutcome | null;
@@ -31,6 +33,7 @@ export function newRequestState(): RequestState {
   return {
     startedAt: performance.now(),
     rawBody: NO_BODY,
+    route: null,
     merchant: null,
     ticket: null,
     idempotency: null,

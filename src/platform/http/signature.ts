@@ -68,7 +68,7 @@ export function signatureMismatchText(prefix: string, body: Buffer): string {
 
 /** Whether the client would rather have text/plain than JSON: JSON wins a tie and is the default. */
 export function prefersText(accept: string | undefined): boolean {
-  if (accept === undefined || !accept.includes('text/')) return false;
+  if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;
   let json = 0;
   for (const part of accept.split(',')) {

@@ -1,0 +1,56 @@
+/** One thing the service cannot work without. */
+export interface HealthCheck {
+  /** As it is shown: `database`, `event_store`, `queue`, `chain`, `views`. */
+  readonly name: string;
+  /** Resolves when it works; rejects, with a message that may be shown, when it does not. */
+  check(): Promise<void>;
+}
+
+export interface HealthReport {
+  readonly status: 'ok' | 'unavailable';
+  readonly checks: Readonly<
+    Record<string, { readonly status: 'ok' | 'unavailable'; readonly detail?: string }>
+  >;
+}
+
+/** How long a check may take before it counts as failed. */
+const CHECK_TIMEOUT_MS = 2000;
+
+/** Where every part of the service registers what it depends on; GET /health/ready asks all of them. */
+export class HealthRegistry {
+  private readonly checks: HealthCheck[] = [];
+  private draining = false;
+
+  register(check: HealthCheck): void {
+    this.checks.push(check);
+  }
+
+  /** From now on not ready: load balancers shall send requests elsewhere. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  async report(): Promise<HealthReport> {
+    const results = await Promise.all(this.checks.map((check) => this.run(check)));
+    if (this.draining)
+      results.push(['shutdown', { status: 'unavailable', detail: 'shutting down' }] as const);
+    const status = results.every(([, result]) => result.status === 'ok') ? 'ok' : 'unavailable';
+    return { status, checks: Object.fromEntries(results) };
+  }
+
+  private async run(check: HealthCheck): Promise<readonly [string, HealthReport['checks'][string]]> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`no answer within ${CHECK_TIMEOUT_MS} ms`), CHECK_TIMEOUT_MS);
+    });
+    const outcome = Promise.resolve()
+      .then(() => check.check())
+      .then(
+        () => null,
+        // What a driver says may hold addresses and names; the log has it, the public does not.
+        () => 'not reachable',
+      );
+    const failure = await Promise.race([outcome, late]).finally(() => clearTimeout(timer));
+    return [check.name, failure === null ? { status: 'ok' } : { status: 'unavailable', detail: failure }];
+  }
+}

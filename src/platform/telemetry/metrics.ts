@@ -1,0 +1,85 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What GET /metrics shows. Contexts observe the metrics below; nothing else defines any. */
+export const registry = new Registry();
+
+const registers = [registry];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export const httpRequests = new Counter({
+  name: 'disburse_http_requests_total',
+  help: 'Requests answered, by route, method and status.',
+  labelNames: ['route', 'method', 'status'] as const,
+  registers,
+});
+
+export const httpDuration = new Histogram({
+  name: 'disburse_http_request_duration_seconds',
+  help: 'Time from the arrival of a request to the end of its answer, by route and method.',
+  labelNames: ['route', 'method'] as const,
+  buckets: SECONDS,
+  registers,
+});
+
+export const idempotentRequests = new Counter({
+  name: 'disburse_idempotent_requests_total',
+  help: 'Requests with an Idempotency-Key, by outcome: fresh, replayed, in_flight, mismatch.',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const commandConflicts = new Counter({
+  name: 'disburse_command_conflicts_total',
+  help: 'Commands decided again because somebody else had appended, by stream category.',
+  labelNames: ['category'] as const,
+  registers,
+});
+
+export const appendDuration = new Histogram({
+  name: 'disburse_append_duration_seconds',
+  help: 'Time of one call that appends to the event store.',
+  buckets: SECONDS,
+  registers,
+});
+
+export const appendUnits = new Counter({
+  name: 'disburse_append_units_total',
+  help: 'Units of work that went along in appends: divided by the count of appends it is the size of a group commit.',
+  registers,
+});
+
+export const subscriptionLag = new Gauge({
+  name: 'disburse_subscription_lag_seconds',
+  help: 'Age of the oldest event that a subscription has not handled yet, by subscription.',
+  labelNames: ['subscription'] as const,
+  registers,
+});
+
+export const deliveries = new Counter({
+  name: 'disburse_webhook_delivery_attempts_total',
+  help: 'Attempts to deliver a webhook, by outcome: succeeded, failed, exhausted.',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const deliveryDuration = new Histogram({
+  name: 'disburse_webhook_delivery_duration_seconds',
+  help: 'Time a receiver took to answer an attempt.',
+  buckets: SECONDS,
+  registers,
+});
+
+export const pendingPayouts = new Gauge({
+  name: 'disburse_pending_payouts',
+  help: 'Payouts that wait for their transfer to be verified.',
+  registers,
+});
+
+let defaults = false;
+
+/** Adds the metrics of Node.js itself; once per process. */
+export function collectNodeMetrics(): void {
+  if (defaults) return;
+  defaults = true;
+  collectDefaultMetrics({ register: registry });
+}

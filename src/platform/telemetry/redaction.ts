@@ -1,0 +1,55 @@
+/** Names of fields that are never logged in clear, wherever they stand. */
+const SECRET_FIELD =
+  /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
+
+const REDACTED = '[redacted]';
+const MAX_DEPTH = 8;
+
+/** Personal data and secrets that may stand inside a text: e-mail addresses, E.164 numbers, secrets of ours, URL passwords. */
+const IN_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
+  [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],
+  [/\bwhsec_[\w+/=-]+/g, REDACTED],
+  [/(:\/\/[^:/@\s]*):[^@/\s]+@/g, `$1:${REDACTED}@`],
+];
+
+export function redactText(text: string): string {
+  let redacted = text;
+  for (const [pattern, replacement] of IN_TEXT) redacted = redacted.replace(pattern, replacement);
+  return redacted;
+}
+
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  const shown: Record<string, unknown> = {
+    type: error.name,
+    message: redactText(error.message),
+    stack: redactText(error.stack ?? ''),
+  };
+  if ('code' in error) shown['code'] = error.code;
+  if (error.cause !== undefined) shown['cause'] = redactValue(error.cause, depth + 1);
+  return shown;
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (depth >= MAX_DEPTH) return '[deep]';
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.map((each) => redactValue(each, depth + 1));
+  if (Buffer.isBuffer(value)) return `[${value.length} bytes]`;
+  return redactFields(value, depth);
+}
+
+function redactFields(fields: object, depth: number): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    shown[name] = SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1);
+  }
+  return shown;
+}
+
+/** The fields of a log line without secrets and personal data. */
+export function redact(fields: object): Record<string, unknown> {
+  return redactFields(fields, 0);
+}

@@ -1,0 +1,51 @@
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { CommitObservers } from '../../event-store/commit-observer.js';
+import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { HealthController } from './health.controller.js';
+import { HealthRegistry } from './health.js';
+import { Log } from './logger.js';
+import { MetricsServer } from './metrics-server.js';
+import { appendDuration, appendUnits, commandConflicts } from './metrics.js';
+
+/** The log, the metrics and the health of the process, for every module. main.ts starts {@link MetricsServer}. */
+@Global()
+@Module({
+  controllers: [HealthController],
+  providers: [
+    { provide: Log, inject: [CONFIG], useFactory: (config: Config) => Log.open(config) },
+    HealthRegistry,
+    MetricsServer,
+  ],
+  exports: [Log, HealthRegistry, MetricsServer],
+})
+export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(Log) private readonly log: Log,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    @Inject(MetricsServer) private readonly metrics: MetricsServer,
+    @Inject(Database) private readonly database: Database,
+    @Inject(ModuleRef) private readonly modules: ModuleRef,
+  ) {}
+
+  onModuleInit(): void {
+    const anywhere = { strict: false };
+    const events = this.modules.get<EventStore>(EVENT_STORE, anywhere);
+    this.health.register({ name: 'database', check: () => this.database.ping() });
+    this.health.register({ name: 'event_store', check: () => events.ping() });
+    this.modules.get(CommitObservers, anywhere).add({
+      onCommit: (durationMs, units) => {
+        appendDuration.observe(durationMs / 1000);
+        appendUnits.inc(units);
+      },
+      onConflict: (category) => commandConflicts.inc({ category }),
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.metrics.close();
+    this.log.close();
+  }
+}

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Controller,
+  Delete,
+  Get,
+  Global,
+  Inject,
+  Module,
+  Patch,
+  Post,
+  Query as QueryString,
+  Body,
+  HttpCode,
+  type Type,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Type as Typed } from 'class-transformer';
+import { IsInt, IsString, MinLength, ValidateNested } from 'class-validator';
+import { CommitObservers } from '../../src/event-store/commit-observer.js';
+import { AlreadyAnswered } from '../../src/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type StoredAnswer } from '../../src/event-store/port.js';
+import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
+import { DomainError } from '../../src/kernel/domain-error.js';
+import { CONFIG, readConfig, type Config } from '../../src/platform/config/config.js';
+import { Database } from '../../src/platform/database/database.js';
+import {
+  Cause,
+  MerchantId,
+  SideEffect,
+  Ticket,
+  UuidParam,
+  ValidBody,
+} from '../../src/platform/http/decorators.js';
+import {
+  ANSWER_STORE,
+  MERCHANT_DIRECTORY,
+  type AnswerStore,
+  type IdempotencyTicket,
+  type MerchantCredentials,
+} from '../../src/platform/http/edge.js';
+import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
+import { HttpModule } from '../../src/platform/http/http.module.js';
+import { integerParameter, type Query } from '../../src/platform/http/query.js';
+import { Reply } from '../../src/platform/http/reply.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { SignedClient } from './signed-client.js';
+
+class Inner {
+  @IsString()
+  @MinLength(1, { message: 'must not be blank' })
+  url!: string;
+
+  @IsInt()
+  size!: number;
+}
+
+class Wrapped {
+  @ValidateNested({ message: 'must be an object' })
+  @Typed(() => Inner)
+  wrapper!: Inner;
+}
+
+/** What the routes below did, for a spec to look at; `hold` keeps requests to /slow under way. */
+export class Probe {
+  runs = 0;
+  causes: unknown[] = [];
+  private gate: Promise<void> = Promise.resolve();
+  release: () => void = () => undefined;
+
+  hold(): void {
+    this.gate = new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  passed(): Promise<void> {
+    return this.gate;
+  }
+}
+
+/** Routes that use every way to answer that the edge offers. */
+@Controller('merchants/v1/probe')
+class ProbeController {
+  constructor(
+    @Inject(Probe) private readonly probe: Probe,
+    @Inject(EVENT_STORE) private readonly events: EventStore,
+  ) {}
+
+  @Get('whoami')
+  whoami(@MerchantId() merchantId: string, @QueryString() query: Query) {
+    return {
+      merchant_id: merchantId,
+      size: integerParameter(query, 'size', { min: 1, max: 10, fallback: 5 }),
+    };
+  }
+
+  @Get('things/:id')
+  thing(@UuidParam('id', 'Thing') id: string) {
+    return { id };
+  }
+
+  /** The answer goes with a commit, as in every use case that writes events. */
+  @Post('commit')
+  async commit(
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: object,
+    @Body() body: { fail?: string },
+  ): Promise<Reply> {
+    this.probe.runs += 1;
+    this.probe.causes.push(cause);
+    if (body.fail === 'domain') throw new DomainError('invalid_transition', 'not from here');
+    if (body.fail === 'unexpected') throw new Error('the password is hunter2');
+    const id = ticket.id('thing');
+    const text = JSON.stringify({ thing: { id, run: randomUUID() } });
+    const event = { id: randomUUID(), type: 'probe.committed.v1', data: { id }, metadata: {} };
+    const append = { stream: `probe-${id}`, events: [event], expected: 'any' as const };
+    const answer = ticket.answer(201, text);
+    const result = await this.events.commit({
+      appends: [append],
+      ...(answer === undefined ? {} : { answer }),
+    });
+    if (result.outcome === 'answered') throw new AlreadyAnswered(result.answer);
+    return new Reply(201, text);
+  }
+
+  @Post('plain')
+  plain(@Body() body: unknown) {
+    this.probe.runs += 1;
+    return { run: this.probe.runs, body: body ?? null };
+  }
+
+  @Post('slow')
+  async slow() {
+    this.probe.runs += 1;
+    await this.probe.passed();
+    return { run: this.probe.runs };
+  }
+
+  @Post('effect')
+  @SideEffect()
+  effect() {
+    this.probe.runs += 1;
+    return { run: this.probe.runs };
+  }
+
+  @Post('valid')
+  valid(@ValidBody() body: Wrapped) {
+    return { url: body.wrapper.url };
+  }
+
+  @Patch('plain')
+  patch() {
+    return { run: ++this.probe.runs };
+  }
+
+  @Delete('plain')
+  @HttpCode(204)
+  remove(): void {
+    this.probe.runs += 1;
+  }
+}
+
+class SqlAnswers implements AnswerStore {
+  constructor(private readonly database: Database) {}
+
+  async storeOrGet(answer: StoredAnswer): Promise<StoredAnswer | null> {
+    const rows = await this.database.query(
+      `insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
+       values ($1, $2, $3, $4, $5, now()) on conflict do nothing returning 1`,
+      [answer.scope, answer.key, answer.fingerprint, answer.status, answer.body],
+    );
+    return rows.length === 1 ? null : this.find(answer.scope, answer.key);
+  }
+
+  async find(scope: string, key: string): Promise<StoredAnswer | null> {
+    const rows = await this.database.query<{
+      scope: string;
+      key: string;
+      fingerprint: string;
+      status: number;
+      body: string;
+    }>(
+      'select scope, key, fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
+      [scope, key],
+    );
+    return rows[0] ?? null;
+  }
+}
+
+export interface EdgeApp {
+  readonly app: NestFastifyApplication;
+  readonly adapter: EdgeAdapter;
+  readonly url: string;
+  readonly probe: Probe;
+  readonly config: Config;
+  readonly log: Log;
+  /** Merchants by their svc-api-key. */
+  readonly merchants: Map<string, MerchantCredentials>;
+  /** A client of a new merchant. */
+  client(merchant?: Partial<MerchantCredentials>): SignedClient;
+  close(): Promise<void>;
+}
+
+/** The edge alone, over real sockets and a real database, with routes that show what it does. */
+export async function startEdgeApp(
+  database: Database,
+  env: Readonly<Record<string, string>> = {},
+  controllers: readonly Type[] = [],
+): Promise<EdgeApp> {
+  const config = readConfig({ LOG_LEVEL: 'silent', ...env });
+  const merchants = new Map<string, MerchantCredentials>();
+  const probe = new Probe();
+  const events = new PostgresEventStore(database.pool);
+
+  @Global()
+  @Module({
+    imports: [HttpModule, TelemetryModule],
+    controllers: [ProbeController, ...controllers],
+    providers: [
+      { provide: CONFIG, useValue: config },
+      { provide: Database, useValue: unclosed(database) },
+      { provide: EVENT_STORE, useValue: events },
+      { provide: ANSWER_STORE, useValue: new SqlAnswers(database) },
+      { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
+      { provide: CommitObservers, useValue: new CommitObservers() },
+      { provide: Probe, useValue: probe },
+    ],
+    exports: [CONFIG, Database],
+  })
+  class EdgeTestModule {}
+
+  const adapter = createFastifyAdapter(config);
+  const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+  return {
+    app,
+    adapter,
+    url,
+    probe,
+    config,
+    log: app.get(Log),
+    merchants,
+    client: (merchant = {}) => {
+      const merchantId = randomUUID();
+      const privateKey = merchant.privateKeys?.[0] ?? `sk_test_${randomUUID()}`;
+      const defaults = { merchantId, privateKeys: [privateKey], status: 'active' as const, ipAllowList: [] };
+      merchants.set(merchantId, { ...defaults, ...merchant });
+      return new SignedClient(url, { apiKey: merchantId, privateKey });
+    },
+    close: () => app.close(),
+  };
+}
+
+/** The database outlives the app of one spec. */
+function unclosed(database: Database): Database {
+  return Object.create(database, { onApplicationShutdown: { value: () => undefined } }) as Database;
+}
