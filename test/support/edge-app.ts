@@ -16,18 +16,19 @@ import {
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type as Typed } from 'class-transformer';
-import { IsInt, IsString, MinLength, ValidateNested } from 'class-validator';
+import { IsInt, IsObject, IsString, MinLength, ValidateNested } from 'class-validator';
 import { CommitObservers } from '../../src/event-store/commit-observer.js';
+import { PostgresAnswerStore } from '../../src/event-store/answer-store.js';
 import { AlreadyAnswered } from '../../src/event-store/command-loop.js';
-import { EVENT_STORE, type EventStore, type StoredAnswer } from '../../src/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
 import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { CONFIG, readConfig, type Config } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/database/database.js';
 import {
+  AnswerTravels,
   Cause,
   MerchantId,
-  SideEffect,
   Ticket,
   UuidParam,
   ValidBody,
@@ -35,7 +36,6 @@ import {
 import {
   ANSWER_STORE,
   MERCHANT_DIRECTORY,
-  type AnswerStore,
   type IdempotencyTicket,
   type MerchantCredentials,
 } from '../../src/platform/http/edge.js';
@@ -57,7 +57,8 @@ class Inner {
 }
 
 class Wrapped {
-  @ValidateNested({ message: 'must be an object' })
+  @IsObject({ message: 'must be an object' })
+  @ValidateNested()
   @Typed(() => Inner)
   wrapper!: Inner;
 }
@@ -103,6 +104,7 @@ class ProbeController {
 
   /** The answer goes with a commit, as in every use case that writes events. */
   @Post('commit')
+  @AnswerTravels()
   async commit(
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: object,
@@ -138,13 +140,6 @@ class ProbeController {
     return { run: this.probe.runs };
   }
 
-  @Post('effect')
-  @SideEffect()
-  effect() {
-    this.probe.runs += 1;
-    return { run: this.probe.runs };
-  }
-
   @Post('valid')
   valid(@ValidBody() body: Wrapped) {
     return { url: body.wrapper.url };
@@ -159,33 +154,6 @@ class ProbeController {
   @HttpCode(204)
   remove(): void {
     this.probe.runs += 1;
-  }
-}
-
-class SqlAnswers implements AnswerStore {
-  constructor(private readonly database: Database) {}
-
-  async storeOrGet(answer: StoredAnswer): Promise<StoredAnswer | null> {
-    const rows = await this.database.query(
-      `insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
-       values ($1, $2, $3, $4, $5, now()) on conflict do nothing returning 1`,
-      [answer.scope, answer.key, answer.fingerprint, answer.status, answer.body],
-    );
-    return rows.length === 1 ? null : this.find(answer.scope, answer.key);
-  }
-
-  async find(scope: string, key: string): Promise<StoredAnswer | null> {
-    const rows = await this.database.query<{
-      scope: string;
-      key: string;
-      fingerprint: string;
-      status: number;
-      body: string;
-    }>(
-      'select scope, key, fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
-      [scope, key],
-    );
-    return rows[0] ?? null;
   }
 }
 
@@ -222,7 +190,7 @@ export async function startEdgeApp(
       { provide: CONFIG, useValue: config },
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
-      { provide: ANSWER_STORE, useValue: new SqlAnswers(database) },
+      { provide: ANSWER_STORE, useValue: new PostgresAnswerStore(database.pool, events) },
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },

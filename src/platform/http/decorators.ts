@@ -42,8 +42,12 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
   };
 });
 
-/** Marks a route whose work lies outside the event store: a key that was answered is replayed before it begins. */
-export const SideEffect = (): MethodDecorator => RouteConfig({ sideEffect: true });
+/**
+ * Marks a write whose handler hands `ticket.answer(...)` to `CommandLoop.execute` on every way to success. On a store
+ * that carries answers the commit itself then finds out that the key was answered before. Without this mark the edge
+ * looks the key up before the handler runs, which is always right and costs one query.
+ */
+export const AnswerTravels = (): MethodDecorator => RouteConfig({ answerTravels: true });
 
 /** The body as an instance of its DTO, checked by class-validator; 422 with `errors` by leaf field otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(bodyValidation);

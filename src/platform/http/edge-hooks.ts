@@ -22,6 +22,7 @@ export function isSignedPath(path: string): boolean {
 }
 
 const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required' };
+const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
 const MALFORMED_KEY: Problem = {
   status: 400,
@@ -61,6 +62,10 @@ export class EdgeHooks {
   readonly arrive = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     request.edge = newRequestState();
     reply.header('request-id', request.id);
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      sendProblem(reply, HOST_REQUIRED);
+      return;
+    }
     if (this.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
       sendProblem(reply, HTTPS_REQUIRED);
       return;
@@ -181,7 +186,8 @@ export class EdgeHooks {
     }
     edge.ticket = ticket;
     edge.idempotency = 'fresh';
-    return !hasSideEffect(request) || !(await this.replayed(request, reply, ticket));
+    const decidedByCommit = idempotency.commitsCarryAnswers && request.routeOptions.config.answerTravels;
+    return decidedByCommit || !(await this.replayed(request, reply, ticket));
   }
 
   private async replayed(
@@ -197,13 +203,9 @@ export class EdgeHooks {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route does work outside the event store, which must not even begin twice under one Idempotency-Key. */
-    sideEffect?: boolean;
+    /** The answer goes along with the events (`@AnswerTravels()`): a repeat need not be looked up before it runs. */
+    answerTravels?: boolean;
   }
-}
-
-function hasSideEffect(request: FastifyRequest): boolean {
-  return request.routeOptions.config.sideEffect === true;
 }
 
 function isHealthPath(request: FastifyRequest): boolean {

@@ -37,7 +37,12 @@ export class EdgeAdapter extends FastifyAdapter {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionTimeout: 0,
-      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+      http: {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+        // Node's own answer to a request without Host is no problem document; the edge gives one.
+        requireHostHeader: false,
+      },
       routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
       trustProxy: config.trustProxy ?? false,
       requestIdHeader: false,

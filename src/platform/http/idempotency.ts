@@ -27,7 +27,7 @@ export class Idempotency {
   constructor(
     private readonly answers: AnswerStore,
     /** Whether answers offered by a ticket are stored by the commit that carried them. */
-    private readonly commitsCarryAnswers: boolean,
+    readonly commitsCarryAnswers: boolean,
   ) {}
 
   /** Takes the key for this request. A problem when another request under it is being worked on. */
@@ -46,7 +46,7 @@ export class Idempotency {
     if (this.inFlight.get(name) === ticket) this.inFlight.delete(name);
   }
 
-  /** The answer given before under the ticket's key, or null. For work that must not even begin twice. */
+  /** The answer given before under the ticket's key, or null: a finished operation is not run again. */
   async earlier(ticket: RequestTicket): Promise<StoredAnswer | null> {
     return ticket.key === null ? null : this.answers.find(ticket.scope, ticket.key);
   }

@@ -12,6 +12,7 @@
  *
  * // 2. A Reply, when the text was made before: a write whose answer travels with its events.
  * @Post('report')
+ * @AnswerTravels()
  * async report(@MerchantId() merchantId: string, @Ticket() ticket: IdempotencyTicket, @Body() body: unknown) {
  *   const text = await this.commandBus.execute(new ReportPayout(merchantId, ticket, body));
  *   return new Reply(201, text); // the handler passed ticket.answer(201, text) to CommandLoop.execute

@@ -1,4 +1,4 @@
-import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
 
 /** Messages by leaf field: `{webhook_endpoint: {url}}` is blamed as `url`. A wrapper itself is blamed when it is at fault. */
@@ -22,6 +22,13 @@ function withoutField(message: string, field: string): string {
   return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
+/** A DTO class, as opposed to the types that TypeScript leaves for `unknown`, interfaces and plain values. */
+function isDto(metatype: ArgumentMetadata['metatype']): boolean {
+  return (
+    metatype !== undefined && ![Object, String, Number, Boolean, Array].some((plain) => plain === metatype)
+  );
+}
+
 class BodyValidationPipe extends ValidationPipe {
   constructor() {
     super({
@@ -34,10 +41,8 @@ class BodyValidationPipe extends ValidationPipe {
     });
   }
 
-  override async transform(
-    value: unknown,
-    metadata: Parameters<ValidationPipe['transform']>[1],
-  ): Promise<unknown> {
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type !== 'body' || !isDto(metadata.metatype)) return value;
     return super.transform(requireObject(value), metadata);
   }
 }

@@ -2,7 +2,6 @@ import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { getAddress } from 'ethers';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../kernel/money.js';
-import { SideEffect } from '../http/decorators.js';
 import { requireObject } from '../http/validation.js';
 import { Treasury } from './treasury.js';
 
@@ -16,7 +15,6 @@ export class TransfersController {
 
   @Post()
   @HttpCode(201)
-  @SideEffect()
   async create(@Body() body: unknown): Promise<{ transaction_hash: string }> {
     const { to, amount } = validTransfer(body);
     return { transaction_hash: await this.treasury.transfer(to, amount) };

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import type { SignedCall } from '../support/signed-client.js';
+
+let db: TestDatabase;
+let edge: EdgeApp;
+let other: EdgeApp;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  [edge, other] = await Promise.all(
+    [0, 1].map(() => startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '5000' })) as [
+      Promise<EdgeApp>,
+      Promise<EdgeApp>,
+    ],
+  );
+});
+
+afterAll(async () => {
+  await Promise.all([edge.close(), other.close()]);
+  await db.drop();
+});
+
+beforeEach(() => {
+  edge.probe.runs = 0;
+});
+
+afterEach(() => edge.probe.release());
+
+const COMMIT = '/merchants/v1/probe/commit';
+const PLAIN = '/merchants/v1/probe/plain';
+const SLOW = '/merchants/v1/probe/slow';
+
+async function waitFor(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('an answer that went with its events is replayed byte for byte', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  const first = await client.post(COMMIT, { a: 1 }, key);
+  const again = await client.post(COMMIT, { a: 1 }, key);
+  expect(first.status).toBe(201);
+  expect(first.headers['idempotent-replayed']).toBeUndefined();
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  const id = first.json<{ thing: { id: string } }>().thing.id;
+  const [events] = await db.database.query(
+    'select count(*)::int as n from event_store.events where stream = $1',
+    [`probe-${id}`],
+  );
+  expect(events).toEqual({ n: 1 });
+});
+
+test('without a key every request is a new one', async () => {
+  const client = edge.client();
+  const answers = await Promise.all([1, 2].map(() => client.post(COMMIT, { a: 1 })));
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(answers[0]!.text).not.toBe(answers[1]!.text);
+});
+
+test.each([
+  ['POST', 201],
+  ['PATCH', 200],
+  ['DELETE', 204],
+] as const)('%s that wrote no event is replayed too', async (method, status) => {
+  const client = edge.client();
+  const call: SignedCall = { method, path: PLAIN, idempotencyKey: randomUUID() };
+  const first = await client.call(call);
+  const again = await client.call(call);
+  expect([first.status, again.status]).toEqual([status, status]);
+  expect(again.text).toBe(first.text);
+  expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+});
+
+test('a repeat while the original is in flight is 409; after it, a replay', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  edge.probe.hold();
+  const original = client.post(SLOW, {}, key);
+  await waitFor(() => edge.probe.runs === 1);
+  const repeat = await client.post(SLOW, {}, key);
+  expect(repeat.status).toBe(409);
+  expect(repeat.json()).toMatchObject({ status: 409, title: 'Conflict', errors: {} });
+  expect((await client.post(SLOW, { other: true }, key)).status).toBe(422);
+  expect((await edge.client().post(PLAIN, {}, key)).status).toBe(201);
+  edge.probe.release();
+  const first = await original;
+  expect(first.status).toBe(201);
+  const after = await client.post(SLOW, {}, key);
+  expect([after.status, after.text]).toEqual([201, first.text]);
+  expect(edge.probe.runs).toBe(2);
+});
+
+test('100 concurrent repeats in two processes: one event, every answer 409 or the first 201', async () => {
+  const client = edge.client();
+  const credentials = edge.merchants.get(client.credentials.apiKey)!;
+  const twin = other.client({ ...credentials });
+  const key = randomUUID();
+  const calls = Array.from({ length: 100 }, (_, i) => (i % 2 ? client : twin).post(COMMIT, { a: 1 }, key));
+  const answers = await Promise.all(calls);
+  const created = answers.filter(({ status }) => status === 201);
+  expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+  expect(created.length).toBeGreaterThan(0);
+  expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+  const id = created[0]!.json<{ thing: { id: string } }>().thing.id;
+  const [events] = await db.database.query(
+    'select count(*)::int as n from event_store.events where stream = $1',
+    [`probe-${id}`],
+  );
+  expect(events).toEqual({ n: 1 });
+});
+
+test('the same key with another body, path or method is 422', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  expect((await client.post(PLAIN, { a: 1 }, key)).status).toBe(201);
+  const others = [
+    await client.post(PLAIN, { a: 2 }, key),
+    await client.post(COMMIT, { a: 1 }, key),
+    await client.call({ method: 'PATCH', path: PLAIN, body: { a: 1 }, idempotencyKey: key }),
+  ];
+  for (const answer of others) {
+    expect(answer.status).toBe(422);
+    expect(answer.json()).toMatchObject({ title: 'Invalid request parameters', errors: {} });
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  }
+  expect((await client.post(PLAIN, { a: 1 }, key)).headers['idempotent-replayed']).toBe('true');
+});
+
+test('an error is the answer of its key, with its content type', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  const first = await client.post(COMMIT, { fail: 'domain' }, key);
+  const again = await client.post(COMMIT, { fail: 'domain' }, key);
+  expect(first.status).toBe(409);
+  expect([again.status, again.text]).toEqual([409, first.text]);
+  expect(again.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  const malformed = randomUUID();
+  expect((await client.post(COMMIT, '{', malformed)).status).toBe(400);
+  expect((await client.post(COMMIT, '{', malformed)).headers['idempotent-replayed']).toBe('true');
+});
+
+test('an answer given once stands, whatever a later run would say', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  const first = await client.post(PLAIN, {}, key);
+  const [row] = await db.database.query<{ status: number; body: string }>(
+    'select status, body from event_store.answers where key = $1',
+    [key],
+  );
+  expect(row).toEqual({ status: 201, body: first.text });
+});
+
+test('401, 413, 429 and 5xx are not the answer of a key', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  const failed = await client.post(COMMIT, { fail: 'unexpected' }, key);
+  expect(failed.status).toBe(500);
+  expect(failed.json()).toMatchObject({ title: 'Internal server error', status: 500 });
+  expect(failed.text).not.toContain('hunter2');
+  expect(
+    (await client.post(COMMIT, { fail: 'unexpected' }, key)).headers['idempotent-replayed'],
+  ).toBeUndefined();
+  const bad = {
+    method: 'POST',
+    path: PLAIN,
+    idempotencyKey: key,
+    headers: { 'svc-signature': '0'.repeat(64) },
+  } as const;
+  expect((await client.call(bad)).status).toBe(401);
+  expect((await client.post(PLAIN, Buffer.alloc(1_048_576, 0x20), key)).status).toBe(413);
+  const rows = await db.database.query('select 1 from event_store.answers where key = $1', [key]);
+  expect(rows).toEqual([]);
+});
+
+test('an operation whose answer does not travel is not run again', async () => {
+  const client = edge.client();
+  const key = randomUUID();
+  const first = await client.post(PLAIN, {}, key);
+  const again = await client.post(PLAIN, {}, key);
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(edge.probe.runs).toBe(1);
+});
+
+test.each([
+  '8c2ba04e-7bb2-4b7e-8d17-1c5ce0b3a5b0',
+  '"not a uuid"',
+  '""',
+  '"8c2ba04e-7bb2-4b7e-8d17-1c5ce0b3a5b0',
+  '',
+])('400 for the Idempotency-Key %s', async (header) => {
+  const client = edge.client();
+  const call = { method: 'POST', path: PLAIN, headers: { 'idempotency-key': header } } as const;
+  const answer = await client.call(call);
+  expect(answer.status).toBe(400);
+  expect(answer.json()).toMatchObject({ detail: expect.stringContaining('Idempotency-Key'), errors: {} });
+  expect((await client.get('/merchants/v1/probe/whoami', call.headers)).status).toBe(200);
+});
+
+test('the events tell which request and merchant caused them', async () => {
+  const client = edge.client();
+  const answer = await client.post(COMMIT, {});
+  expect(edge.probe.causes.at(-1)).toEqual({
+    request_id: answer.headers['request-id'],
+    merchant_id: client.credentials.apiKey,
+  });
+});
