@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
-import { RegisterMerchant } from './merchants/contract.js';
-import { ConfigError, readConfig } from './platform/config/config.js';
+import { RegisterMerchant } from './merchants/application/register-merchant.js';
+import { readConfig } from './platform/config/config.js';
+import { ConfigError } from './platform/config/settings.js';
 import { prepareSandbox, type Sandbox } from './platform/sandbox/prepare.js';
+import { SandboxError } from './platform/sandbox/sandbox-error.js';
 import { startService, type Service } from './service.js';
 
 /** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */
@@ -45,11 +47,10 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
 
 /** A sentence for what the operator can mend, a stack for what only an engineer can. */
 function fail(error: unknown): never {
-  const expected = error instanceof ConfigError || (error instanceof Error && error.name === 'SandboxError');
-  process.stderr.write(
-    `${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
-  );
-  process.exit(expected ? 78 : 1);
+  const known = error instanceof ConfigError || error instanceof SandboxError;
+  const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(known ? 78 : 1);
 }
 
 main().catch(fail);
