@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '../../../bench/support/service.js';
+import { eventually } from '../../../bench/support/wait.js';
+import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js';
+import { checkEvents, checkViews, countEvents, viewsAgree } from '../support/books.js';
+import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/operations.js';
+import { activePayee } from '../support/payees.js';
+import { RawConnection, type Answer, type Outcome } from '../support/raw-connection.js';
+import { portOf, Shared } from '../support/shared.js';
+import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { Tally, type Verdict } from '../support/verdict.js';
+
+/** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
+const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'answer.ready', 'answer.sent'];
+const RETRIES = 20;
+/** What each turn kills; a merchant has no more than ten endpoints, enough for one turn. */
+const TURNS: readonly (readonly Operation[])[] = [
+  [REPORT],
+  [REPORT, CREATE_USER, REGISTER_ENDPOINT],
+  [REPORT, CREATE_USER],
+];
+
+/**
+ * A process dies at each named point of a keyed request, as with `kill -9`; another takes its place, and the request is
+ * sent again under its key: first alone or many at once, by turns. One event, 201, and read models that agree.
+ */
+export const failpoints: Suite = async (options) => {
+  const shared = await Shared.start();
+  try {
+    let service = await shared.service('service');
+    const userId = (await activePayee(service.baseUrl, service.merchant)).id;
+    await service.child.stop();
+    for (let turn = 0; turn < options.count; turn += 1) {
+      for (const point of FAILPOINTS) {
+        for (const operation of TURNS[Math.min(turn, TURNS.length - 1)]!) {
+          const atOnce = turn % 2 === 1;
+          service = await dieAndRetry(shared, point, operation, userId, atOnce, options);
+          await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
+          await service.child.stop();
+        }
+      }
+    }
+    await checkEvents(shared.pool, options.verdict);
+    await checkViews(shared.pool, options.verdict);
+  } finally {
+    await shared.close();
+  }
+};
+
+/** The service that took the place of the dead one, running. */
+async function dieAndRetry(
+  shared: Shared,
+  point: Failpoint,
+  operation: Operation,
+  userId: string,
+  atOnce: boolean,
+  { say, verdict }: SuiteOptions,
+): Promise<Service> {
+  const where = `${operation.name} killed at ${point}`;
+  const doomed = await shared.service('service', { FAILPOINT: point });
+  const { merchant } = doomed;
+  const key = randomUUID();
+  const body = operation.body(userId);
+  const count = (): Promise<number> => countEvents(shared.pool, operation.event, merchant.apiKey);
+  const before = await count();
+  const connection = await RawConnection.open(portOf(doomed));
+  const first = await connection.exchange(keyed(merchant, operation.path, body, key));
+  await eventually(
+    `${where}: the process died`,
+    () => Promise.resolve(doomed.child.exited() !== null),
+    10_000,
+  );
+  verdict.equal(doomed.child.exited(), 'signal SIGKILL', `${where}: its end`);
+  if (point !== 'answer.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
+
+  const started = performance.now();
+  const service = await shared.service('service');
+  const retries = await retry(service, atOnce, () => keyed(merchant, operation.path, body, key));
+  verdict.equal((await count()) - before, 1, `${where}: events written`);
+  checkRetries(where, point, retries, first, verdict);
+  const statuses = new Tally();
+  for (const each of retries) statuses.add(each.kind === 'answered' ? String(each.status) : 'cut off');
+  say(
+    `${point.padEnd(22)} ${operation.name.padEnd(18)} first ${describe(first)}, back after ${seconds(performance.now() - started)}, ${retries.length} retries: ${statuses.toString()}`,
+  );
+  return service;
+}
+
+async function retry(
+  service: Service,
+  atOnce: boolean,
+  request: () => ReturnType<typeof keyed>,
+): Promise<Outcome[]> {
+  const send = async (): Promise<Outcome> => {
+    const connection = await RawConnection.open(portOf(service));
+    const outcome = await connection.exchange(request());
+    connection.close();
+    return outcome;
+  };
+  const outcomes = await Promise.all(Array.from({ length: atOnce ? RETRIES : 1 }, send));
+  outcomes.push(await send());
+  return outcomes;
+}
+
+function checkRetries(
+  where: string,
+  point: Failpoint,
+  retries: readonly Outcome[],
+  first: Outcome,
+  verdict: Verdict,
+): void {
+  const created = retries.filter((each): each is Answer => each.kind === 'answered' && each.status === 201);
+  const others = retries.filter((each) => !(each.kind === 'answered' && [201, 409].includes(each.status)));
+  verdict.none(others, `${where}: a retry is neither 201 nor 409`);
+  verdict.expect(created.length > 0, `${where}: a retry is answered 201`);
+  const bodies = new Set(created.map(({ body }) => body));
+  if (first.kind === 'answered') bodies.add(first.body);
+  verdict.equal(bodies.size, 1, `${where}: different bodies of 201`);
+  const originals = created.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length;
+  if (COMMITTED.includes(point)) verdict.equal(originals, 0, `${where}: retries that are no replay`);
+  else if (point !== 'commit.sent') verdict.equal(originals, 1, `${where}: retries that are no replay`);
+  else verdict.expect(originals <= 1, `${where}: at most one retry is no replay`);
+}
+
+function describe(outcome: Outcome): string {
+  return outcome.kind === 'answered' ? String(outcome.status) : 'cut off';
+}

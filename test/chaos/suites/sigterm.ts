@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../../../bench/support/service.js';
+import { eventually } from '../../../bench/support/wait.js';
+import { until } from '../../../src/platform/sandbox/processes.js';
+import { checkEvents, checkViews, viewsAgree } from '../support/books.js';
+import { keyed, REPORT } from '../support/operations.js';
+import { activePayee } from '../support/payees.js';
+import { encode, RawConnection, type Outcome } from '../support/raw-connection.js';
+import { portOf, Shared } from '../support/shared.js';
+import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { Tally } from '../support/verdict.js';
+
+const CLIENTS = 24;
+/** Of these the second half of the body follows only after SIGTERM. */
+const SLOW_CLIENTS = 6;
+const EXIT_WITHIN_MS = 35_000;
+
+/** One request as its client saw it. */
+interface Sent {
+  readonly reference: string;
+  /** On the clock of `performance.now()`: when its last byte (of a slow one: its first) was handed to the system. */
+  readonly at: number;
+  readonly slow: boolean;
+  readonly outcome: Outcome;
+}
+
+/**
+ * SIGTERM under load on keep-alive connections. A request whose bytes were sent before it gets its whole answer. One sent
+ * after it gets its whole answer too, or its connection ends before any byte of an answer, and then nothing was done.
+ */
+export const sigterm: Suite = async (options) => {
+  const shared = await Shared.start();
+  try {
+    const first = await shared.service('service');
+    const userId = (await activePayee(first.baseUrl, first.merchant)).id;
+    await first.child.stop();
+    for (let round = 1; round <= options.count; round += 1) {
+      const service = await shared.service('service');
+      await terminateUnderLoad(round, service, userId, shared, options);
+    }
+    const last = await shared.service('service');
+    await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
+    await last.child.stop();
+    await checkEvents(shared.pool, options.verdict);
+    await checkViews(shared.pool, options.verdict);
+  } finally {
+    await shared.close();
+  }
+};
+
+async function terminateUnderLoad(
+  round: number,
+  service: Service,
+  userId: string,
+  shared: Shared,
+  { say, verdict }: SuiteOptions,
+): Promise<void> {
+  const sent: Sent[] = [];
+  const slowEnd = new AbortController();
+  const clients = [
+    ...Array.from({ length: CLIENTS }, () => client(service, userId, sent)),
+    ...Array.from({ length: SLOW_CLIENTS }, () => slowClient(service, userId, sent, slowEnd.signal)),
+  ];
+  await sleep(between(300, 1200));
+  const terminated = performance.now();
+  process.kill(service.child.pid, 'SIGTERM');
+  await sleep(200);
+  slowEnd.abort();
+  const exited = await until(() => service.child.exited() !== null, EXIT_WITHIN_MS + 5000);
+  const took = performance.now() - terminated;
+  await Promise.all(clients);
+
+  const where = `round ${round}`;
+  const end = service.child.exited();
+  verdict.expect(exited && took <= EXIT_WITHIN_MS, `${where}: exit within 35 s`, seconds(took));
+  verdict.expect(
+    ['exit code 0', 'exit code 143', 'signal SIGTERM'].includes(end ?? ''),
+    `${where}: how it ended`,
+    end,
+  );
+  const before = sent.filter(({ at }) => at < terminated);
+  const after = sent.filter(({ at }) => at >= terminated);
+  verdict.none(
+    before.filter(({ outcome }) => outcome.kind === 'cut_off'),
+    `${where}: a request sent before SIGTERM was cut off`,
+  );
+  verdict.none(
+    before.filter(({ outcome }) => outcome.kind === 'answered' && outcome.status !== 201),
+    `${where}: a request sent before SIGTERM was not done`,
+  );
+  await checkLate(where, after, shared, verdict);
+  const statuses = new Tally();
+  for (const { outcome } of after)
+    statuses.add(outcome.kind === 'answered' ? String(outcome.status) : outcome.why);
+  say(
+    `${where}  ${before.length} answered before or across SIGTERM, later ones: ${statuses.toString() || 'none'}; ${end} after ${seconds(took)}`,
+  );
+}
+
+async function checkLate(
+  where: string,
+  after: readonly Sent[],
+  shared: Shared,
+  verdict: SuiteOptions['verdict'],
+): Promise<void> {
+  const broken = after.filter(({ outcome }) => outcome.kind === 'cut_off');
+  verdict.none(
+    broken.filter(({ outcome }) => outcome.kind === 'cut_off' && outcome.received > 0),
+    `${where}: an answer was cut off in the middle`,
+  );
+  verdict.none(
+    after.filter(({ outcome }) => outcome.kind === 'answered' && ![201, 503].includes(outcome.status)),
+    `${where}: a request after SIGTERM is neither done nor refused with 503`,
+  );
+  const done = await doneOf(
+    broken.map(({ reference }) => reference),
+    shared,
+  );
+  verdict.none(done, `${where}: a request was done and its answer never began`);
+  const refused = after.filter(({ outcome }) => outcome.kind === 'answered' && outcome.status === 503);
+  const doneAll = await doneOf(
+    refused.map(({ reference }) => reference),
+    shared,
+  );
+  verdict.none(doneAll, `${where}: a request was refused with 503 and done all the same`);
+}
+
+/** Which of the requests left a payout. */
+async function doneOf(references: readonly string[], shared: Shared): Promise<string[]> {
+  const found = await shared.pool.query<{ reference: string }>(
+    `select reference from unnest($1::text[]) reference
+     where exists (select from event_store.events where type = 'payout.reported.v1' and data like '%' || reference || '%')`,
+    [references],
+  );
+  return found.rows.map(({ reference }) => reference);
+}
+
+/** Reports on one keep-alive connection until it ends; after each answer it opens no other. */
+async function client(service: Service, userId: string, sent: Sent[]): Promise<void> {
+  const connection = await RawConnection.open(portOf(service));
+  for (;;) {
+    const { reference, bytes } = report(service, userId);
+    connection.write(bytes);
+    const at = performance.now();
+    const outcome = await connection.answer(EXIT_WITHIN_MS);
+    sent.push({ reference, at, slow: false, outcome });
+    if (outcome.kind === 'cut_off' || outcome.headers['connection'] === 'close') break;
+    await sleep(between(0, 30));
+    if (!connection.usable) break;
+  }
+  connection.close();
+}
+
+/** Sends the head and half of the body, and the rest when told to. */
+async function slowClient(service: Service, userId: string, sent: Sent[], rest: AbortSignal): Promise<void> {
+  const connection = await RawConnection.open(portOf(service));
+  const { reference, bytes } = report(service, userId);
+  connection.write(bytes.subarray(0, bytes.length - 40));
+  const at = performance.now();
+  await new Promise((resolve) => rest.addEventListener('abort', resolve, { once: true }));
+  connection.write(bytes.subarray(bytes.length - 40));
+  const outcome = await connection.answer(EXIT_WITHIN_MS);
+  sent.push({ reference, at, slow: true, outcome });
+  connection.close();
+}
+
+function report(service: Service, userId: string): { reference: string; bytes: Buffer } {
+  const reference = randomUUID();
+  const { payout, ...rest } = JSON.parse(REPORT.body(userId)) as { payout: object };
+  const body = JSON.stringify({ ...rest, payout: { ...payout, custom_metadata: { reference } } });
+  return { reference, bytes: encode(keyed(service.merchant, REPORT.path, body, randomUUID())) };
+}

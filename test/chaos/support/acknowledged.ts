@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import { keyed, REPORT } from './operations.js';
+import { RawConnection } from './raw-connection.js';
+import type { Receiver } from './receiver.js';
+import type { Acknowledged } from './report-load.js';
+import type { Sandbox } from './sandbox.js';
+import type { Verdict } from './verdict.js';
+
+const REPLAYS = 200;
+
+interface PayoutRow {
+  readonly id: string;
+  readonly hash: string;
+  readonly status: 'pending' | 'received' | 'expired';
+  readonly shown: string;
+}
+
+/** Every acknowledged report has one payout of its own with what was acknowledged, and the outcome its transfer calls for. */
+export async function checkAcknowledged(
+  pool: pg.Pool,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<void> {
+  const found = await pool.query<PayoutRow>(
+    `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body as shown,
+       case t.type when 'payout.received.v1' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
+     from event_store.events r
+     left join event_store.events t on t.stream = r.stream and t.revision = 1
+     left join payouts.payouts view on view.id = (r.data::json->>'payout_id')::uuid
+     where r.type = 'payout.reported.v1'`,
+  );
+  const payouts = new Map(found.rows.map((row) => [row.id, row]));
+  verdict.expect(acknowledged.length > 0, 'some report was acknowledged');
+  verdict.equal(
+    new Set(acknowledged.map(({ payoutId }) => payoutId)).size,
+    acknowledged.length,
+    'distinct payouts',
+  );
+  verdict.equal(found.rows.length, acknowledged.length, 'payouts in the books, one per acknowledged report');
+  verdict.none(
+    acknowledged.filter(({ payoutId }) => !payouts.has(payoutId)),
+    'an acknowledged report is not in the books',
+  );
+  verdict.none(
+    acknowledged.filter(({ payoutId, answer }) => !sameFacts(payouts.get(payoutId)?.shown, answer)),
+    'a payout is shown differently from what was acknowledged',
+  );
+  checkOutcomes(payouts, acknowledged, verdict);
+}
+
+function checkOutcomes(
+  payouts: ReadonlyMap<string, PayoutRow>,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): void {
+  const with_ = (backing: Acknowledged['backing'], status: PayoutRow['status']): Acknowledged[] =>
+    acknowledged.filter((each) => each.backing === backing && payouts.get(each.payoutId)?.status !== status);
+  verdict.none(with_('transfer', 'received'), 'a payout with a transfer of its own was not received');
+  verdict.none(with_('nothing', 'expired'), 'a payout without a transfer did not expire');
+  const shared = new Map<string, string[]>();
+  for (const each of acknowledged) {
+    const payout = payouts.get(each.payoutId);
+    if (each.backing !== 'shared' || payout === undefined) continue;
+    shared.set(payout.hash, [...(shared.get(payout.hash) ?? []), payout.status]);
+  }
+  verdict.none(
+    [...shared].filter(([, statuses]) => statuses.sort().join() !== 'expired,received'),
+    'of two payouts naming one transfer not exactly one was received',
+  );
+}
+
+/** The payout as acknowledged, its status and reason aside, which move on. */
+function sameFacts(shown: string | undefined, answer: string): boolean {
+  if (shown === undefined) return false;
+  const facts = (text: string): string => {
+    const parsed = JSON.parse(text) as { payout?: object };
+    return JSON.stringify({ ...(parsed.payout ?? parsed), status: null, reason: null });
+  };
+  return facts(shown) === facts(answer);
+}
+
+/** The keys still give the bytes that were acknowledged, whatever happened since. */
+export async function checkReplays(
+  sandbox: Sandbox,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<void> {
+  const { merchant, port } = sandbox;
+  // Those that took most attempts have seen the most.
+  const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
+  const connection = await RawConnection.open(port);
+  for (const { key, request, answer, attempts } of chosen) {
+    const outcome = await connection.exchange(keyed(merchant, REPORT.path, request, key));
+    const same =
+      outcome.kind === 'answered' &&
+      outcome.status === 201 &&
+      outcome.body === answer &&
+      outcome.headers['idempotent-replayed'] === 'true';
+    verdict.expect(
+      same,
+      `a repeat under a key acknowledged after ${attempts} tries replays the first 201`,
+      outcome,
+    );
+    if (outcome.kind !== 'answered') break;
+  }
+  connection.close();
+}
+
+/** The receiver heard of every outcome, and of nothing else; each delivery had its own webhook-id. */
+export async function checkWebhooks(pool: pg.Pool, receiver: Receiver, verdict: Verdict): Promise<void> {
+  verdict.none(receiver.faults, 'a delivery did not verify');
+  for (const [type, event] of [
+    ['payout.received', 'payout.received.v1'],
+    ['payout.failed', 'payout.expired.v1'],
+  ] as const) {
+    const deliveries = receiver.payouts(type);
+    const told = new Set(deliveries);
+    const found = await pool.query<{ id: string }>(
+      `select data::json->>'payout_id' as id from event_store.events where type = $1`,
+      [event],
+    );
+    const happened = new Set(found.rows.map(({ id }) => id));
+    verdict.none(
+      [...happened].filter((id) => !told.has(id)),
+      `a ${type} never arrived`,
+    );
+    verdict.none(
+      [...told].filter((id) => !happened.has(id)),
+      `a ${type} arrived of a payout that is not so`,
+    );
+    verdict.equal(deliveries.length, told.size, `webhook-ids of ${type}, one per payout`);
+  }
+}

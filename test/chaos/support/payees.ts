@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { keccak256, Wallet } from 'ethers';
+import { call, type Credentials } from '../../../bench/support/sign.js';
+import { rpc } from '../../../src/platform/sandbox/chain.js';
+import { randomPhone } from './operations.js';
+
+/** A user who went through onboarding. */
+export interface Payee {
+  readonly id: string;
+  /** Where transfers to the user go. */
+  readonly wallet: string;
+}
+
+interface UserBody {
+  readonly user: { readonly id: string; readonly issuer_wallet_address: string | null };
+}
+
+export async function activePayee(baseUrl: string, who: Credentials): Promise<Payee> {
+  const body = { phone_number: randomPhone(), external_id: randomUUID() };
+  const { user } = (await call(baseUrl, who, 'POST', '/merchants/v1/users', 201, body)) as UserBody;
+  await call(baseUrl, who, 'POST', `/merchants/v1/sandbox/users/${user.id}/complete_onboarding`, 200);
+  const read = (await call(baseUrl, who, 'GET', `/merchants/v1/users/${user.id}`, 200)) as UserBody;
+  if (read.user.issuer_wallet_address === null) throw new Error(`user ${user.id} has no wallet`);
+  return { id: user.id, wallet: read.user.issuer_wallet_address };
+}
+
+/** Sends test USDC straight to the dev chain, whose accounts are unlocked: no part of the service is asked. */
+export class Treasury {
+  private constructor(
+    private readonly rpcUrl: string,
+    private readonly usdc: string,
+    private readonly from: string,
+    private readonly chainId: number,
+  ) {}
+
+  static async of(chain: { readonly rpcUrl: string; readonly usdcAddress: string }): Promise<Treasury> {
+    const [from] = (await rpc(chain.rpcUrl, 'eth_accounts', [])) as string[];
+    const chainId = Number(await rpc(chain.rpcUrl, 'eth_chainId', []));
+    return new Treasury(chain.rpcUrl, chain.usdcAddress, from!, chainId);
+  }
+
+  /** Mined when it resolves; `amountMinor` is in 0.000001 USDC. The transaction's hash. */
+  async transfer(to: string, amountMinor: number): Promise<string> {
+    const data = transferData(to, amountMinor);
+    const hash = await rpc(this.rpcUrl, 'eth_sendTransaction', [{ from: this.from, to: this.usdc, data }]);
+    return hash as string;
+  }
+
+  /** A transfer whose hash is known before the chain hears of it, from an account that sends nothing else. */
+  async prepare(to: string, amountMinor: number): Promise<{ hash: string; broadcast: () => Promise<void> }> {
+    const sender = Wallet.createRandom();
+    await rpc(this.rpcUrl, 'anvil_setBalance', [sender.address, '0xde0b6b3a7640000']);
+    await this.transfer(sender.address, amountMinor);
+    const raw = await sender.signTransaction({
+      type: 2,
+      chainId: this.chainId,
+      nonce: 0,
+      to: this.usdc,
+      data: transferData(to, amountMinor),
+      gasLimit: 100_000,
+      maxFeePerGas: 10_000_000_000,
+      maxPriorityFeePerGas: 1,
+    });
+    return {
+      hash: keccak256(raw),
+      broadcast: async () => {
+        await rpc(this.rpcUrl, 'eth_sendRawTransaction', [raw]);
+      },
+    };
+  }
+}
+
+/** Call data of `transfer(address,uint256)`. */
+function transferData(to: string, amountMinor: number): string {
+  const word = (hex: string): string => hex.toLowerCase().padStart(64, '0');
+  return `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
+}

@@ -1,0 +1,190 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { Children, ready, type Child } from '../../../bench/support/children.js';
+import type { Credentials } from '../../../bench/support/sign.js';
+import { POSTGRES_USER } from '../../../src/platform/sandbox/postgres-options.js';
+import { freePort, isAlive, until } from '../../../src/platform/sandbox/processes.js';
+import type { SandboxFile } from '../../../src/platform/sandbox/sandbox-file.js';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+export interface Process {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** The whole service on parts of its own, as `npm start` runs it: one process that looks after a PostgreSQL and a dev chain. */
+export class Sandbox {
+  private readonly children = new Children();
+  private child: Child | null = null;
+  private connections: pg.Pool | null = null;
+
+  private constructor(
+    readonly dir: string,
+    private readonly ports: readonly number[],
+    private readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  static async create(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
+    const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-chaos-'));
+    // PostgreSQL may run as another user, who has to pass through.
+    chmodSync(dir, 0o711);
+    return new Sandbox(dir, await Promise.all([1, 2, 3, 4].map(() => freePort())), env);
+  }
+
+  get port(): number {
+    return this.ports[0]!;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get file(): SandboxFile {
+    return JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
+  }
+
+  get merchant(): Credentials {
+    const { merchant } = this.file;
+    return { apiKey: merchant.api_key, privateKey: merchant.private_key };
+  }
+
+  /** Starts the process without waiting for it. */
+  spawn(): void {
+    const [port, widget, pay, metrics] = this.ports.map(String);
+    this.child = this.children.start({
+      name: 'service',
+      args: [MAIN],
+      dir: this.dir,
+      env: {
+        MODE: 'sandbox',
+        DATA_DIR: this.dir,
+        PORT: port!,
+        WIDGET_PORT: widget!,
+        PAY_PORT: pay!,
+        METRICS_PORT: metrics!,
+        RATE_LIMIT_PER_MINUTE: '10000000',
+        RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
+        LOG_FILE: join(this.dir, 'service.json.log'),
+        ...this.env,
+      },
+    });
+  }
+
+  /** Resolves when every dependency is there. Throws when the process ends first. */
+  async ready(patienceMs = 60_000): Promise<void> {
+    await ready(this.running, `${this.baseUrl}/health/ready`, patienceMs);
+  }
+
+  /** `kill -9` of the service process alone; resolves when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.running;
+    process.kill(child.pid, 'SIGKILL');
+    if (!(await until(() => child.exited() !== null, 10_000)))
+      throw new Error('the service outlived SIGKILL');
+  }
+
+  /** How the service process ended; null while it runs. */
+  exited(): string | null {
+    return this.running.exited();
+  }
+
+  /** Asks it to stop, as Ctrl-C does, and waits. How it ended. */
+  async stop(): Promise<string | null> {
+    const child = this.running;
+    await child.stop();
+    return child.exited();
+  }
+
+  /** Connections of the run's own to the sandbox's database. */
+  get pool(): pg.Pool {
+    if (this.connections === null) {
+      this.connections = new pg.Pool({ connectionString: this.databaseUrl, max: 3 });
+      this.connections.on('error', () => undefined);
+    }
+    return this.connections;
+  }
+
+  get databaseUrl(): string {
+    const secrets = JSON.parse(readFileSync(join(this.dir, 'secrets.json'), 'utf8')) as {
+      postgres_password: string;
+      postgres_port: number;
+    };
+    return `postgres://${POSTGRES_USER}:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`;
+  }
+
+  /** The PostgreSQL server, as `postmaster.pid` names it; null while there is none. */
+  get postmaster(): number | null {
+    const file = join(this.postgresDir, 'data', 'postmaster.pid');
+    const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0;
+    return isAlive(pid) ? pid : null;
+  }
+
+  /** Every living process that works in the sandbox's folders, the service itself left out. */
+  parts(): Process[] {
+    return processesIn([this.dir, this.postgresDir]);
+  }
+
+  /** Stops the service if it runs, kills whatever is left, removes the folders. */
+  async remove(): Promise<void> {
+    await this.connections?.end();
+    await this.children.stopAll();
+    for (const { pid } of this.parts()) process.kill(pid, 'SIGKILL');
+    await until(() => this.parts().length === 0, 10_000);
+    rmSync(this.postgresDir, { recursive: true, force: true });
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  private get running(): Child {
+    if (this.child === null) throw new Error('the service was not started');
+    return this.child;
+  }
+
+  private get postgresDir(): string {
+    const elsewhere = join(this.dir, 'postgres.location');
+    return existsSync(elsewhere) ? readFileSync(elsewhere, 'utf8').trim() : join(this.dir, 'postgres');
+  }
+}
+
+/** Children of a process, such as the backends of a PostgreSQL server. */
+export function childrenOf(pid: number): Process[] {
+  return allProcesses().filter((each) => parentOf(each.pid) === pid);
+}
+
+function processesIn(folders: readonly string[]): Process[] {
+  return allProcesses().filter(({ pid }) => {
+    try {
+      const cwd = readlinkSync(`/proc/${pid}/cwd`);
+      return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+function allProcesses(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^[0-9]+$/.test(name))
+    .map((name) => ({ pid: Number(name), command: commandOf(name) }))
+    .filter(({ pid, command }) => command !== '' && isAlive(pid));
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function parentOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../bench/support/wait.js';
+import { checkAcknowledged, checkReplays, checkWebhooks } from './acknowledged.js';
+import { runAudit } from './audit.js';
+import { checkEvents, checkViews, totals, viewsAgree } from './books.js';
+import { activePayee, Treasury } from './payees.js';
+import { Receiver } from './receiver.js';
+import { ReportLoad } from './report-load.js';
+import { Sandbox } from './sandbox.js';
+import { between, percentile, seconds, type SuiteOptions } from './suite.js';
+
+const CLIENTS = 8;
+const CLIENT_PAUSE_MS = 120;
+const PAYEES = 6;
+/** Short enough to see expiries, long enough that no outage of the run lets a real transfer expire. */
+const WINDOW_SECONDS = 45;
+
+/** What befalls the sandbox once; a line about it. */
+export type Blow = (sandbox: Sandbox, load: ReportLoad) => Promise<string>;
+
+/**
+ * A sandbox under a load of reports takes `count` blows. Then the load ends, every payout reaches its outcome, and the
+ * whole books are checked: what was acknowledged is there once, the read models say what the events say, the receiver
+ * heard of every outcome, and nothing of the sandbox outlives it.
+ */
+export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
+  const { count, verdict, say } = options;
+  const sandbox = await Sandbox.create({
+    PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+    PAYOUT_CHECK_INTERVAL_MS: '200',
+    WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+  });
+  let receiver: Receiver | null = null;
+  try {
+    sandbox.spawn();
+    await sandbox.ready();
+    const { merchant, baseUrl, port } = sandbox;
+    const payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
+    const { rpc_url: rpcUrl, usdc_address: usdcAddress } = sandbox.file.chain;
+    const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+    receiver = await Receiver.register(baseUrl, merchant);
+    const load = new ReportLoad({ port, merchant, payees, treasury }, verdict, CLIENT_PAUSE_MS);
+    load.start(CLIENTS);
+    for (let n = 1; n <= count; n += 1) {
+      await sleep(between(100, 1500));
+      say(`${String(n).padStart(3)}  ${await blow(sandbox, load)}  acknowledged ${load.acknowledged.length}`);
+    }
+    await sleep(500);
+    await load.stop();
+    say(`load  ${load.acknowledged.length} reports acknowledged; tries: ${load.tally.toString()}`);
+    const took = load.acknowledged.map(({ tookMs }) => tookMs);
+    say(
+      `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
+    );
+    await checkBooks(sandbox, load, receiver, options);
+  } finally {
+    await finish(sandbox, receiver, options);
+  }
+}
+
+async function checkBooks(
+  sandbox: Sandbox,
+  load: ReportLoad,
+  receiver: Receiver,
+  { verdict, say }: SuiteOptions,
+): Promise<void> {
+  const { pool } = sandbox;
+  const settled = async (): Promise<boolean> => {
+    const { pending, received, expired } = await totals(pool);
+    const told = receiver.payouts('payout.received').length + receiver.payouts('payout.failed').length;
+    return pending === 0 && told >= received + expired && (await viewsAgree(pool));
+  };
+  await eventually(
+    'every payout has its outcome, shown and delivered',
+    settled,
+    (WINDOW_SECONDS + 60) * 1000,
+  ).catch((error: Error) => verdict.expect(false, error.message));
+  const { reported, received, expired, pending } = await totals(pool);
+  say(`books ${reported} reported, ${received} received, ${expired} expired, ${pending} pending`);
+  say(`hooks ${receiver.tally.toString()}`);
+  await checkEvents(pool, verdict);
+  await checkViews(pool, verdict);
+  await checkAcknowledged(pool, load.acknowledged, verdict);
+  await checkReplays(sandbox, load.acknowledged, verdict);
+  await checkWebhooks(pool, receiver, verdict);
+  say(`audit ${await runAudit(sandbox, verdict)}`);
+}
+
+async function finish(
+  sandbox: Sandbox,
+  receiver: Receiver | null,
+  { verdict, say }: SuiteOptions,
+): Promise<void> {
+  try {
+    const end = await sandbox.stop();
+    verdict.expect(
+      end === 'exit code 0' || end === 'exit code 143' || end === 'signal SIGTERM',
+      'SIGTERM ends it',
+      end,
+    );
+    const left = sandbox.parts();
+    verdict.none(left, 'a process of the sandbox outlives it');
+    say(`end   ${end}, ${left.length} processes left`);
+  } finally {
+    await receiver?.stop();
+    await sandbox.remove();
+  }
+}

@@ -1,0 +1,29 @@
+import type { Verdict } from './verdict.js';
+
+export interface SuiteOptions {
+  /** Rounds, kills or terminations: what it counts is the suite's business. */
+  readonly count: number;
+  readonly verdict: Verdict;
+  readonly say: (line: string) => void;
+}
+
+/** Runs one suite from nothing to nothing: it starts what it needs and stops all of it. */
+export type Suite = (options: SuiteOptions) => Promise<void>;
+
+export function between(low: number, high: number): number {
+  return low + Math.random() * (high - low);
+}
+
+export function oneOf<T>(choices: readonly T[]): T {
+  return choices[Math.floor(Math.random() * choices.length)]!;
+}
+
+/** Milliseconds as `1.2 s`. */
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

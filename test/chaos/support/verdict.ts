@@ -1,0 +1,62 @@
+/** What a suite found: facts that held, and those that did not, each as one line. */
+export class Verdict {
+  readonly broken: string[] = [];
+  private held = 0;
+
+  constructor(private readonly say: (line: string) => void = () => undefined) {}
+
+  get facts(): number {
+    return this.held + this.broken.length;
+  }
+
+  /** Checks one fact; `evidence` is appended when it does not hold. */
+  expect(holds: boolean, fact: string, evidence: unknown = ''): void {
+    if (holds) {
+      this.held += 1;
+      return;
+    }
+    const shown = typeof evidence === 'string' ? evidence : JSON.stringify(evidence);
+    const line = shown === '' ? fact : `${fact}: ${shown.slice(0, 600)}`;
+    this.broken.push(line);
+    this.say(`  BROKEN  ${line}`);
+  }
+
+  equal(actual: unknown, expected: unknown, fact: string): void {
+    this.expect(Object.is(actual, expected), fact, `${String(actual)}, not ${String(expected)}`);
+  }
+
+  /** No rows, or the first few as evidence. */
+  none(rows: readonly unknown[], fact: string): void {
+    this.expect(rows.length === 0, fact, `${rows.length} times, such as ${JSON.stringify(rows.slice(0, 3))}`);
+  }
+
+  summary(): string {
+    return this.broken.length === 0
+      ? `${this.held} facts held, none broken`
+      : `${this.broken.length} of ${this.facts} facts BROKEN`;
+  }
+}
+
+/** Counts by name, printed as `a 3, b 1`. */
+export class Tally {
+  private readonly counts = new Map<string, number>();
+
+  add(name: string, by = 1): void {
+    this.counts.set(name, this.of(name) + by);
+  }
+
+  of(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  names(): string[] {
+    return [...this.counts.keys()];
+  }
+
+  toString(): string {
+    return [...this.counts]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  }
+}
