@@ -23,7 +23,11 @@ export interface ExecuteOptions<State> {
   readonly metadata?: EventMetadata;
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
   readonly claims?: readonly Claim[];
-  /** The answer that travels with the events; called with the state after them. Undefined: the request has no key. */
+  /**
+   * The answer that travels with the events; called with the state after them. Undefined: the request has no key.
+   * Called only when the store carries answers: once `execute` resolved, the answer it gave last is stored, also when
+   * there were no events to write.
+   */
   readonly answer?: (state: State) => StoredAnswer | undefined;
   /**
    * Revisions of other streams that the decision rests on: appends without events that travel in the same commit

@@ -3,7 +3,6 @@ import { PersonalKeys, type PersonalKey } from '../platform/sealing/personal-key
 import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 
-/** An event that was stored under an unknown name, or as it is now. */
 type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 
 /**
@@ -37,9 +36,9 @@ export class EventCodec {
     );
   }
 
-  /** Whether an event stored as `type` is one of `names` once it is upcast. */
-  isOneOf(names: ReadonlySet<string>, type: string): boolean {
-    return names.has(type) || names.has(this.registry.currentName(type));
+  /** The name under which an event stored as `type` is seen. */
+  currentName(type: string): string {
+    return this.registry.currentName(type);
   }
 
   /** Opens and upcasts. Fields of a forgotten person are null. */

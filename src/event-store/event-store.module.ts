@@ -1,0 +1,79 @@
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { CONFIG, type Config } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
+import { ANSWER_STORE } from '../platform/http/edge.js';
+import { AnswerPurge } from './answer-purge.js';
+import { PostgresAnswerStore } from './answer-store.js';
+import { CLAIM_EVENTS } from './claims.js';
+import { COMMAND_LOOP } from './command-loop.js';
+import { CommitObservers } from './commit-observer.js';
+import { EventCodec } from './event-codec.js';
+import { EventRegistry } from './event-registry.js';
+import { openEventStore, type OpenEventStore } from './open-event-store.js';
+import { EVENT_STORE } from './port.js';
+import { RetryingCommandLoop } from './retrying-command-loop.js';
+import { Checkpoints } from './subscriptions/checkpoints.js';
+import { ReadModelRebuild } from './subscriptions/read-model-rebuild.js';
+import { SubscriptionLag } from './subscriptions/subscription-lag.js';
+import { SubscriptionRegistry } from './subscriptions/subscription-registry.js';
+import { SubscriptionRunner } from './subscriptions/subscription-runner.js';
+import { ViewProgress } from './subscriptions/view-progress.js';
+
+const OPEN_STORE = Symbol('OPEN_STORE');
+
+/** The event store that EVENT_STORE_URL names, the command loop, and the runner of subscriptions; for every module. */
+@Global()
+@Module({
+  providers: [
+    CommitObservers,
+    EventRegistry,
+    EventCodec,
+    {
+      provide: OPEN_STORE,
+      inject: [CONFIG, Database, CommitObservers],
+      useFactory: (config: Config, database: Database, observers: CommitObservers) =>
+        openEventStore(config, database.pool, observers),
+    },
+    { provide: EVENT_STORE, inject: [OPEN_STORE], useFactory: ({ store }: OpenEventStore) => store },
+    {
+      provide: PostgresAnswerStore,
+      inject: [OPEN_STORE],
+      useFactory: ({ answers }: OpenEventStore) => new PostgresAnswerStore(answers.pool, answers.writer),
+    },
+    { provide: ANSWER_STORE, useExisting: PostgresAnswerStore },
+    AnswerPurge,
+    { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
+    Checkpoints,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewProgress,
+  ],
+  exports: [
+    CommitObservers,
+    EventRegistry,
+    EVENT_STORE,
+    ANSWER_STORE,
+    COMMAND_LOOP,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewProgress,
+  ],
+})
+export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(OPEN_STORE) private readonly open: OpenEventStore,
+    private readonly registry: EventRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    this.registry.register(CLAIM_EVENTS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.open.close();
+  }
+}

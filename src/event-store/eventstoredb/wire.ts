@@ -1,0 +1,47 @@
+import {
+  ANY,
+  jsonEvent,
+  NO_STREAM,
+  STREAM_EXISTS,
+  type AllStreamResolvedEvent,
+  type AppendExpectedRevision,
+  type EventData,
+  type Position,
+  type ResolvedEvent,
+} from '@eventstore/db-client';
+import type { EventMetadata, ExpectedRevision, JsonObject, NewEvent, RecordedEvent } from '../port.js';
+
+export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
+  return jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
+}
+
+export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {
+  if (expected === 'no_stream') return NO_STREAM;
+  if (expected === 'stream_exists') return STREAM_EXISTS;
+  if (expected === 'any') return ANY;
+  return BigInt(expected);
+}
+
+/** We never write transactions, so that the commit and the prepare position of an event are the same. */
+export function toReadPosition(position: string): Position {
+  const commit = BigInt(position);
+  return { commit, prepare: commit };
+}
+
+/** Null for links, for events of the server's own, and for what is no JSON: none of them are ours. */
+export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent | null {
+  if (!event?.isJson || event.type.startsWith('$') || event.streamId.startsWith('$')) return null;
+  if (event.position === undefined) {
+    throw new Error('the event store is older than 22.6: it tells no positions of the events of a stream');
+  }
+  return {
+    id: event.id,
+    type: event.type,
+    data: event.data as JsonObject,
+    metadata: (event.metadata ?? {}) as EventMetadata,
+    stream: event.streamId,
+    revision: Number(event.revision),
+    position: event.position.commit.toString(),
+    recordedAt: event.created,
+  };
+}

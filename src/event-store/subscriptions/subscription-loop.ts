@@ -1,0 +1,197 @@
+import { Logger } from '@nestjs/common';
+import { backoffMs, pause } from '../backoff.js';
+import type { EventCodec } from '../event-codec.js';
+import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../port.js';
+import { isDatabaseAway } from '../postgres/unavailable.js';
+import type { SubscriptionDefinition } from '../projection.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { EventFeed } from './event-feed.js';
+import type { ViewProgress } from './view-progress.js';
+
+const MOST_EVENTS = 5000;
+/** The longest that a checkpoint is behind what was passed by without being wanted. */
+const LAZY_MS = 500;
+/** How long to leave a checkpoint alone that another process holds. */
+const HELD_MS = 20;
+const RETRY = { firstMs: 50, mostMs: 30_000 };
+/** Failures of one batch before it is cut in half to find the event at fault. */
+const PATIENCE = 3;
+
+export interface SubscriptionState {
+  readonly name: string;
+  /** Everything up to here is applied. */
+  readonly position: string | null;
+  /** When the oldest event that is read and not applied was recorded; null when there is none. */
+  readonly oldestPending: Date | null;
+  /** Failures in a row. */
+  readonly failures: number;
+}
+
+/** Parts that all subscriptions of a process share. */
+export interface SubscriptionParts {
+  readonly feed: EventFeed;
+  readonly checkpoints: Checkpoints;
+  readonly codec: EventCodec;
+  readonly progress: ViewProgress;
+}
+
+/**
+ * One subscription at work: reads, applies, moves the checkpoint, in order, for as long as the process runs. An event
+ * that cannot be applied stops this subscription, and only this one, until it can: nothing is ever skipped.
+ */
+export class SubscriptionLoop {
+  private readonly logger = new Logger(SubscriptionLoop.name);
+  private readonly wanted = new Map<string, boolean>();
+  private readonly names: ReadonlySet<string>;
+  /** The checkpoint as it is stored, and how far we really are: events nobody wants move only the second. */
+  private stored: string | null = null;
+  private seen: string | null = null;
+  private storedAt = 0;
+  private limit = MOST_EVENTS;
+  private failures = 0;
+  /** While a batch fails: its last position. Up to there it is taken in smaller pieces. */
+  private troubleUntil: string | null = null;
+  private inHand: readonly RecordedEvent[] = [];
+
+  constructor(
+    private readonly definition: SubscriptionDefinition,
+    private readonly parts: SubscriptionParts,
+  ) {
+    this.names = new Set(definition.events);
+  }
+
+  get state(): SubscriptionState {
+    const { name } = this.definition;
+    const oldestPending = this.inHand[0]?.recordedAt ?? null;
+    return { name, position: this.seen, oldestPending, failures: this.failures };
+  }
+
+  /** Runs until `signal` aborts; the batch in hand is finished first. */
+  async run(signal: AbortSignal): Promise<void> {
+    let known = false;
+    while (!signal.aborted) {
+      try {
+        if (!known) await this.reread();
+        known = true;
+        await this.step(signal);
+        this.failures = 0;
+      } catch (error) {
+        if (!signal.aborted) await this.recover(error, signal);
+      }
+    }
+    await this.storeSeen().catch(() => undefined);
+  }
+
+  private async step(signal: AbortSignal): Promise<void> {
+    const events = await this.parts.feed.after(this.seen, this.limit, LAZY_MS);
+    if (events.length === 0 || signal.aborted) {
+      if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
+      return;
+    }
+    this.inHand = events;
+    const last = events.at(-1)!.position;
+    const wanted = events.filter(({ type }) => this.wants(type));
+    if (wanted.length > 0) {
+      const decoded = await this.parts.codec.decode(wanted);
+      const { name } = this.definition;
+      const applied = await this.parts.checkpoints.advance(name, this.stored, last, (tx) =>
+        this.definition.apply(decoded, tx),
+      );
+      if (!applied) return this.standBack(signal);
+      this.stored = last;
+      this.storedAt = performance.now();
+      this.passed(last);
+      this.definition.afterCommit?.(decoded);
+    } else {
+      this.passed(last);
+      if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
+    }
+  }
+
+  private wants(type: string): boolean {
+    let wanted = this.wanted.get(type);
+    if (wanted === undefined) {
+      wanted = this.names.has(this.parts.codec.currentName(type));
+      this.wanted.set(type, wanted);
+    }
+    return wanted;
+  }
+
+  private passed(position: string): void {
+    this.seen = position;
+    this.inHand = [];
+    if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
+      this.troubleUntil = null;
+      this.limit = MOST_EVENTS;
+    }
+    this.parts.progress.advanced(this.definition.name, position);
+  }
+
+  /** Another process holds the checkpoint or has moved it: go on from where it is. */
+  private async standBack(signal: AbortSignal): Promise<void> {
+    const before = this.stored;
+    await this.reread();
+    if (this.stored === before) await pause(HELD_MS, signal);
+  }
+
+  private async reread(): Promise<void> {
+    const { name } = this.definition;
+    let position = (await this.parts.checkpoints.read([name])).get(name);
+    if (position === undefined) {
+      await this.parts.checkpoints.ensure([name]);
+      position = (await this.parts.checkpoints.read([name])).get(name) ?? null;
+    }
+    this.stored = position;
+    if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
+  }
+
+  private async storeSeen(): Promise<void> {
+    if (this.seen === null || this.seen === this.stored) return;
+    const moved = await this.parts.checkpoints.move(this.definition.name, this.stored, this.seen);
+    if (moved) this.stored = this.seen;
+    else await this.reread();
+    this.storedAt = performance.now();
+  }
+
+  private async recover(error: unknown, signal: AbortSignal): Promise<void> {
+    this.failures += 1;
+    const outage = isDatabaseAway(error) || error instanceof EventStoreUnavailable;
+    const size = this.inHand.length;
+    if (!outage && size > 1 && (this.failures >= PATIENCE || this.troubleUntil !== null)) {
+      this.troubleUntil ??= this.inHand.at(-1)!.position;
+      this.limit = Math.ceil(size / 2);
+    }
+    this.report(error, outage);
+    // The search for the event at fault is not slowed down; once it is found, or in an outage, patience grows.
+    const attempt = size > 1 && !outage ? Math.min(this.failures, PATIENCE) : this.failures;
+    await pause(backoffMs(RETRY, attempt), signal);
+  }
+
+  private report(error: unknown, outage: boolean): void {
+    const { name } = this.definition;
+    const [event] = this.inHand;
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    if (!outage && event && this.inHand.length === 1) {
+      const { type, stream, id, position } = event;
+      this.logger.error(
+        {
+          msg: 'a subscription is stopped by an event that it cannot apply',
+          subscription: name,
+          type,
+          stream,
+          event_id: id,
+          position,
+          failures: this.failures,
+        },
+        cause,
+      );
+    } else {
+      this.logger.warn({
+        msg: 'a subscription failed and tries again',
+        subscription: name,
+        failures: this.failures,
+        cause,
+      });
+    }
+  }
+}
