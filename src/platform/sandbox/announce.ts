@@ -4,8 +4,7 @@ import type { SandboxFile } from './sandbox-file.js';
 export type Announcement =
   | { readonly type: 'started'; readonly step: string }
   | { readonly type: 'done'; readonly step: string; readonly note: string }
-  | { readonly type: 'ready'; readonly sandbox: SandboxFile }
-  | { readonly type: 'failed'; readonly message: string };
+  | { readonly type: 'ready'; readonly sandbox: SandboxFile };
 
 /** Tells the parent process, if there is one that listens. */
 export function announce(announcement: Announcement): void {

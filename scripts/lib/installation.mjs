@@ -1,0 +1,122 @@
+// Installs and builds when that is needed. No dependency: this runs before there are any.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Problem, step } from './terminal.mjs';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const NEEDED = [20, 19];
+const LOCK = join(ROOT, '.installing');
+
+export function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return;
+  throw new Problem(`disburse needs Node ${NEEDED.join('.')} or later; this is ${process.versions.node}.`);
+}
+
+/** `npm ci` when node_modules is missing or was made from another package-lock.json. */
+export async function install() {
+  await step('Dependencies', (note) =>
+    oneAtATime(async () => {
+      if (isInstalled()) return 'installed';
+      note('npm ci: the first time this takes a minute');
+      const npm = process.env.npm_execpath;
+      const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+      await run(...(npm ? [process.execPath, [npm, ...args]] : ['npm', args]));
+      writeFileSync(join(ROOT, 'node_modules', '.disburse-lock'), lockHash());
+      return 'installed with npm ci';
+    }),
+  );
+}
+
+/** Compiles src into dist unless dist was made from these very files. */
+export async function build() {
+  await step('Build', () =>
+    oneAtATime(async () => {
+      const stamp = sourceStamp();
+      const file = join(ROOT, 'dist', '.made-from');
+      if (existsSync(file) && readFileSync(file, 'utf8') === stamp) return 'up to date';
+      await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
+      writeFileSync(file, stamp);
+      return 'compiled';
+    }),
+  );
+}
+
+function isInstalled() {
+  const made = join(ROOT, 'node_modules', '.package-lock.json');
+  if (!existsSync(made)) return false;
+  const mark = join(ROOT, 'node_modules', '.disburse-lock');
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === lockHash()) return true;
+  return statSync(made).mtimeMs >= statSync(join(ROOT, 'package-lock.json')).mtimeMs;
+}
+
+function lockHash() {
+  return createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex');
+}
+
+/** Changes with every file that the build reads. */
+export function sourceStamp() {
+  const hash = createHash('sha256').update(process.versions.node);
+  const inputs = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'];
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).map((name) => join('src', name));
+  for (const name of [...inputs, ...sources].sort()) {
+    const file = statSync(join(ROOT, name));
+    if (file.isFile()) hash.update(`${name}\n${file.size}\n${file.mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** Two commands started at once must not install or build into the same folder together. */
+async function oneAtATime(work) {
+  for (;;) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw new Problem(`This folder is not writable: ${error.message}`);
+      if (!holderLives()) unlock();
+      await sleep(100);
+    }
+  }
+  process.once('exit', unlock);
+  try {
+    return await work();
+  } finally {
+    process.off('exit', unlock);
+    unlock();
+  }
+}
+
+function holderLives() {
+  try {
+    process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function unlock() {
+  rmSync(LOCK, { force: true });
+}
+
+/** Runs a program quietly; what it said is shown when it fails. */
+function run(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+    child.on('error', (error) => reject(new Problem(`${command} could not be started: ${error.message}`)));
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Problem(`${[command, ...args].join(' ')} failed:\n\n${said.trim()}`));
+    });
+  });
+}

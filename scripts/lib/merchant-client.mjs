@@ -1,0 +1,92 @@
+// A merchant's side of the API: signed requests (merchant-api section 5), and a receiver of webhooks.
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import { Problem } from './terminal.mjs';
+
+export class MerchantClient {
+  constructor(baseUrl, { api_key, private_key }) {
+    this.baseUrl = baseUrl;
+    this.apiKey = api_key;
+    this.privateKey = private_key;
+  }
+
+  /** Answers `{status, headers, body}`. `path` begins after `/merchants/v1`. */
+  async request(method, path, body, headers = {}) {
+    const url = new URL(`/merchants/v1${path}`, this.baseUrl);
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signed = [timestamp, method, url.pathname, text].join('\n');
+    const response = await fetch(url, {
+      method,
+      headers: {
+        'svc-api-key': this.apiKey,
+        'svc-timestamp': timestamp,
+        'svc-signature': createHmac('sha256', this.privateKey).update(signed).digest('hex'),
+        ...(text === '' ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(text === '' ? {} : { body: text }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const answer = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: answer === '' ? null : JSON.parse(answer),
+    };
+  }
+
+  /** Like `request`, but any status other than the expected one is a problem that says what was answered. */
+  async expect(status, method, path, body, headers) {
+    const answer = await this.request(method, path, body, headers);
+    if (answer.status === status) return answer;
+    const detail = answer.body?.detail ?? JSON.stringify(answer.body);
+    throw new Problem(
+      `${method} /merchants/v1${path} answered ${answer.status} instead of ${status}: ${detail}`,
+    );
+  }
+}
+
+/** A webhook receiver on a free loopback port. `verify(body, headers)` throws for a delivery that is not genuine. */
+export async function startReceiver(verify) {
+  const waiting = new Set();
+  const server = createServer((request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      try {
+        const event = verify(body, request.headers);
+        response.writeHead(200).end();
+        for (const each of waiting) each.offer({ event, body, headers: request.headers });
+      } catch (error) {
+        response.writeHead(400).end();
+        for (const each of waiting)
+          each.fail(new Problem(`A webhook arrived that does not verify: ${error.message}`));
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/webhooks`,
+    /** The first delivery from now on whose event `matches`. */
+    next: (matches, timeoutMs, explanation) =>
+      new Promise((resolve, reject) => {
+        const end = (finish, value) => {
+          waiting.delete(waiter);
+          clearTimeout(timer);
+          finish(value);
+        };
+        const timer = setTimeout(() => end(reject, new Problem(explanation)), timeoutMs);
+        const waiter = {
+          offer: (delivery) => matches(delivery.event) && end(resolve, delivery),
+          fail: (error) => end(reject, error),
+        };
+        waiting.add(waiter);
+      }),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Finds the sandbox that runs in DATA_DIR, or starts one.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from './installation.mjs';
+import { dataDir, startService, stopService } from './service.mjs';
+import { Problem, step } from './terminal.mjs';
+
+const BOOT_PATIENCE_MS = 60_000;
+
+/** Answers what is in sandbox.json, and how to let go: stops the sandbox only when it was started here. */
+export async function useSandbox() {
+  const running = await findSandbox();
+  if (running) {
+    await step('Sandbox', async () => `running at ${running.base_url}`);
+    return { sandbox: running, letGo: async () => undefined };
+  }
+  await build();
+  for (const name of ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'METRICS_PORT']) process.env[name] ??= '0';
+  const service = await startService();
+  const onSignal = () => void stopService(service).then(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, onSignal);
+  return {
+    sandbox: service.sandbox,
+    letGo: () =>
+      step('Stopping', () => stopService(service).then(() => 'the sandbox that was started for this')),
+  };
+}
+
+/** Null when none runs. One that is booting just now is waited for. */
+async function findSandbox() {
+  const file = join(dataDir(), 'sandbox.json');
+  const deadline = performance.now() + BOOT_PATIENCE_MS;
+  for (;;) {
+    const holder = holderOf(join(dataDir(), 'service.pid'));
+    if (holder === null) return null;
+    if (existsSync(file)) {
+      const sandbox = JSON.parse(readFileSync(file, 'utf8'));
+      const answer = await fetch(`${sandbox.base_url}/health/ready`, {
+        signal: AbortSignal.timeout(5000),
+      }).catch(() => null);
+      if (answer?.ok) return sandbox;
+    }
+    if (performance.now() > deadline) {
+      throw new Problem(
+        `The sandbox in ${dataDir()} (process ${holder}) runs, but it is not ready: see service.log there.`,
+      );
+    }
+    await sleep(200);
+  }
+}
+
+function holderOf(file) {
+  if (!existsSync(file)) return null;
+  const { pid } = JSON.parse(readFileSync(file, 'utf8'));
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch (error) {
+    return error.code === 'EPERM' ? pid : null;
+  }
+}

@@ -1,0 +1,65 @@
+// Starts the service as a child and follows its boot.
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ROOT } from './installation.mjs';
+import { Problem, steps } from './terminal.mjs';
+
+export function dataDir() {
+  return resolve(ROOT, process.env.DATA_DIR || '.sandbox');
+}
+
+/**
+ * Boots `node dist/main.js` and shows its steps. Answers when it is ready: what is in sandbox.json, and the child.
+ * Its log goes to DATA_DIR/service.log, so that the screen stays readable.
+ */
+export async function startService() {
+  mkdirSync(dataDir(), { recursive: true, mode: 0o711 });
+  const logFile = process.env.LOG_FILE || join(dataDir(), 'service.log');
+  const logged = existsSync(logFile) ? statSync(logFile).size : 0;
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'main.js')], {
+    cwd: ROOT,
+    env: { ...process.env, DATA_DIR: dataDir(), LOG_FILE: logFile },
+    stdio: ['ignore', log, log, 'ipc'],
+    // A group of its own: Ctrl-C reaches this command alone, which hands it on once.
+    detached: true,
+  });
+  closeSync(log);
+  const exited = new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })));
+  const service = { child, exited, logFile };
+  steps.begin('Service');
+  return new Promise((ready, failed) => {
+    child.on('error', (error) => failed(new Problem(`The service could not be started: ${error.message}`)));
+    child.on('message', (message) => {
+      if (message.type === 'started') steps.begin(message.step);
+      else if (message.type === 'done') steps.done(message.step, message.note);
+      else if (message.type === 'ready') {
+        steps.done('Service', `ready, process ${child.pid}`);
+        ready({ ...service, sandbox: message.sandbox });
+      }
+    });
+    void exited.then(({ code, signal }) => {
+      failed(new Problem(reasonFor(code, signal, logFile, logged)));
+    });
+  });
+}
+
+/** Asks the service to end, and waits until it has drained. */
+export async function stopService({ child, exited }) {
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  await exited;
+}
+
+export function ending(code, signal) {
+  return signal === null
+    ? `The service ended with exit code ${code}.`
+    : `The service was killed (${signal}).`;
+}
+
+/** The service ends with 78 (EX_CONFIG) when its last words are a sentence for whoever started it. */
+function reasonFor(code, signal, file, from) {
+  const lines = readFileSync(file).subarray(from).toString().trim().split('\n');
+  if (code === 78) return lines.filter((line) => !line.startsWith('{')).join('\n');
+  return `${ending(code, signal)} The end of ${file}:\n\n${lines.slice(-15).join('\n')}`;
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
+import { relative } from 'node:path';
+import { build, install, requireNode } from './lib/installation.mjs';
+import { dataDir, ending, startService, stopService } from './lib/service.mjs';
+import { bold, complain, cyan, dim, elapsed, green, Problem, say, step, table } from './lib/terminal.mjs';
+
+const began = performance.now();
+
+try {
+  requireNode();
+  say(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
+  await install();
+  await build();
+  const service = await startService();
+  welcome(service.sandbox);
+  const signal = await Promise.race([nextSignal(), service.exited.then(() => null)]);
+  if (signal === null) await mourn(service);
+  else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
+} catch (error) {
+  complain(error);
+}
+
+function welcome(sandbox) {
+  const place = relative(process.cwd(), dataDir()) || '.';
+  say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
+  table([
+    ['API', `${cyan(sandbox.base_url)}`],
+    ['API reference', `${cyan(`${sandbox.base_url}/docs`)}`],
+    ['Widget', cyan(sandbox.widget_url)],
+    ['Pay page', cyan(sandbox.pay_url)],
+    ['Metrics', cyan(sandbox.metrics_url)],
+    ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
+    ['Test USDC', sandbox.chain.usdc_address],
+  ]);
+  say();
+  table([
+    ['svc-api-key', sandbox.merchant.api_key],
+    ['private key', sandbox.merchant.private_key],
+    ['for programs', `${place}/sandbox.json`],
+    ['log', `${place}/service.log`],
+  ]);
+  say(`\n  Try it in a second shell:  ${bold('npm run demo')}`);
+  say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
+}
+
+function nextSignal() {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
+  });
+}
+
+async function mourn(service) {
+  const { code, signal } = await service.exited;
+  if (code === 0) return;
+  const kept = signal === 'SIGKILL' ? '\nWhat it had answered is kept: npm start brings it back.' : '';
+  throw new Problem(`${ending(code, signal)}${kept}\nIts log: ${service.logFile}`);
+}
