@@ -5,11 +5,15 @@ import { readOptions, type Options } from './harness/options.js';
 import { holds, rowLines, type RowResult } from './harness/print.js';
 import { clearProgress, showProgress } from './harness/progress.js';
 import type { Row } from './harness/row.js';
+import { balanceRow } from './rows/balance.js';
+import { catchupRow } from './rows/catchup.js';
+import { listRow } from './rows/list.js';
+import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
 
-const ROWS: readonly Row[] = [reportRow, startRow];
+const ROWS: readonly Row[] = [reportRow, listRow, balanceRow, rebuildRow, catchupRow, startRow];
 
 let options: Options;
 try {

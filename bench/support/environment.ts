@@ -51,6 +51,15 @@ export class BenchEnvironment {
     return this.postgres.url(name);
   }
 
+  /** A new database with the contents of another, to which nobody may be connected. */
+  async copyDatabase(from: string, to: string): Promise<void> {
+    await this.maintain(`create database ${to} template ${from}`);
+  }
+
+  async dropDatabase(name: string): Promise<void> {
+    await this.maintain(`drop database ${name} with (force)`);
+  }
+
   /** The bench's own connections to a database, for seeding and counting. */
   async pool(name: string): Promise<pg.Pool> {
     const known = this.pools.get(name);
@@ -78,6 +87,12 @@ export class BenchEnvironment {
     for (const pool of this.pools.values()) await pool.end();
     await this.postgres.stop();
     rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  private async maintain(sql: string): Promise<void> {
+    const client = new pg.Client({ connectionString: this.postgres.url('postgres') });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
   }
 
   private async startChain(): Promise<Chain> {

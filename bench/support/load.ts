@@ -23,32 +23,30 @@ export async function load(
   if (!Number.isInteger(each)) throw new Error('the requests do not divide by the connections');
   const statuses: Record<string, number> = {};
   let next = 0;
-  let resets = 0;
   let first = 0;
   let last = 0;
-  const instance = autocannon({
-    url: baseUrl,
-    connections,
-    amount: requests.length,
-    timeout: 30,
-    setupClient: (client) => {
-      const slice = requests.slice(next * each, (next + 1) * each);
-      next += 1;
-      client.setRequests(
-        slice.map(({ method, path, headers, body }) => ({ method, path, headers: { ...headers }, body })),
-      );
-      client.on('reset', () => (resets += 1));
-      client.on('response', (status: number) => {
-        statuses[status] = (statuses[status] ?? 0) + 1;
-        last = performance.now();
-      });
-    },
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(
+      { url: baseUrl, connections, amount: requests.length, timeout: 30, setupClient },
+      (error: Error | null, done) => (error === null ? resolve(done) : reject(error)),
+    );
+    instance.once('start', () => (first = performance.now()));
   });
-  instance.once('start', () => (first = performance.now()));
-  const result = await instance;
   return {
     seconds: (last - first) / 1000,
     statuses,
-    troubles: result.errors + result.timeouts + result.mismatches + resets,
+    troubles: result.errors + result.timeouts + result.mismatches + result.resets,
   };
+
+  function setupClient(client: autocannon.Client): void {
+    const slice = requests.slice(next * each, (next + 1) * each);
+    next += 1;
+    client.setRequests(
+      slice.map(({ method, path, headers, body }) => ({ method, path, headers: { ...headers }, body })),
+    );
+    client.on('response', (status) => {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      last = performance.now();
+    });
+  }
 }

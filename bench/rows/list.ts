@@ -1,0 +1,141 @@
+import { compare, type Comparison } from '../harness/compare.js';
+import { alternate, timed, type Variant } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { OBJECTS_TABLE } from '../bare/list-objects.js';
+import { LEDGER, ledger, type Ledger } from '../seed/ledger.js';
+import { startBare } from '../support/bare.js';
+import { Fetcher } from '../support/fetcher.js';
+import { startService } from '../support/service.js';
+import { checkWalk, type Walk } from './list-walk.js';
+
+const PAGE = 1000;
+/** Readers at a time: the lists of several merchants, or of several workers of one. */
+const READERS = 4;
+
+/** Pages of 1000 payouts out of very many: how they are made, where they are, how they are filtered. */
+export const listRow: Row = {
+  name: 'list',
+  title: 'GET /merchants/v1/payouts, pages of 1000',
+  run: runList,
+};
+
+async function runList(context: RowContext): Promise<RowOutcome> {
+  const { environment, options } = context;
+  const made = await ledger(context);
+  const pool = await environment.pool(LEDGER);
+  context.progress('the table of the reference');
+  await pool.query(OBJECTS_TABLE);
+  await pool.query('vacuum analyze payouts.payouts');
+  // Without the worker's part nobody looks up the pending payouts of the seed on the chain while pages are read.
+  const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
+  const bare = await startBare(environment, 'read-server', LEDGER, made.merchant);
+  const viaService = new Fetcher(service.baseUrl, made.merchant, READERS);
+  const viaShell = new Fetcher(bare.baseUrl, made.merchant, READERS);
+  try {
+    const walk = await checkWalk(context, made, viaService, viaShell, PAGE);
+    const variants = [
+      ...pageVariants(options.pages, walk, viaService, viaShell),
+      ...placeVariants(options.pages, walk, viaShell),
+      ...filterVariants(options.pages, made, viaShell),
+    ];
+    const samples = await alternate(variants, options.rounds, context.progress);
+    return {
+      comparisons: [
+        ...MAKING.map((each) => compare(samples, each)),
+        compare(samples, {
+          label: 'last page beside the first',
+          subject: 'last',
+          reference: 'first',
+          goal: { atMost: 1.1 },
+        }),
+        ...Object.keys(filters(made)).map((name) =>
+          compare(samples, {
+            label: `filter: ${name}`,
+            subject: name,
+            reference: 'first',
+            goal: { atMost: 1.2 },
+          }),
+        ),
+      ],
+      notes: [
+        `${made.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
+        'the query and the objects run in one and the same shell; "whole service" is the signed GET through all of it',
+      ],
+    };
+  } finally {
+    await Promise.all([viaService.close(), viaShell.close()]);
+  }
+}
+
+const MAKING: readonly Comparison[] = [
+  {
+    label: "the service's query beside mapping rows and JSON.stringify",
+    subject: 'query',
+    reference: 'objects',
+    goal: { atLeast: 2.2 },
+  },
+  {
+    label: 'the whole service beside mapping rows in a bare shell',
+    subject: 'service',
+    reference: 'objects',
+    goal: { atLeast: 2.2 },
+  },
+];
+
+function reading(name: string, fetcher: Fetcher, paths: readonly string[]): Variant {
+  return {
+    name,
+    run: async () => ({ units: paths.length, seconds: await timed(() => fetcher.getAll(paths)) }),
+  };
+}
+
+function pageVariants(pages: number, walk: Walk, viaService: Fetcher, viaShell: Fetcher): Variant[] {
+  // The same places for all variants, spread over the whole list.
+  const places = Array.from(
+    { length: pages },
+    (_, i) => walk.cursors[Math.floor((i * walk.cursors.length) / pages)]!,
+  );
+  const paths = (base: string): string[] =>
+    places.map((cursor) => `${base}?page_size=${PAGE}&page_cursor=${cursor}`);
+  return [
+    reading('service', viaService, paths('/merchants/v1/payouts')),
+    reading('query', viaShell, paths('/query')),
+    reading('objects', viaShell, paths('/objects')),
+  ];
+}
+
+function placeVariants(pages: number, walk: Walk, viaShell: Fetcher): Variant[] {
+  const last = walk.cursors.at(-1)!;
+  return [
+    reading('first', viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}`)),
+    reading('last', viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}&page_cursor=${last}`)),
+  ];
+}
+
+/** Query strings of every filter and of their combinations. */
+function filters({ richUser, poorUser }: Ledger): Record<string, string> {
+  const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const user = `user_id=${richUser}`;
+  const range = `created_from=${day(60)}&created_to=${day(30)}`;
+  return {
+    user_id: user,
+    'status=pending': 'status=pending',
+    'status=received': 'status=received',
+    'status=expired': 'status=expired',
+    created_from: `created_from=${day(60)}`,
+    created_to: `created_to=${day(60)}`,
+    'created_from and created_to': range,
+    'user_id and status': `${user}&status=expired`,
+    'user_id and dates': `${user}&${range}`,
+    'status and dates': `status=expired&${range}`,
+    'user_id, status and dates': `${user}&status=expired&${range}`,
+    'a user with 10 payouts': `user_id=${poorUser}`,
+    'a user with 10 payouts, status, dates': `user_id=${poorUser}&status=expired&${range}`,
+  };
+}
+
+function filterVariants(pages: number, made: Ledger, viaShell: Fetcher): Variant[] {
+  return Object.entries(filters(made)).map(([name, query]) =>
+    reading(name, viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}&${query}`)),
+  );
+}

@@ -1,0 +1,65 @@
+import pg from 'pg';
+import { foldAndCopy } from '../bare/fold-and-copy.js';
+import { compare } from '../harness/compare.js';
+import { alternate, timed } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { LEDGER, ledger, openLedgerViews } from '../seed/ledger.js';
+import { differences } from './same-rows.js';
+
+/** The read models of payouts made anew from the whole history. */
+export const rebuildRow: Row = {
+  name: 'rebuild',
+  title: 'rebuild of the read models of payouts and balances from the first event',
+  run: runRebuild,
+};
+
+async function runRebuild(context: RowContext): Promise<RowOutcome> {
+  const { environment, options, checks } = context;
+  const made = await ledger(context);
+  const views = await openLedgerViews(environment);
+  const client = new pg.Client({ connectionString: await environment.database(LEDGER) });
+  await client.connect();
+  const pool = await environment.pool(LEDGER);
+  const count = `select count(*)::int as n from event_store.events where type like 'payout.%' or type = 'user.created.v1'`;
+  const events = (await pool.query<{ n: number }>(count)).rows[0]!.n;
+  try {
+    const samples = await alternate(
+      [
+        {
+          name: 'service',
+          run: async () => {
+            let applied = 0;
+            const seconds = await timed(async () => (applied = await views.rebuild()));
+            checks.equal('events that the rebuild applied', applied, events);
+            return { units: events, seconds };
+          },
+        },
+        {
+          name: 'fold',
+          run: async () => ({ units: events, seconds: await timed(() => foldAndCopy(client)) }),
+        },
+      ],
+      // Each of these reads the whole history: a few say as much as many.
+      Math.min(options.rounds, 5),
+      context.progress,
+    );
+    context.progress('comparing the rows');
+    checks.equal('rows that differ from the reference', await differences(pool), { payouts: 0, balances: 0 });
+    const rows = await pool.query<{ n: number }>('select count(*)::int as n from payouts.payouts');
+    checks.equal('payouts after the rebuilds', rows.rows[0]!.n, made.payouts);
+    return {
+      comparisons: [
+        compare(samples, {
+          label: 'beside a fold in memory, COPY into fresh tables, then indexes',
+          subject: 'service',
+          reference: 'fold',
+          goal: { atLeast: 0.85 },
+        }),
+      ],
+      notes: [`${events} events, ${made.payouts} payouts`],
+    };
+  } finally {
+    await client.end();
+    await views.close();
+  }
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { EventCodec } from '../../src/event-store/event-codec.js';
+import { EventRegistry } from '../../src/event-store/event-registry.js';
+import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
+import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
+import { ReadModelRebuild } from '../../src/event-store/subscriptions/read-model-rebuild.js';
+import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
+import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
+import { PAYOUT_VIEWS, payoutViews } from '../../src/payouts/views/projection.js';
+import { Database } from '../../src/platform/database/database.js';
+import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
+const USER_EVENT_TYPES = [
+  { type: 'user.created.v1', sealed: { fields: ['phone_number', 'email'], subject: 'user_id' } },
+];
+
+const POOL_SIZE = 4;
+/** How long a catch-up may take before the row is given up, in milliseconds. */
+const PATIENCE_MS = 600_000;
+
+/** The service's own runner and rebuild of the read models of payouts, wired by hand, without HTTP. */
+export class Views {
+  private constructor(
+    private readonly database: Database,
+    private readonly store: PostgresEventStore,
+    private readonly registry: SubscriptionRegistry,
+    private readonly checkpoints: Checkpoints,
+    private readonly codec: EventCodec,
+  ) {}
+
+  /** `secretsFile` is the sandbox's, with the master key that opens personal fields. */
+  static async open(url: string, secretsFile: string | null): Promise<Views> {
+    const database = await Database.connect({ url, poolSize: POOL_SIZE, migrate: false });
+    const events = new EventRegistry();
+    events.register(USER_EVENT_TYPES);
+    const registry = new SubscriptionRegistry();
+    registry.register(payoutViews);
+    const codec = new EventCodec(events, new PersonalKeys(database, new Sealer(masterKey(secretsFile))));
+    return new Views(
+      database,
+      new PostgresEventStore(database.pool),
+      registry,
+      new Checkpoints(database),
+      codec,
+    );
+  }
+
+  /** Builds the read models anew from the first event. Number of events. */
+  async rebuild(): Promise<number> {
+    const { registry, checkpoints, codec, store } = this;
+    const rebuilt = await new ReadModelRebuild(registry, checkpoints, codec, store).rebuild(PAYOUT_VIEWS);
+    return rebuilt.events;
+  }
+
+  /** Runs the subscription from its checkpoint until it has passed the newest event. */
+  async catchUp(): Promise<void> {
+    const progress = new ViewProgress(this.checkpoints, { readYourWritesMs: PATIENCE_MS });
+    const runner = new SubscriptionRunner(this.registry, this.checkpoints, this.codec, progress, this.store, {
+      roles: ['worker'],
+    });
+    const head = await this.store.head();
+    runner.start();
+    const reached = await progress.reached(PAYOUT_VIEWS, head);
+    await runner.stop();
+    progress.onModuleDestroy();
+    if (!reached) throw new Error('the read models did not catch up');
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.database.close();
+  }
+}
+
+function masterKey(secretsFile: string | null): Buffer {
+  if (secretsFile === null) return Buffer.alloc(32);
+  const { master_key: key } = JSON.parse(readFileSync(secretsFile, 'utf8')) as { master_key: string };
+  return Buffer.from(key, 'hex');
+}
