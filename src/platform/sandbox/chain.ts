@@ -78,13 +78,17 @@ async function launch(options: ChainOptions, lastPort: number | undefined): Prom
 function handle(dir: string, { pid, port }: ChainFile, origin: ChainOrigin): RunningChain {
   const rpcUrl = `http://127.0.0.1:${port}`;
   let saved: unknown = null;
+  const dump = async (): Promise<void> => {
+    const state = (await rpc(rpcUrl, 'anvil_dumpState', [])) as string;
+    writePrivately(stateFile(dir), gunzipSync(Buffer.from(state.slice(2), 'hex')));
+  };
   const save = async (): Promise<boolean> => {
     const head = await rpc(rpcUrl, 'eth_blockNumber', []);
     if (head === saved) return false;
-    const dump = (await rpc(rpcUrl, 'anvil_dumpState', [])) as string;
-    writePrivately(stateFile(dir), gunzipSync(Buffer.from(dump.slice(2), 'hex')));
-    saved = head;
-    return true;
+    return dump().then(() => {
+      saved = head;
+      return true;
+    });
   };
   return {
     rpcUrl,

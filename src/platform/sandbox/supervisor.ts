@@ -34,20 +34,21 @@ export class Supervisor {
 
   private look(): void {
     for (const part of this.parts) {
-      if (!this.stopped && !part.restarting && !isAlive(part.pid)) void this.restart(part);
+      if (!this.stopped && !part.restarting && !isAlive(part.pid)) this.restart(part);
     }
   }
 
-  private async restart(part: Part): Promise<void> {
+  private restart(part: Part): void {
     part.restarting = true;
-    try {
-      this.log(`${part.name} has stopped; starting it again`);
-      const { pid } = await part.restart();
-      part.pid = pid;
-    } catch (error) {
-      this.log(`${part.name} did not come back: ${(error as Error).message}`);
-    } finally {
-      part.restarting = false;
-    }
+    this.log(`${part.name} has stopped; starting it again`);
+    part
+      .restart()
+      .then(({ pid }) => {
+        part.pid = pid;
+      })
+      .catch((error: Error) => this.log(`${part.name} did not come back: ${error.message}`))
+      .finally(() => {
+        part.restarting = false;
+      });
   }
 }
