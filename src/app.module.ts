@@ -37,7 +37,7 @@ export class AppModule {
         OpenApiModule,
         MerchantsModule,
         UsersModule,
-        OnboardingModule,
+        OnboardingModule.of(config),
         PayoutsModule,
         WebhooksModule,
         AuditModule,

@@ -1,4 +1,7 @@
 /** What other contexts may know of merchants: published events and accepted commands. */
+export { IssueMerchantKey, type IssuedKey } from './application/issue-merchant-key.js';
+export { RegisterMerchant, type RegisteredMerchant } from './application/register-merchant.js';
+export { MERCHANT_EVENTS } from './domain/merchant.js';
 export type {
   MerchantEvent,
   MerchantIpAllowListSet,

@@ -1,4 +1,5 @@
 /** What other contexts may know of onboarding: published events. */
+export { ONBOARDING_EVENTS } from './domain/onboarding.js';
 export type {
   KycFailed,
   KycPassed,

@@ -1,9 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { issueKey, merchant } from '../domain/merchant.js';
-import type { MerchantChanged } from './merchant-changed.js';
+import { issueKey } from '../domain/merchant.js';
+import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 import { PrivateKeys } from './private-keys.js';
 
 /** `privateKey` is shown to the operator once; nothing in the service can show it again. */
@@ -22,7 +21,7 @@ export class IssueMerchantKey extends Command<IssuedKey> {
 @CommandHandler(IssueMerchantKey)
 export class IssueMerchantKeyHandler implements ICommandHandler<IssueMerchantKey> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly merchants: MerchantChanges,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly privateKeys: PrivateKeys,
   ) {}
@@ -30,9 +29,7 @@ export class IssueMerchantKeyHandler implements ICommandHandler<IssueMerchantKey
   async execute({ merchantId }: IssueMerchantKey): Promise<IssuedKey> {
     const key = this.privateKeys.generate(merchantId);
     const at = this.clock.now().toISOString();
-    const { position } = await this.loop.execute(merchant, merchantId, (state) =>
-      issueKey({ key, at }, state),
-    );
-    return { keyId: key.keyId, privateKey: key.privateKey, position };
+    const { visible } = await this.merchants.change(merchantId, (state) => issueKey({ key, at }, state));
+    return { keyId: key.keyId, privateKey: key.privateKey, visible };
   }
 }

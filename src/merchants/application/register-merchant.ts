@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
-import { merchant, registerMerchant } from '../domain/merchant.js';
+import { registerMerchant } from '../domain/merchant.js';
 import type { IssuedKey } from './issue-merchant-key.js';
+import { MerchantChanges } from './merchant-changes.js';
 import { PrivateKeys } from './private-keys.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant. */
@@ -22,7 +22,7 @@ export class RegisterMerchant extends Command<RegisteredMerchant> {
 @CommandHandler(RegisterMerchant)
 export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly merchants: MerchantChanges,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly privateKeys: PrivateKeys,
   ) {}
@@ -31,9 +31,9 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
     const merchantId = newId();
     const key = this.privateKeys.generate(merchantId);
     const at = this.clock.now().toISOString();
-    const { position } = await this.loop.execute(merchant, merchantId, (state) =>
+    const { visible } = await this.merchants.change(merchantId, (state) =>
       registerMerchant({ merchantId, name, key, at }, state),
     );
-    return { merchantId, keyId: key.keyId, privateKey: key.privateKey, position };
+    return { merchantId, keyId: key.keyId, privateKey: key.privateKey, visible };
   }
 }

@@ -1,10 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { canonicalCidrs } from './ip-allow-list.js';
-import { merchant, setIpAllowList } from '../domain/merchant.js';
-import type { MerchantChanged } from './merchant-changed.js';
+import { setIpAllowList } from '../domain/merchant.js';
+import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
 /**
  * Calls from outside these addresses and CIDR ranges are answered 403; none: anywhere.
@@ -22,13 +21,13 @@ export class SetIpAllowList extends Command<MerchantChanged> {
 @CommandHandler(SetIpAllowList)
 export class SetIpAllowListHandler implements ICommandHandler<SetIpAllowList> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly merchants: MerchantChanges,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute(command: SetIpAllowList): Promise<MerchantChanged> {
     const cidrs = canonicalCidrs(command.cidrs);
     const at = this.clock.now().toISOString();
-    return this.loop.execute(merchant, command.merchantId, (state) => setIpAllowList({ cidrs, at }, state));
+    return this.merchants.change(command.merchantId, (state) => setIpAllowList({ cidrs, at }, state));
   }
 }

@@ -29,6 +29,16 @@ export type MerchantEvent =
   | MerchantReinstated
   | MerchantIpAllowListSet;
 
+/** Stored names of all merchant events. */
+export const MERCHANT_EVENTS = [
+  'merchant.registered.v1',
+  'merchant.key_issued.v1',
+  'merchant.key_revoked.v1',
+  'merchant.suspended.v1',
+  'merchant.reinstated.v1',
+  'merchant.ip_allow_list_set.v1',
+] as const satisfies readonly MerchantEvent['type'][];
+
 /** A rotation overlaps the old private key with the new one, and no more (merchant-api section 5). */
 export const MAX_VALID_KEYS = 2;
 export const MAX_NAME_LENGTH = 255;

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../event-store/port.js';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { Database } from '../../platform/database/database.js';
-import type { MerchantEvent } from '../domain/merchant.js';
+import { MERCHANT_EVENTS, type MerchantEvent } from '../domain/merchant.js';
 
 export const DIRECTORY_VIEW = 'merchants.directory';
 
@@ -27,14 +27,7 @@ export interface MerchantRow {
 /** Which merchants are there, and with which keys may they sign? */
 export const directoryProjection: SubscriptionDefinition = {
   name: DIRECTORY_VIEW,
-  events: [
-    'merchant.registered.v1',
-    'merchant.key_issued.v1',
-    'merchant.key_revoked.v1',
-    'merchant.suspended.v1',
-    'merchant.reinstated.v1',
-    'merchant.ip_allow_list_set.v1',
-  ],
+  events: MERCHANT_EVENTS,
   // One statement per event: merchants change a few times a year.
   async apply(events, tx) {
     for (const event of events) await applyOne(asMerchantEvent(event), tx);

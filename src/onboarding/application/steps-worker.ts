@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Interval } from '@nestjs/schedule';
+import { backoffMs, type Backoff } from '../../event-store/backoff.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { Database } from '../../platform/database/database.js';
@@ -12,19 +13,13 @@ const SWEEP_MS = 500;
 const BATCH = 16;
 /** After this long without an outcome the work is taken up anew: the process that had it is dead. */
 const LEASE_SECONDS = 60;
-const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 60_000;
+const RETRY: Backoff = { firstMs: 250, mostMs: 60_000 };
 
 interface Work {
   readonly user_id: string;
   /** Counts the requests for work: a row that was asked for again meanwhile stays. */
   readonly asked: string;
   readonly attempts: number;
-}
-
-/** Milliseconds until the next attempt after `attempts` failures: doubling from 250 ms up to a minute. */
-export function retryDelay(attempts: number): number {
-  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.max(0, attempts - 1));
 }
 
 /** Carries out what the saga wrote down, in any number of processes; a provider that is away is asked again later. */
@@ -85,7 +80,7 @@ export class StepsWorker implements BeforeApplicationShutdown {
   }
 
   private async putOff(work: Work, error: unknown): Promise<void> {
-    const delayMs = retryDelay(work.attempts);
+    const delayMs = backoffMs(RETRY, work.attempts - 1);
     this.logger.warn({
       msg: 'onboarding step failed',
       userId: work.user_id,

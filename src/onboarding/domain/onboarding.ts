@@ -43,6 +43,19 @@ export type OnboardingEvent =
   | CardIssued
   | OnboardingCompleted;
 
+/** Stored names of all onboarding events. */
+export const ONBOARDING_EVENTS = [
+  'onboarding.started.v1',
+  'onboarding.phone_verified.v1',
+  'onboarding.details_confirmed.v1',
+  'onboarding.kyc_submitted.v1',
+  'onboarding.kyc_passed.v1',
+  'onboarding.kyc_failed.v1',
+  'onboarding.wallet_provisioned.v1',
+  'onboarding.card_issued.v1',
+  'onboarding.completed.v1',
+] as const satisfies readonly OnboardingEvent['type'][];
+
 /** The person's details; dates of birth are `YYYY-MM-DD`. */
 export interface Details {
   readonly firstName: string;

@@ -29,6 +29,14 @@ export type UserDeactivated = DomainEvent<
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated;
 
+/** Stored names of all user events. */
+export const USER_EVENTS = [
+  'user.created.v1',
+  'user.activated.v1',
+  'user.deactivation_started.v1',
+  'user.deactivated.v1',
+] as const satisfies readonly UserEvent['type'][];
+
 /** merchant-api section 3.2. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { Database } from '../../platform/database/database.js';
-import type { UserActivated } from '../domain/user.js';
-
-export const WALLETS_VIEW = 'users.views';
+import { USERS_VIEW, type UserActivated } from '../contract.js';
 
 /** Whose wallet is at this address? Addresses are kept lower-cased. */
 export const walletsProjection: SubscriptionDefinition = {
-  name: WALLETS_VIEW,
+  name: USERS_VIEW,
   events: ['user.activated.v1'],
   async apply(events, tx) {
     const activated = events.map((event) => event.data as unknown as UserActivated['data']);

@@ -1,0 +1,47 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { onboarding, reached, verifyPhone, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './applicant.js';
+import { PhoneCodes } from './phone-codes.js';
+
+/**
+ * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`, or
+ * `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
+ * the one of the profile, and then nothing is linked (merchant-api section 3.2).
+ */
+export class VerifyPhone extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly phoneNumber: string,
+    readonly code: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(VerifyPhone)
+export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+    private readonly codes: PhoneCodes,
+  ) {}
+
+  async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
+    const profile = await findApplicant(this.queryBus, merchantId, userId);
+    const { state } = await this.loop.load(onboarding, userId);
+    // A repeat finds the step taken and needs no second code.
+    if (reached(state, 'phone_verified')) return state;
+    if (!(await this.codes.redeem(userId, phoneNumber, code))) {
+      throw DomainError.invalid({ code: ['is wrong or no longer valid'] });
+    }
+    const at = this.clock.now().toISOString();
+    const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
+    return (await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current))).state;
+  }
+}
