@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
+import { EventStoreModule } from '../../src/event-store/event-store.module.js';
+import { MerchantsModule } from '../../src/merchants/merchants.module.js';
+import { OnboardingModule } from '../../src/onboarding/onboarding.module.js';
+import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { Database } from '../../src/platform/database/database.js';
+import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
+import { UsersModule } from '../../src/users/users.module.js';
+import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
+
+export interface People {
+  readonly module: TestingModule;
+  readonly commandBus: CommandBus;
+  readonly queryBus: QueryBus;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+export interface PeopleOptions {
+  /** Default: a database of its own, dropped at the end. */
+  readonly databaseUrl?: string;
+  readonly masterKey?: string;
+  /** Default: worker and api. */
+  readonly roles?: string;
+  readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
+}
+
+/** Merchants, users and onboarding on a real database, with their workers and without HTTP. */
+export async function startPeople(options: PeopleOptions = {}): Promise<People> {
+  const url = options.databaseUrl ?? (await testDatabaseUrl());
+  const config = readConfig({
+    DATABASE_URL: url,
+    DATABASE_POOL_SIZE: '6',
+    MASTER_KEY: options.masterKey ?? randomBytes(32).toString('hex'),
+    ROLES: options.roles ?? 'api,worker',
+  });
+  const builder = Test.createTestingModule({
+    imports: [
+      ConfigModule.of(config),
+      CqrsModule.forRoot(),
+      ScheduleModule.forRoot(),
+      DatabaseModule,
+      SealingModule,
+      EventStoreModule,
+      MerchantsModule,
+      UsersModule,
+      OnboardingModule.of(config),
+    ],
+  });
+  const module = await (options.override?.(builder) ?? builder).compile();
+  module.useLogger(false);
+  await module.init();
+  return {
+    module,
+    commandBus: module.get(CommandBus),
+    queryBus: module.get(QueryBus),
+    database: module.get(Database),
+    close: async () => {
+      await module.close();
+      if (options.databaseUrl === undefined) await dropTestDatabase(url);
+    },
+  };
+}
+
+/** A ticket of a request without an Idempotency-Key. */
+export function plainTicket(id: string): { id(): string; answer(): undefined } {
+  return { id: () => id, answer: () => undefined };
+}
