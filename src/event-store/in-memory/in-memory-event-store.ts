@@ -40,6 +40,7 @@ export class InMemoryEventStore implements EventStore {
     if (new Set(commit.appends.map(({ stream }) => stream)).size < commit.appends.length) {
       throw new Error('a commit appends to each stream once');
     }
+    if (commit.answer !== undefined && !this.carriesAnswers) throw new Error('this store carries no answers');
     const result = this.atomic ? this.commitWhole(commit) : this.commitInOrder(commit);
     this.committed.notify();
     return result;

@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type EventStore, type RecordedEvent } from '../port.js';
+import { append, freshStream, someEvent, take, type SubjectOf } from './support.js';
+
+/** The one ordered stream of everything. */
+export function describeReading(subject: SubjectOf): void {
+  describe('reading everything', () => {
+    let store: EventStore;
+
+    beforeAll(() => {
+      store = subject().store;
+    });
+
+    it('pages in position order from any position', async () => {
+      const start = await store.head();
+      const stream = freshStream();
+      for (let n = 0; n < 7; n += 1)
+        await append(store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+      const paged: RecordedEvent[] = [];
+      for (let after = start; ; after = paged.at(-1)!.position) {
+        const page = await store.readAll(after, 3);
+        expect(page.length).toBeLessThanOrEqual(3);
+        paged.push(...page);
+        if (page.length === 0) break;
+      }
+      expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual([
+        0, 1, 2, 3, 4, 5, 6,
+      ]);
+      expect(await store.head()).toBe(paged.at(-1)!.position);
+    });
+
+    it('resumes after a kill where the checkpoint was', async () => {
+      const stream = freshStream();
+      const start = await store.head();
+      for (let n = 0; n < 6; n += 1)
+        await append(store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+      const before = await subject().open();
+      const first = await take(before, start, stream, 3);
+      await before.close();
+      const after = await subject().open();
+      const rest = await take(after, first.at(-1)!.position, stream, 3);
+      expect([...first, ...rest].map(({ data }) => data['n'])).toEqual([0, 1, 2, 3, 4, 5]);
+    });
+
+    it('ends the iteration of a subscription that is closed, as often as one likes', async () => {
+      const subscription = store.subscribe(await store.head());
+      const ended = (async () => {
+        for await (const events of subscription) expect(events.length).toBeGreaterThan(0);
+      })();
+      await subscription.close();
+      await subscription.close();
+      await ended;
+    });
+
+    it('answers a ping', async () => {
+      await store.ping();
+    });
+  });
+}
