@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { toMinorUnits } from '../../src/kernel/money.js';
 
 /** Events per statement. */
 export const STATEMENT_EVENTS = 5000;
@@ -14,27 +15,25 @@ insert into bench.balances select * from payouts.balances;
 `;
 
 /**
- * One statement for all rows of a batch: payouts, outcomes and balances, and the checkpoint in the same transaction.
- * $1 the events as one JSON array of {type, data}, $2 the position of the last one.
+ * One statement for all rows of a batch and its checkpoint. $1 the checkpoint; $2 to $7 the reports as columns: id,
+ * merchant, user, creation time, minor units, body; $8 to $10 the outcomes: id, status, body before the creation time.
  */
 const APPLY = `
-with events as materialized (
-  select e->>'type' as type, d.* from json_array_elements($1::json) e,
-    lateral json_to_record(e->'data') as d(payout_id uuid, merchant_id uuid, user_id uuid, amount numeric,
-      created_at timestamptz, body text, before_time text, status smallint)
-), outcomes as (
-  select * from events where type <> 'payout.reported.v1'
+with outcomes as materialized (
+  select * from unnest($8::uuid[], $9::smallint[], $10::text[]) as o (id, status, before_time)
 ), reported as (
   insert into bench.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
-  select r.payout_id, r.merchant_id, r.user_id, coalesce(o.status, 0), r.created_at, (r.amount * 1000000)::bigint,
-    coalesce(o.before_time || to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}', r.body)
-  from events r left join outcomes o using (payout_id) where r.type = 'payout.reported.v1'
+  select r.id, r.merchant_id, r.user_id, coalesce(o.status, 0), r.created_at::timestamptz, r.amount_minor,
+    coalesce(o.before_time || r.created_at || '"}', r.body)
+  from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::text[])
+    as r (id, merchant_id, user_id, created_at, amount_minor, body)
+    left join outcomes o using (id)
   on conflict (id) do nothing
-  returning id, user_id, amount_minor, status
+  returning user_id, amount_minor, status
 ), settled as (
   update bench.payouts p set status = o.status,
     body = o.before_time || to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
-  from outcomes o where p.id = o.payout_id and p.status = 0
+  from outcomes o where p.id = o.id and p.status = 0
   returning p.user_id, p.amount_minor, p.status
 ), totals as (
   select user_id, sum(pending)::bigint as pending, sum(confirmed)::bigint as confirmed from (
@@ -47,7 +46,7 @@ with events as materialized (
   update bench.balances b set pending = b.pending + t.pending, confirmed = b.confirmed + t.confirmed
   from totals t where b.user_id = t.user_id
 )
-update bench.checkpoint set position = $2
+update bench.checkpoint set position = $1
 `;
 
 type EventRow = [position: string, type: string, data: string];
@@ -66,11 +65,7 @@ export async function oneStatementPerBatch(client: pg.Client, after: string): Pr
     });
     if (rows.length === 0) return count;
     position = rows.at(-1)![0];
-    await client.query({
-      name: 'apply',
-      text: APPLY,
-      values: [`[${rows.map(element).join(',')}]`, position],
-    });
+    await client.query({ name: 'apply', text: APPLY, values: [position, ...columns(rows)] });
     count += rows.length;
   }
 }
@@ -82,7 +77,7 @@ interface Facts {
   readonly amount: string;
   readonly transaction_hash: string;
   readonly custom_metadata: string;
-  readonly created_at?: string;
+  readonly created_at: string;
   readonly reason?: string;
 }
 
@@ -92,17 +87,21 @@ const STATUS: Readonly<Record<string, readonly [number, string]>> = {
   'payout.expired.v1': [2, 'expired'],
 };
 
-function element([, type, data]: EventRow): string {
-  const facts = JSON.parse(data) as Facts;
-  const [status, word] = STATUS[type]!;
-  const before =
-    `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}","currency_code":"USDC",` +
-    `"status":"${word}","transaction_hash":${JSON.stringify(facts.transaction_hash)},` +
-    `"reason":${JSON.stringify(facts.reason ?? null)},"custom_metadata":${facts.custom_metadata},"created_at":"`;
-  const rest =
-    facts.created_at === undefined
-      ? { before_time: before, status }
-      : { created_at: facts.created_at, body: `${before}${facts.created_at}"}` };
-  const { payout_id, merchant_id, user_id, amount } = facts;
-  return JSON.stringify({ type, data: { payout_id, merchant_id, user_id, amount, ...rest } });
+/** Parameters $2 to $10 of the statement. */
+function columns(rows: readonly EventRow[]): unknown[][] {
+  const lists = Array.from({ length: 9 }, (): unknown[] => []);
+  const add = (first: number, values: readonly unknown[]): void =>
+    values.forEach((value, i) => lists[first + i]!.push(value));
+  for (const [, type, data] of rows) {
+    const facts = JSON.parse(data) as Facts;
+    const [status, word] = STATUS[type]!;
+    const before =
+      `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}","currency_code":"USDC",` +
+      `"status":"${word}","transaction_hash":${JSON.stringify(facts.transaction_hash)},` +
+      `"reason":${JSON.stringify(facts.reason ?? null)},"custom_metadata":${facts.custom_metadata},"created_at":"`;
+    const { payout_id: id, merchant_id: merchant, user_id: user, created_at: at } = facts;
+    if (status === 0) add(0, [id, merchant, user, at, toMinorUnits(facts.amount), `${before}${at}"}`]);
+    else add(6, [id, status, before]);
+  }
+  return lists;
 }

@@ -29,6 +29,7 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
           name: 'service',
           run: async () => {
             let applied = 0;
+            await environment.checkpoint();
             const seconds = await timed(async () => (applied = await views.rebuild()));
             checks.equal('events that the rebuild applied', applied, events);
             return { units: events, seconds };
@@ -36,7 +37,10 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
         },
         {
           name: 'fold',
-          run: async () => ({ units: events, seconds: await timed(() => foldAndCopy(client)) }),
+          run: async () => {
+            await environment.checkpoint();
+            return { units: events, seconds: await timed(() => foldAndCopy(client)) };
+          },
         },
       ],
       // Each of these reads the whole history: a few say as much as many.

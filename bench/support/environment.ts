@@ -60,6 +60,11 @@ export class BenchEnvironment {
     await this.maintain(`drop database ${name} with (force)`);
   }
 
+  /** Writes out what is dirty, so that one variant does not pay for the writes of the one before. */
+  async checkpoint(): Promise<void> {
+    await this.maintain('checkpoint');
+  }
+
   /** The bench's own connections to a database, for seeding and counting. */
   async pool(name: string): Promise<pg.Pool> {
     const known = this.pools.get(name);
