@@ -4,12 +4,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { install, requireNode, ROOT } from './lib/installation.mjs';
+import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain, Problem } from './lib/terminal.mjs';
 
 try {
   requireNode();
   await install();
+  // Some suites start the service as processes of its own.
+  await build();
   process.exitCode = await test(process.argv.slice(2));
 } catch (error) {
   complain(error);

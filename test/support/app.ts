@@ -1,0 +1,82 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { RegisterMerchant } from '../../src/merchants/contract.js';
+import { readConfig, type Config } from '../../src/platform/config/config.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { startService } from '../../src/service.js';
+import { TestChain } from './chain.js';
+import { testDatabase } from './postgres.js';
+import { SignedClient } from './signed-client.js';
+
+/** The whole service in this process, on a database and a chain of its own. */
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  readonly config: Config;
+  readonly chain: TestChain;
+  /** Connections of the spec, apart from the service's. */
+  readonly database: Database;
+  readonly merchant: SignedClient;
+  readonly secondMerchant: SignedClient;
+  /** A client of one more merchant. */
+  newMerchant(): Promise<SignedClient>;
+  /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Settings by their names in the environment, over those that suit tests. */
+export type TestSettings = Readonly<Record<string, string>>;
+
+const SETTINGS: TestSettings = {
+  PORT: '0',
+  METRICS_PORT: '0',
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  RATE_LIMIT_PER_IP_PER_MINUTE: '1000000',
+  PAYOUT_CHECK_INTERVAL_MS: '50',
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
+};
+
+export async function startTestApp(settings: TestSettings = {}): Promise<TestApp> {
+  const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+  const config = readConfig({
+    ...SETTINGS,
+    DATABASE_URL: db.url,
+    CHAIN_RPC_URL: chain.rpcUrl,
+    USDC_ADDRESS: chain.usdcAddress,
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    ...settings,
+  });
+  const release = async (): Promise<void> => {
+    await Promise.all([chain.stop(), db.drop()]);
+  };
+  const service = await startService(config).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => (stopped ??= service.close());
+  const url = service.address ?? '';
+  const newMerchant = async (): Promise<SignedClient> => {
+    const registered = await service.app.get(CommandBus).execute(new RegisterMerchant('Test merchant'));
+    return new SignedClient(url, { apiKey: registered.merchantId, privateKey: registered.privateKey });
+  };
+  return {
+    app: service.app,
+    url,
+    config,
+    chain,
+    database: db.database,
+    merchant: await newMerchant(),
+    secondMerchant: await newMerchant(),
+    newMerchant,
+    stop,
+    close: async () => {
+      await stop();
+      await release();
+    },
+  };
+}
