@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { PersonalKeys, type PersonalKey } from '../platform/sealing/personal-keys.js';
 import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
@@ -13,7 +13,7 @@ type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 export class EventCodec {
   constructor(
     private readonly registry: EventRegistry,
-    private readonly personalKeys: PersonalKeys,
+    @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
   /** Throws on a name that is not registered. Fields of a person who was forgotten are stored as null. */
