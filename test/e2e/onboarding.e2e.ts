@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { randomInt, randomUUID } from 'node:crypto';
+import { CompleteDeactivation } from '../../src/users/application/complete-deactivation.js';
+import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import type { Answer, SignedClient } from '../support/signed-client.js';
+
+describe('POST /sandbox/users/{id}/complete_onboarding', () => {
+  let app: TestApp;
+  let merchant: SignedClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    ({ merchant } = app);
+  });
+  afterAll(() => app.close());
+
+  const createUser = async (): Promise<string> => {
+    const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+    const answer = await merchant.post('/merchants/v1/users', { phone_number: phone });
+    return answer.json<{ user: { id: string } }>().user.id;
+  };
+  const complete = (id: string, by = merchant, key?: string): Promise<Answer> =>
+    by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`, undefined, key);
+
+  it('200: the user is active, with a wallet of its own', async () => {
+    const [one, two] = await Promise.all([createUser(), createUser()]);
+    const answers = await Promise.all([complete(one), complete(two)]);
+    const users = answers.map((answer) => answer.json<{ user: Record<string, string> }>().user);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(users.map((user) => [user['id'], user['account_state']])).toEqual([
+      [one, 'active'],
+      [two, 'active'],
+    ]);
+    expect(users[0]!['issuer_wallet_address']).not.toBe(users[1]!['issuer_wallet_address']);
+    const again = await complete(one);
+    expect([again.status, again.text]).toEqual([200, answers[0]!.text]);
+  });
+
+  it('200 again under the same Idempotency-Key', async () => {
+    const [id, key] = [await createUser(), randomUUID()];
+    const [first, second] = [await complete(id, merchant, key), await complete(id, merchant, key)];
+    expect([first.status, second.status, second.text]).toEqual([200, 200, first.text]);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('404: unknown, of another merchant, or no uuid', async () => {
+    const id = await createUser();
+    expect((await complete(id, app.secondMerchant)).status).toBe(404);
+    expect((await complete(randomUUID())).status).toBe(404);
+    expect((await complete('me')).status).toBe(404);
+  });
+
+  it('409: the user is deactivating or deactivated', async () => {
+    const id = await createUser();
+    const commands = app.app.get(CommandBus);
+    await commands.execute(new StartDeactivation(id));
+    expect((await complete(id)).status).toBe(409);
+    await expect(
+      (async () => {
+        for (;;) {
+          const { state } = await commands
+            .execute(new CompleteDeactivation(id))
+            .catch(() => ({ state: null }));
+          if (state !== null) return state.accountState;
+        }
+      })(),
+    ).resolves.toBe('deactivated');
+    expect((await complete(id)).status).toBe(409);
+  });
+
+  it('401: unsigned', async () => {
+    const path = `/merchants/v1/sandbox/users/${await createUser()}/complete_onboarding`;
+    expect((await merchant.call({ method: 'POST', path, headers: { 'svc-signature': null } })).status).toBe(
+      401,
+    );
+  });
+});
