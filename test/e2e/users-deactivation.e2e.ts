@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { EventRegistry } from '../../src/event-store/event-registry.js';
+import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
+import { newId } from '../../src/kernel/ids.js';
+import { CompleteDeactivation } from '../../src/users/application/complete-deactivation.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
+import { FindUser } from '../../src/users/contract.js';
+import { plainTicket, startPeople, type People } from '../support/people.js';
+
+const MERCHANT = newId();
+
+describe('the deactivation of a user', () => {
+  let people: People;
+  let store: EventStore;
+
+  beforeAll(async () => {
+    people = await startPeople();
+    store = people.module.get(EVENT_STORE, { strict: false });
+    const payoutEvents = ['payout.reported.v1', 'payout.received.v1'].map((type) => ({ type }));
+    people.module.get(EventRegistry, { strict: false }).register(payoutEvents);
+  });
+  afterAll(() => people.close());
+
+  let number = 0;
+  const createUser = async (): Promise<string> => {
+    const [userId, phone] = [newId(), `+1555${String(++number).padStart(7, '0')}`];
+    await people.commandBus.execute(
+      new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {}),
+    );
+    return userId;
+  };
+  const payout = async (payoutId: string, type: string, userId: string): Promise<void> => {
+    const event = { id: newId(), type, data: { payout_id: payoutId, user_id: userId }, metadata: {} };
+    await store.commit({ appends: [{ stream: `payout-${payoutId}`, events: [event], expected: 'any' }] });
+  };
+  const accountState = async (userId: string): Promise<string | undefined> =>
+    (await people.queryBus.execute(new FindUser(MERCHANT, userId)))?.accountState;
+  const until = async (userId: string, state: string): Promise<void> => {
+    const deadline = performance.now() + 10_000;
+    while ((await accountState(userId)) !== state) {
+      if (performance.now() > deadline) throw new Error(`the user never became ${state}`);
+      await wait(20);
+    }
+  };
+
+  it('is over by itself when no payout is pending', async () => {
+    const userId = await createUser();
+    await people.commandBus.execute(new StartDeactivation(userId));
+    await until(userId, 'deactivated');
+  });
+
+  it('waits for the last pending payout, and refuses to be hurried', async () => {
+    const [userId, one, two] = [await createUser(), newId(), newId()];
+    await payout(one, 'payout.reported.v1', userId);
+    await payout(two, 'payout.reported.v1', userId);
+    await people.commandBus.execute(new StartDeactivation(userId));
+    await payout(one, 'payout.received.v1', userId);
+    const refusal = async (): Promise<string> => {
+      for (;;) {
+        const error = await people.commandBus.execute(new CompleteDeactivation(userId)).then(
+          () => ({ code: 'done', message: '' }),
+          (thrown: { code: string; message: string }) => thrown,
+        );
+        // Both payouts are pending until the saga has seen the end of the first.
+        if (error.code !== 'unavailable' && !error.message.startsWith('2 '))
+          return `${error.code}: ${error.message}`;
+        await wait(10);
+      }
+    };
+    expect(await refusal()).toBe('invalid_transition: 1 payouts of the user are pending');
+    expect(await accountState(userId)).toBe('deactivating');
+    await payout(two, 'payout.received.v1', userId);
+    await until(userId, 'deactivated');
+  });
+
+  it('is refused for an unknown user and for one who is deactivated', async () => {
+    await expect(people.commandBus.execute(new StartDeactivation(newId()))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const userId = await createUser();
+    await expect(people.commandBus.execute(new CompleteDeactivation(userId))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    await people.commandBus.execute(new StartDeactivation(userId));
+    await until(userId, 'deactivated');
+    await expect(people.commandBus.execute(new StartDeactivation(userId))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+  });
+});
