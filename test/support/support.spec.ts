@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestChain } from './chain.js';
+import { Redis } from 'ioredis';
 import { testDatabase, type TestDatabase } from './postgres.js';
+import { startRedis } from './redis.js';
 
 let chain: TestChain;
 let db: TestDatabase;
@@ -40,3 +42,15 @@ test('a transfer of somebody without USDC is mined and reverts', async () => {
   const hash = await chain.revertedTransfer(chain.newAddress(), '1');
   expect((await chain.provider.getTransactionReceipt(hash))?.status).toBe(0);
 });
+
+test('a test Redis answers', async () => {
+  const redis = await startRedis();
+  if (redis === null) {
+    console.warn('redis-server is not installed and cannot be: left out');
+    return;
+  }
+  const client = new Redis(redis.url);
+  expect(await client.ping()).toBe('PONG');
+  client.disconnect();
+  await redis.stop();
+}, 200_000);
