@@ -1,0 +1,34 @@
+# syntax=docker/dockerfile:1
+# The service in one image; ROLES picks what a container of it does.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --loglevel=error
+COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
+COPY src ./src
+RUN npx nest build
+
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --loglevel=error
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+WORKDIR /app
+# The sandbox keeps its state here; in production nothing is written.
+RUN install -d -o node -g node -m 0711 /data
+VOLUME /data
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json package-lock.json ./
+COPY contracts/TestUSDC.json ./contracts/
+COPY scripts ./scripts
+USER node
+EXPOSE 3000 3001 3002 9464
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# SIGTERM goes straight to the service, which answers what is under way and lets go within 35 s.
+STOPSIGNAL SIGTERM
+CMD ["node", "--enable-source-maps", "dist/main.js"]
