@@ -13,5 +13,8 @@ export interface WebhookTestRequested {
   };
 }
 
+export const WEBHOOK_TEST_REQUESTED =
+  'webhook_endpoint.test_requested.v1' satisfies WebhookTestRequested['type'];
+
 /** Why an endpoint is disabled: by PATCH, because its receiver answered 410, or because it kept failing. */
 export type DisableCause = 'merchant' | 'gone' | 'failing';

@@ -1,6 +1,7 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
+import { HealthRegistry } from '../telemetry/health.js';
 import { QueueBackend } from './queue-backend.js';
 
 /** The {@link QueueBackend} of the process: QUEUE_URL, or the database. */
@@ -34,4 +35,13 @@ class QueueBackendModule {}
     }),
   ],
 })
-export class QueueModule {}
+export class QueueModule implements OnModuleInit {
+  constructor(
+    private readonly health: HealthRegistry,
+    private readonly backend: QueueBackend,
+  ) {}
+
+  onModuleInit(): void {
+    this.health.register({ name: 'queue', check: () => this.backend.ping() });
+  }
+}

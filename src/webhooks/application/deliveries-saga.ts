@@ -2,19 +2,12 @@ import type { PoolClient } from 'pg';
 import { comparePositions, type RecordedEvent } from '../../event-store/port.js';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { deriveId } from '../../kernel/ids.js';
-import type { WebhookTestRequested } from '../contract.js';
+import { WEBHOOK_TEST_REQUESTED, type WebhookTestRequested } from '../contract.js';
 import { envelope, type PublishedEvent } from '../domain/envelope.js';
-import type { WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 import { PUBLISHED_EVENTS, published } from './published-events.js';
 
-const REGISTRY_EVENTS = [
-  'webhook_endpoint.registered.v1',
-  'webhook_endpoint.updated.v1',
-  'webhook_endpoint.enabled.v1',
-  'webhook_endpoint.disabled.v1',
-  'webhook_endpoint.deleted.v1',
-] as const satisfies readonly WebhookEndpointEvent['type'][];
-const TEST_REQUESTED = 'webhook_endpoint.test_requested.v1' satisfies WebhookTestRequested['type'];
+export const DELIVERIES_SAGA = 'webhooks.deliveries';
 
 /** Where one endpoint's deliveries go, as of an event. */
 interface Lane {
@@ -45,8 +38,8 @@ interface DeliveryRow {
 export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): SubscriptionDefinition {
   let touched: readonly string[] = [];
   return {
-    name: 'webhooks.deliveries',
-    events: [...REGISTRY_EVENTS, ...PUBLISHED_EVENTS, TEST_REQUESTED],
+    name: DELIVERIES_SAGA,
+    events: [...WEBHOOK_ENDPOINT_EVENTS, ...PUBLISHED_EVENTS, WEBHOOK_TEST_REQUESTED],
     apply: async (events, tx) => {
       const { lanes, deliveries } = react(events, await lanesOf(events, tx));
       await saveLanes(lanes, tx);
@@ -84,7 +77,7 @@ export function react(
       });
     };
 
-    if (event.type === TEST_REQUESTED) {
+    if (event.type === WEBHOOK_TEST_REQUESTED) {
       const { data } = event as unknown as WebhookTestRequested;
       const lane = lanes.get(data.endpoint_id);
       if (lane && lane.status !== 'deleted') deliver(lane, data.delivery_id, testEvent(data), true);

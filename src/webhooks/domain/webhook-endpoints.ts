@@ -38,6 +38,15 @@ export type WebhookEndpointEvent =
     }
   | { readonly type: 'webhook_endpoint.deleted.v1'; readonly data: Of & { readonly at: string } };
 
+/** Stored names of all events of a registry. */
+export const WEBHOOK_ENDPOINT_EVENTS = [
+  'webhook_endpoint.registered.v1',
+  'webhook_endpoint.updated.v1',
+  'webhook_endpoint.enabled.v1',
+  'webhook_endpoint.disabled.v1',
+  'webhook_endpoint.deleted.v1',
+] as const satisfies readonly WebhookEndpointEvent['type'][];
+
 export type EndpointStatus = 'enabled' | 'disabled';
 
 /** One endpoint as its registry knows it. */

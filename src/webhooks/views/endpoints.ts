@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../../event-store/port.js'
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { Database } from '../../platform/database/database.js';
 import type { EndpointJson } from '../domain/endpoint-json.js';
-import type { WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 
 export const ENDPOINTS_VIEW = 'webhooks.views';
 
@@ -24,13 +24,7 @@ interface Row {
 /** Which endpoints does a merchant have? */
 export const endpointsProjection: SubscriptionDefinition = {
   name: ENDPOINTS_VIEW,
-  events: [
-    'webhook_endpoint.registered.v1',
-    'webhook_endpoint.updated.v1',
-    'webhook_endpoint.enabled.v1',
-    'webhook_endpoint.disabled.v1',
-    'webhook_endpoint.deleted.v1',
-  ] satisfies WebhookEndpointEvent['type'][],
+  events: WEBHOOK_ENDPOINT_EVENTS,
   async apply(events, tx) {
     const rows = new Map((await load(events, tx)).map((row) => [row.endpoint_id, row]));
     for (const event of events) {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Wakeable } from '../../../platform/wakeable.js';
 import { DeliveryTable } from './delivery-table.js';
 import { Lanes } from './lanes.js';
 
@@ -14,33 +15,31 @@ const SWEEP_MS = 1000;
 export class Sweeper implements BeforeApplicationShutdown {
   private readonly log = new Logger(Sweeper.name);
   private readonly active: boolean;
-  private sweeping: Promise<void> | null = null;
-  private stopped = false;
+  private readonly work: Wakeable;
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'roles'>,
-    private readonly table: DeliveryTable,
+    table: DeliveryTable,
     private readonly lanes: Lanes,
   ) {
     this.active = config.roles.includes('worker');
+    this.work = new Wakeable(
+      async () => {
+        await table.beat();
+        for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
+      },
+      (error) => this.log.warn(`sweep failed: ${(error as Error).message}`),
+    );
   }
 
   @Interval(SWEEP_MS)
-  async sweep(): Promise<void> {
-    if (!this.active || this.stopped || this.sweeping) return;
-    this.sweeping = this.once().catch((error: Error) => this.log.warn(`sweep failed: ${error.message}`));
-    await this.sweeping;
-    this.sweeping = null;
+  sweep(): void {
+    if (this.active) this.work.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    await this.sweeping;
-    if (this.active) await this.lanes.stop().catch((error: Error) => this.log.warn(`stop: ${error.message}`));
-  }
-
-  private async once(): Promise<void> {
-    await this.table.beat();
-    for (const endpointId of await this.table.dueEndpoints()) this.lanes.wake(endpointId);
+    if (!this.active) return;
+    await this.work.stop();
+    await this.lanes.stop().catch((error: Error) => this.log.warn(`leaving failed: ${error.message}`));
   }
 }

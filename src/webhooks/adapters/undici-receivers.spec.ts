@@ -1,0 +1,172 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { TestReceiver } from '../../../test/support/receiver.js';
+import { ReceiverAddresses } from './receiver-addresses.js';
+import { UndiciReceivers } from './undici-receivers.js';
+
+const TIMEOUT_MS = 300;
+let receiver: TestReceiver;
+let receivers: UndiciReceivers;
+const post = (url: string, body = '{}') =>
+  receivers.post(url, { 'content-type': 'application/json', 'x-test': '1' }, body);
+
+beforeAll(async () => {
+  receiver = await TestReceiver.start();
+  const addresses = new ReceiverAddresses({ mode: 'sandbox', webhookAllowCidrs: null });
+  receivers = new UndiciReceivers({ webhookTimeoutMs: TIMEOUT_MS }, addresses);
+});
+afterAll(async () => {
+  await receivers.onApplicationShutdown();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.received.length = 0;
+  receiver.answers(204);
+});
+
+/** A server below HTTP, for receivers that do not keep to it. */
+async function raw(handle: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    handle(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+}
+
+describe('a receiver that answers', () => {
+  it('gets the body and the headers, and its status comes back', async () => {
+    const answer = await post(`${receiver.url}/hooks?x=1`, '{"é":1}');
+    expect(answer).toMatchObject({
+      response: { kind: 'answered', status: 204, retryAfter: null },
+      error: null,
+    });
+    expect(receiver.received).toMatchObject([
+      { path: '/hooks?x=1', body: '{"é":1}', headers: { 'x-test': '1' } },
+    ]);
+  });
+
+  it('is asked over one connection', async () => {
+    const ports = new Set<number | undefined>();
+    receiver.behavior = (response) => {
+      ports.add(response.socket?.remotePort);
+      response.end('ok');
+    };
+    for (let index = 0; index < 5; index++) await post(receiver.url);
+    expect(ports.size).toBe(1);
+  });
+
+  it('may ask for a pause', async () => {
+    receiver.behavior = (response) => response.writeHead(503, { 'retry-after': '120' }).end();
+    expect((await post(receiver.url)).response).toEqual({ kind: 'answered', status: 503, retryAfter: '120' });
+  });
+
+  it('is not followed elsewhere', async () => {
+    receiver.behavior = (response) => response.writeHead(302, { location: `${receiver.url}/other` }).end();
+    expect((await post(receiver.url)).response).toMatchObject({ status: 302 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is kept with its first KiB, not decompressed', async () => {
+    const zipped = gzipSync(Buffer.alloc(5_000_000));
+    receiver.behavior = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped);
+    expect((await post(receiver.url)).excerpt).toEqual(zipped.subarray(0, 1024));
+  });
+
+  it('is cut off after 64 KiB', async () => {
+    let cut = false;
+    receiver.behavior = (response) => {
+      response.writeHead(200);
+      response.on('close', () => (cut = true));
+      const more = (): void => {
+        if (!cut) response.write(Buffer.alloc(16_384), () => setImmediate(more));
+      };
+      more();
+    };
+    expect((await post(receiver.url)).response).toMatchObject({ status: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(cut).toBe(true);
+  });
+});
+
+describe('a receiver that fails', () => {
+  it('by silence, ends in a timeout', async () => {
+    receiver.behavior = () => undefined;
+    const began = performance.now();
+    expect((await post(receiver.url)).response).toEqual({ kind: 'failed', phase: 'timeout' });
+    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS * 3);
+  });
+
+  it('by dripping, ends in the same timeout', async () => {
+    receiver.behavior = (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    expect((await post(receiver.url)).response).toEqual({ kind: 'failed', phase: 'timeout' });
+  });
+
+  it('by refusing the connection, is told apart', async () => {
+    const { url, server } = await raw(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await post(url)).toMatchObject({
+      response: { kind: 'failed', phase: 'connect' },
+      error: 'ECONNREFUSED',
+    });
+  });
+
+  it('by closing at once, is a failure of sending', async () => {
+    const { url, server } = await raw((socket) => socket.destroy());
+    expect((await post(url)).response).toEqual({ kind: 'failed', phase: 'send' });
+    server.close();
+  });
+
+  it('by closing within the answer, is a failure of the answer', async () => {
+    receiver.behavior = (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    };
+    expect((await post(receiver.url)).response).toEqual({ kind: 'failed', phase: 'answer' });
+  });
+
+  it('by speaking something else, is a failure', async () => {
+    const { url, server } = await raw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+    expect((await post(url)).response).toMatchObject({ kind: 'failed' });
+    server.close();
+  });
+
+  it('by bad TLS, is told apart', async () => {
+    const { url, server } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
+    expect((await post(url.replace('http:', 'https:'))).response).toEqual({ kind: 'failed', phase: 'tls' });
+    server.close();
+  });
+
+  it('by a name that does not resolve, is told apart', async () => {
+    expect((await post('https://nowhere.invalid/')).response).toMatchObject({ kind: 'failed', phase: 'dns' });
+  });
+});
+
+describe('a receiver that may not be reached', () => {
+  it('is never connected to, by address or by name', async () => {
+    const strict = new UndiciReceivers(
+      { webhookTimeoutMs: TIMEOUT_MS },
+      new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: null }),
+    );
+    const port = new URL(receiver.url).port;
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+      '127.0.0.1.',
+    ]) {
+      const answer = await strict.post(`http://${host}:${port}/`, {}, '{}');
+      expect(answer).toMatchObject({ response: { kind: 'failed', phase: 'address' } });
+    }
+    expect(receiver.received).toEqual([]);
+    await strict.onApplicationShutdown();
+  });
+});

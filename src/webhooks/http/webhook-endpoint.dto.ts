@@ -1,0 +1,99 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsDefined,
+  IsIn,
+  IsObject,
+  IsOptional,
+  IsString,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { EVENT_TYPES } from '../domain/envelope.js';
+import type { EndpointStatus } from '../domain/webhook-endpoints.js';
+
+/** Code points a description may have (merchant-api section 8). */
+const DESCRIPTION_LIMIT = 255;
+
+/** Null is a value here, unlike with `IsOptional`: only what is absent is not looked at. */
+const IfPresent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
+
+const IsDescription = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isDescription',
+    validator: {
+      validate: (value: unknown) =>
+        typeof value === 'string' && !value.includes('\0') && [...value].length <= DESCRIPTION_LIMIT,
+      defaultMessage: () => `must be a string of at most ${DESCRIPTION_LIMIT} characters`,
+    },
+  });
+
+/** One line of visible characters; whether it is an address that may be used, the guard judges. */
+const IsUrlText = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isUrlText',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\s]+$/u.test(value),
+      defaultMessage: () => 'must be a valid URL',
+    },
+  });
+
+class RegistrationFields {
+  @IsUrlText()
+  @IsString({ message: 'must be a string' })
+  url!: string;
+
+  @IsOptional()
+  @IsDescription()
+  description?: string | null;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(EVENT_TYPES, { each: true })
+  event_types?: string[] | null;
+}
+
+class ChangeFields {
+  @IfPresent()
+  @IsUrlText()
+  @IsString({ message: 'must be a string' })
+  url?: string;
+
+  @IsOptional()
+  @IsDescription()
+  description?: string | null;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(EVENT_TYPES, { each: true })
+  event_types?: string[] | null;
+
+  @IfPresent()
+  @IsIn(['enabled', 'disabled'] satisfies EndpointStatus[])
+  status?: EndpointStatus;
+}
+
+/** Body of POST webhook_endpoints. */
+export class RegisterWebhookEndpointBody {
+  @IsDefined()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RegistrationFields)
+  webhook_endpoint!: RegistrationFields;
+}
+
+/** Body of PATCH webhook_endpoints/{id}. */
+export class UpdateWebhookEndpointBody {
+  @IsDefined()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ChangeFields)
+  webhook_endpoint!: ChangeFields;
+}

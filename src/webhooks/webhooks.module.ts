@@ -1,0 +1,65 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { EventRegistry } from '../event-store/event-registry.js';
+import { SubscriptionRegistry } from '../event-store/subscriptions/subscription-registry.js';
+import { ReceiverAddresses } from './adapters/receiver-addresses.js';
+import { UndiciReceivers } from './adapters/undici-receivers.js';
+import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
+import { deliveriesSaga } from './application/deliveries-saga.js';
+import { DeliveryObserver } from './application/delivering/delivery-observer.js';
+import { DeliverySender } from './application/delivering/delivery-sender.js';
+import { DeliveryTable } from './application/delivering/delivery-table.js';
+import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
+import { LaneWaker } from './application/delivering/lane-waker.js';
+import { Lanes } from './application/delivering/lanes.js';
+import { Sweeper } from './application/delivering/sweeper.js';
+import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
+import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
+import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
+import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
+import { SigningSecrets } from './application/signing-secrets.js';
+import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
+import { WEBHOOK_TEST_REQUESTED } from './contract.js';
+import { WEBHOOK_ENDPOINT_EVENTS } from './domain/webhook-endpoints.js';
+import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
+import { endpointsProjection, EndpointsView } from './views/endpoints.js';
+
+/** Endpoints of merchants, and the signed deliveries to them. */
+@Module({
+  imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
+  controllers: [WebhookEndpointsController],
+  providers: [
+    RegisterWebhookEndpointHandler,
+    UpdateWebhookEndpointHandler,
+    DeleteWebhookEndpointHandler,
+    DisableWebhookEndpointHandler,
+    RequestTestDeliveryHandler,
+    EndpointsView,
+    SigningSecrets,
+    ReceiverAddresses,
+    { provide: RECEIVER_URL_GUARD, useExisting: ReceiverAddresses },
+    { provide: RECEIVERS, useClass: UndiciReceivers },
+    DeliveryTable,
+    DeliveryObserver,
+    DeliverySender,
+    LaneClock,
+    Lanes,
+    LaneWaker,
+    Sweeper,
+  ],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly events: EventRegistry,
+    private readonly subscriptions: SubscriptionRegistry,
+    private readonly lanes: Lanes,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register([...WEBHOOK_ENDPOINT_EVENTS, WEBHOOK_TEST_REQUESTED].map((type) => ({ type })));
+    this.subscriptions.register(
+      endpointsProjection,
+      deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),
+    );
+  }
+}
