@@ -13,7 +13,7 @@ try {
   await install();
   await build();
   const service = await startService();
-  welcome(service.sandbox);
+  await welcome(service.sandbox);
   const signal = await Promise.race([nextSignal(), service.exited.then(() => null)]);
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
@@ -21,15 +21,19 @@ try {
   complain(error);
 }
 
-function welcome(sandbox) {
+async function welcome(sandbox) {
   const place = relative(process.cwd(), dataDir()) || '.';
   say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
+  const pages = [
+    ['API reference', `${sandbox.base_url}/docs`],
+    ['Widget', sandbox.widget_url],
+    ['Pay page', sandbox.pay_url],
+    ['Metrics', sandbox.metrics_url],
+  ];
+  const served = await Promise.all(pages.map(async ([, url]) => isServed(url)));
   table([
     ['API', `${cyan(sandbox.base_url)}`],
-    ['API reference', `${cyan(`${sandbox.base_url}/docs`)}`],
-    ['Widget', cyan(sandbox.widget_url)],
-    ['Pay page', cyan(sandbox.pay_url)],
-    ['Metrics', cyan(sandbox.metrics_url)],
+    ...pages.filter((_, index) => served[index]).map(([name, url]) => [name, cyan(url)]),
     ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
     ['Test USDC', sandbox.chain.usdc_address],
   ]);
@@ -42,6 +46,12 @@ function welcome(sandbox) {
   ]);
   say(`\n  Try it in a second shell:  ${bold('npm run demo')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
+}
+
+/** The screen shows what there is: a page that nobody serves in this process is left out. */
+async function isServed(url) {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null);
+  return answer !== null && !(answer.status === 404 && url.endsWith('/docs'));
 }
 
 function nextSignal() {

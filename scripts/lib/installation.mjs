@@ -11,6 +11,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NEEDED = [20, 19];
 const LOCK = join(ROOT, '.installing');
+const BUILD_STAMP = join(ROOT, 'dist', '.made-from');
 
 export function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
@@ -20,8 +21,9 @@ export function requireNode() {
 
 /** `npm ci` when node_modules is missing or was made from another package-lock.json. */
 export async function install() {
-  await step('Dependencies', (note) =>
-    oneAtATime(async () => {
+  await step('Dependencies', async (note) => {
+    if (isInstalled()) return 'installed';
+    return oneAtATime(async () => {
       if (isInstalled()) return 'installed';
       note('npm ci: the first time this takes a minute');
       const npm = process.env.npm_execpath;
@@ -29,22 +31,26 @@ export async function install() {
       await run(...(npm ? [process.execPath, [npm, ...args]] : ['npm', args]));
       writeFileSync(join(ROOT, 'node_modules', '.disburse-lock'), lockHash());
       return 'installed with npm ci';
-    }),
-  );
+    });
+  });
 }
 
 /** Compiles src into dist unless dist was made from these very files. */
 export async function build() {
-  await step('Build', () =>
-    oneAtATime(async () => {
+  await step('Build', async () => {
+    if (isBuilt()) return 'up to date';
+    return oneAtATime(async () => {
+      if (isBuilt()) return 'up to date';
       const stamp = sourceStamp();
-      const file = join(ROOT, 'dist', '.made-from');
-      if (existsSync(file) && readFileSync(file, 'utf8') === stamp) return 'up to date';
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
-      writeFileSync(file, stamp);
+      writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
-    }),
-  );
+    });
+  });
+}
+
+function isBuilt() {
+  return existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === sourceStamp();
 }
 
 function isInstalled() {
