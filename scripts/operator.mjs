@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+// npm run merchant, npm run user: an operator's program against the running sandbox, or the database of DATABASE_URL.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, install, requireNode, ROOT } from './lib/installation.mjs';
+import { complain } from './lib/terminal.mjs';
+
+const [name, ...rest] = process.argv.slice(2);
+const program = join(ROOT, 'dist', 'cli', `${name}.js`);
+
+try {
+  requireNode();
+  if (!existsSync(program)) {
+    await install();
+    await build();
+  }
+  process.argv = [process.argv[0], name, ...rest];
+  await import(pathToFileURL(program).href);
+} catch (error) {
+  complain(error);
+}

@@ -1,0 +1,160 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { Command } from 'commander';
+import { DomainError } from '../kernel/domain-error.js';
+import { isUuid } from '../kernel/ids.js';
+import { IssueMerchantKey } from '../merchants/application/issue-merchant-key.js';
+import type { MerchantChanged } from '../merchants/application/merchant-changes.js';
+import { RegisterMerchant } from '../merchants/application/register-merchant.js';
+import { ReinstateMerchant } from '../merchants/application/reinstate-merchant.js';
+import { RevokeMerchantKey } from '../merchants/application/revoke-merchant-key.js';
+import { SetIpAllowList } from '../merchants/application/set-ip-allow-list.js';
+import { SuspendMerchant } from '../merchants/application/suspend-merchant.js';
+import { DirectoryView, type MerchantRow } from '../merchants/views/directory.js';
+import { operate, type OperatorIo, type Outcome } from './operator.js';
+
+/** `npm run merchant -- ...`: what operators do with merchants. */
+export function merchantProgram(io: OperatorIo): Command {
+  const program = new Command('merchant')
+    .description('Registers merchants and issues their keys.')
+    .option('--json', 'print JSON for machines');
+
+  program
+    .command('create')
+    .description('register a merchant and show its first private key, once')
+    .requiredOption('--name <name>', 'what operators call the merchant')
+    .action(async function (this: Command) {
+      const { name } = this.opts<{ name: string }>();
+      await operate(io, async (context) => {
+        const made = await context.get(CommandBus).execute(new RegisterMerchant(name));
+        const text = `Registered ${name.trim()}\n\n  svc-api-key  ${made.merchantId}\n${keyText(made)}`;
+        return { text: withNotice(text, made), json: { merchant_id: made.merchantId, ...keyJson(made) } };
+      }).call(this);
+    });
+
+  program
+    .command('list')
+    .description('list all merchants')
+    .action(
+      operate(io, async (context) => {
+        const merchants = await context.get(DirectoryView).list();
+        const lines = merchants.map((each) => `${each.merchantId}  ${each.status.padEnd(9)}  ${each.name}`);
+        return { text: lines.join('\n') || 'No merchants', json: { merchants: merchants.map(merchantJson) } };
+      }),
+    );
+
+  program
+    .command('show <merchant-id>')
+    .description('show a merchant and its keys; private keys are never shown again')
+    .action(
+      operate(io, async (context, id) => {
+        const found = await context.get(DirectoryView).find(merchantId(id));
+        if (found === null) throw DomainError.notFound('Merchant');
+        return { text: merchantText(found), json: merchantJson(found) };
+      }),
+    );
+
+  program
+    .command('issue-key <merchant-id>')
+    .description('issue a second private key for a rotation, and show it, once')
+    .action(
+      operate(io, async (context, id) => {
+        const issued = await context.get(CommandBus).execute(new IssueMerchantKey(merchantId(id)));
+        const text = `Issued a private key; revoke the old one when it is out of use\n\n${keyText(issued)}`;
+        return { text: withNotice(text, issued), json: keyJson(issued) };
+      }),
+    );
+
+  program
+    .command('revoke-key <merchant-id> <key-id>')
+    .description('refuse signatures made with this private key')
+    .action(
+      operate(io, async (context, id, keyId) =>
+        changed(
+          'Revoked',
+          await context.get(CommandBus).execute(new RevokeMerchantKey(merchantId(id), keyId ?? '')),
+        ),
+      ),
+    );
+
+  program
+    .command('suspend <merchant-id>')
+    .description('answer every call of the merchant with 403')
+    .action(
+      operate(io, async (context, id) =>
+        changed('Suspended', await context.get(CommandBus).execute(new SuspendMerchant(merchantId(id)))),
+      ),
+    );
+
+  program
+    .command('reinstate <merchant-id>')
+    .description('end a suspension')
+    .action(
+      operate(io, async (context, id) =>
+        changed('Reinstated', await context.get(CommandBus).execute(new ReinstateMerchant(merchantId(id)))),
+      ),
+    );
+
+  program
+    .command('allow-ips <merchant-id> [cidrs...]')
+    .description('answer calls from outside these addresses and ranges with 403; none: anywhere')
+    .action(async function (this: Command, id: string, cidrs: string[]) {
+      await operate(io, async (context) =>
+        changed(
+          'Allow list set',
+          await context.get(CommandBus).execute(new SetIpAllowList(merchantId(id), cidrs)),
+        ),
+      ).call(this);
+    });
+
+  return program;
+}
+
+function merchantId(text: string | undefined): string {
+  if (!isUuid(text)) throw DomainError.notFound('Merchant');
+  return text.toLowerCase();
+}
+
+function changed(done: string, change: MerchantChanged): Outcome {
+  return { text: withNotice(done, change), json: { visible: change.visible } };
+}
+
+function withNotice(text: string, { visible }: MerchantChanged): string {
+  return visible ? text : `${text}\n\nNo worker has taken it up yet: it takes effect once the service runs.`;
+}
+
+type Key = MerchantChanged & { readonly keyId: string; readonly privateKey: string };
+
+function keyText({ keyId, privateKey }: Key): string {
+  return `  private key  ${privateKey}\n  key id       ${keyId}\n\nThe private key is shown this once: keep it safe.`;
+}
+
+function keyJson({ keyId, privateKey, visible }: Key): object {
+  return { key_id: keyId, private_key: privateKey, visible };
+}
+
+function merchantText(row: MerchantRow): string {
+  const keys = row.keys.map(({ keyId, issuedAt, revokedAt }) => {
+    const until = revokedAt === null ? 'valid' : `revoked ${revokedAt.toISOString()}`;
+    return `  key          ${keyId}  issued ${issuedAt.toISOString()}  ${until}`;
+  });
+  return [
+    row.name,
+    '',
+    `  svc-api-key  ${row.merchantId}`,
+    `  status       ${row.status}`,
+    `  registered   ${row.registeredAt.toISOString()}`,
+    `  allowed IPs  ${row.ipAllowList.join(', ') || 'anywhere'}`,
+    ...keys,
+  ].join('\n');
+}
+
+function merchantJson(row: MerchantRow): object {
+  return {
+    merchant_id: row.merchantId,
+    name: row.name,
+    status: row.status,
+    ip_allow_list: row.ipAllowList,
+    registered_at: row.registeredAt,
+    keys: row.keys.map((key) => ({ key_id: key.keyId, issued_at: key.issuedAt, revoked_at: key.revokedAt })),
+  };
+}

@@ -1,0 +1,114 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Module, type DynamicModule, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { Command } from 'commander';
+import { EventStoreModule } from '../event-store/event-store.module.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { MerchantsModule } from '../merchants/merchants.module.js';
+import { ConfigModule } from '../platform/config/config.module.js';
+import { readConfig, SETTINGS, type Config } from '../platform/config/config.js';
+import { ConfigError } from '../platform/config/settings.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { readJson } from '../platform/sandbox/files.js';
+import type { SandboxSecrets } from '../platform/sandbox/secrets.js';
+import { SealingModule } from '../platform/sealing/sealing.module.js';
+import { UsersModule } from '../users/users.module.js';
+
+const EXIT_REFUSED = 1;
+const EXIT_CONFIG = 78;
+
+/** What operators act on: the contexts with their commands, no listener and no worker. */
+@Module({})
+class OperatorModule {
+  static of(config: Config): DynamicModule {
+    return {
+      module: OperatorModule,
+      imports: [
+        ConfigModule.of(config),
+        CqrsModule.forRoot(),
+        DatabaseModule,
+        SealingModule,
+        EventStoreModule,
+        MerchantsModule,
+        UsersModule,
+      ],
+    };
+  }
+}
+
+/** What an action prints: lines for people, an object for `--json`. */
+export interface Outcome {
+  readonly text: string;
+  readonly json: object;
+}
+
+/** Where a program's settings come from, and where its answer goes. */
+export interface OperatorIo {
+  readonly env: NodeJS.ProcessEnv;
+  readonly print: (text: string) => void;
+}
+
+/** Makes a commander action that boots the operator's context, prints what `act` answers, and lets go of everything. */
+export function operate(
+  io: OperatorIo,
+  act: (context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
+): (this: Command, ...args: unknown[]) => Promise<void> {
+  return async function (this: Command, ...args: unknown[]): Promise<void> {
+    const config = operatorConfig(io.env);
+    const context = await NestFactory.createApplicationContext(OperatorModule.of(config), {
+      logger: false,
+      abortOnError: false,
+    });
+    try {
+      const outcome = await act(context, ...args.filter((arg): arg is string => typeof arg === 'string'));
+      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
+      io.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+    } finally {
+      await context.close();
+    }
+  };
+}
+
+/** Runs a program and turns what it throws into a sentence and an exit code. */
+export async function runProgram(program: Command): Promise<void> {
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED;
+    const expected = error instanceof ConfigError || error instanceof DomainError;
+    process.stderr.write(
+      `${expected || !(error instanceof Error) ? String(messageOf(error)) : error.stack}\n`,
+    );
+  }
+}
+
+function messageOf(error: unknown): unknown {
+  return error instanceof Error ? error.message : error;
+}
+
+/** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
+function operatorConfig(env: NodeJS.ProcessEnv): Config {
+  const given = readConfig(env);
+  const config =
+    given.mode === 'sandbox' && given.databaseUrl === null ? { ...given, ...sandboxOf(given) } : given;
+  if (config.masterKey === null)
+    throw new ConfigError(`MASTER_KEY must be set. It is ${SETTINGS.masterKey.help}`);
+  return { ...config, roles: [] };
+}
+
+function sandboxOf({ dataDir, masterKey }: Config): Pick<Config, 'databaseUrl' | 'masterKey'> {
+  const folder = resolve(dataDir);
+  const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
+  if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
+    throw new ConfigError(
+      `No sandbox is running in ${folder}: npm start it, or set DATABASE_URL and MASTER_KEY.`,
+    );
+  }
+  return {
+    databaseUrl: `postgres://disburse:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`,
+    masterKey: masterKey ?? secrets.master_key,
+  };
+}

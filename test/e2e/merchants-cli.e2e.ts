@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { merchantProgram } from '../../src/cli/merchant-program.js';
+import type { OperatorIo } from '../../src/cli/operator.js';
+import { userProgram } from '../../src/cli/user-program.js';
+import { FRESH_MS } from '../../src/merchants/application/cached-directory.js';
+import { specFolder } from '../support/run-folder.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { SignedClient } from '../support/signed-client.js';
+
+const PATH = `/merchants/v1/users/${randomUUID()}`;
+
+describe('the operator programs', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  const run = async (program: (io: OperatorIo) => Command, ...args: string[]): Promise<string> => {
+    let printed = '';
+    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    await program({ env, print: (text) => (printed += text) }).parseAsync(args, { from: 'user' });
+    return printed;
+  };
+  const merchant = (...args: string[]): Promise<string> => run(merchantProgram, ...args);
+  const json = async (...args: string[]): Promise<Record<string, string>> =>
+    JSON.parse(await merchant('--json', ...args)) as Record<string, string>;
+  const statusFor = async (apiKey: string, privateKey: string): Promise<number> =>
+    (await new SignedClient(app.url, { apiKey, privateKey }).get(PATH)).status;
+  const fresh = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, FRESH_MS + 50));
+
+  it('register a merchant whose key works at once, and rotate it', async () => {
+    const made = await json('create', '--name', 'Acme Inc.');
+    const [id, first] = [made['merchant_id']!, made['private_key']!];
+    expect(await statusFor(id, first)).toBe(404);
+    expect(await merchant('list')).toContain(`${id}  active     Acme Inc.`);
+    const issued = await json('issue-key', id);
+    await merchant('revoke-key', id, made['key_id']!);
+    await fresh();
+    expect([await statusFor(id, first), await statusFor(id, issued['private_key']!)]).toEqual([401, 404]);
+    const shown = await merchant('show', id);
+    expect(shown).toMatch(/allowed IPs\s+anywhere/);
+    expect(shown).toContain('revoked');
+    for (const secret of [first, issued['private_key']!]) expect(shown).not.toContain(secret);
+  });
+
+  it('show the private key of a new merchant to people too', async () => {
+    expect(await merchant('create', '--name', 'Shown')).toMatch(
+      /svc-api-key\s+\S{36}\n\s+private key\s+dsk_[0-9a-f]{64}/,
+    );
+  });
+
+  it('suspend, reinstate and restrict a merchant', async () => {
+    const made = await json('create', '--name', 'Beta');
+    const id = made['merchant_id']!;
+    await merchant('suspend', id);
+    expect(await json('show', id)).toMatchObject({ status: 'suspended' });
+    await merchant('reinstate', id);
+    await merchant('allow-ips', id, '203.0.113.0/24', '198.51.100.7');
+    expect(await json('show', id)).toMatchObject({
+      status: 'active',
+      ip_allow_list: ['198.51.100.7/32', '203.0.113.0/24'],
+    });
+    expect(await statusFor(id, made['private_key']!)).toBe(403);
+    await merchant('allow-ips', id);
+    expect(await json('show', id)).toMatchObject({ ip_allow_list: [] });
+  });
+
+  it('refuse what cannot be done, with a sentence', async () => {
+    await expect(merchant('show', 'nobody')).rejects.toThrow('Merchant not found');
+    await expect(merchant('suspend', randomUUID())).rejects.toThrow('Merchant not found');
+    await expect(merchant('create', '--name', ' ')).rejects.toThrow('name must not be blank');
+    await expect(run(userProgram, 'deactivate', randomUUID())).rejects.toThrow('User not found');
+    const dataDir = specFolder('no-sandbox');
+    const elsewhere = merchantProgram({ env: { DATA_DIR: dataDir }, print: () => undefined });
+    await expect(elsewhere.parseAsync(['list'], { from: 'user' })).rejects.toThrow(
+      `No sandbox is running in ${dataDir}`,
+    );
+  });
+
+  it('deactivate a user', async () => {
+    const answer = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
+    const { id } = answer.json<{ user: { id: string } }>().user;
+    expect(await run(userProgram, 'deactivate', id)).toMatch(
+      /^The user is deactivating|^The user is deactivated/,
+    );
+    const done = async (): Promise<string> => run(userProgram, '--json', 'complete-deactivation', id);
+    expect(JSON.parse(await done())).toEqual({ user_id: id, account_state: 'deactivated' });
+    const got = await app.merchant.get(`/merchants/v1/users/${id}`);
+    expect(got.json<{ user: object }>().user).toMatchObject({ account_state: 'deactivated' });
+  });
+});
