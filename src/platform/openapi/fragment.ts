@@ -3,3 +3,11 @@ export interface OpenApiFragment {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
   readonly schemas: Readonly<Record<string, object>>;
 }
+
+/** A response that is a problem-details object (merchant-api section 2.7). */
+export function problemResponse(description: string): object {
+  return {
+    description,
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+}
