@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
+import { isTracing } from '../telemetry/tracing.js';
 import { AddressRateLimiter } from './address.js';
 import { absentHeaders, type Admission } from './admission.js';
 import { UNAVAILABLE } from './error-mapping.js';
@@ -10,6 +11,7 @@ import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { recordRequest } from './request-log.js';
+import { endRequestSpan, startRequestSpan } from './request-span.js';
 import { newRequestState, rawPath } from './request-state.js';
 import { missingHeaders } from './signature.js';
 import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
@@ -48,6 +50,7 @@ export class EdgeHooks {
   private readonly addresses: AddressRateLimiter;
   private readonly requireHttps: boolean;
   private services: EdgeServices | null = null;
+  private draining = false;
 
   constructor(config: Pick<Config, 'rateLimitPerIpPerMinute' | 'requireHttps'>) {
     this.addresses = new AddressRateLimiter(config.rateLimitPerIpPerMinute);
@@ -56,6 +59,11 @@ export class EdgeHooks {
 
   connect(services: EdgeServices): void {
     this.services = services;
+  }
+
+  /** From now on every answer ends its connection. */
+  drain(): void {
+    this.draining = true;
   }
 
   /** onRequest of every route. */
@@ -72,6 +80,7 @@ export class EdgeHooks {
     }
     const blockedUntil = this.addresses.take(request.ip);
     if (blockedUntil !== null) sendProblem(reply, tooManyRequests(blockedUntil, Date.now()));
+    else if (isTracing()) startRequestSpan(request, done);
     else done();
   };
 
@@ -110,6 +119,7 @@ export class EdgeHooks {
     payload: unknown,
     done: SendDone,
   ): void => {
+    if (this.draining) reply.header('connection', 'close');
     const ticket = request.edge?.ticket;
     if (!ticket || ticket.key === null) {
       done(null, payload);
@@ -121,6 +131,7 @@ export class EdgeHooks {
   /** onResponse of every route. */
   readonly sent = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     failpoint('answer.sent');
+    if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     if (this.services !== null) recordRequest(this.services.log, request, reply);
     done();
   };

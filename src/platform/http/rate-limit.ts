@@ -125,12 +125,18 @@ export class MerchantRateLimiter {
       window.remaining = grant.remaining;
       window.resetsAt = grant.resetsAt;
       window.exhausted = grant.granted < wanted;
-      const served = window.waiting.splice(0);
-      for (const resolve of served) {
-        resolve(this.fromLease(window) ?? { allowed: false, remaining: 0, resetsAt: grant.resetsAt });
-      }
+      this.serve(window);
     }
     window.fetching = false;
+  }
+
+  /** Answers those who wait, in order, until the lease is used up; who came late waits for the next. */
+  private serve(window: Window): void {
+    for (const resolve of window.waiting.splice(0)) {
+      const quota = this.fromLease(window);
+      if (quota === null) window.waiting.push(resolve);
+      else resolve(quota);
+    }
   }
 
   private async consume(merchantId: string, points: number): Promise<Grant> {

@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
 import type { MerchantCredentials } from './edge.js';
 import type { RequestTicket } from './ticket.js';
@@ -19,6 +20,8 @@ export interface RequestState {
   settled: boolean;
   /** What went wrong inside, for the log alone. */
   failure: unknown;
+  /** The span of the request while tracing. */
+  span: Span | undefined;
 }
 
 declare module 'fastify' {
@@ -39,6 +42,7 @@ export function newRequestState(): RequestState {
     idempotency: null,
     settled: false,
     failure: undefined,
+    span: undefined,
   };
 }
 

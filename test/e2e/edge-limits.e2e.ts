@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MerchantRateLimiter } from '../../src/platform/http/rate-limit.js';
+import { startEdgeApp } from '../support/edge-app.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { send } from '../support/signed-client.js';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+afterAll(() => db.drop());
+
+const PATH = '/merchants/v1/probe/whoami';
+
+test('the limit of a merchant is exact over two processes, told in headers, and leaves other merchants alone', async () => {
+  const env = { RATE_LIMIT_PER_MINUTE: '100' };
+  const one = await startEdgeApp(db.database, env);
+  const two = await startEdgeApp(db.database, env);
+  const client = one.client();
+  const twin = two.client(one.merchants.get(client.credentials.apiKey));
+
+  const first = await client.get(PATH);
+  expect(first.headers['ratelimit-policy']).toBe('"merchant";q=100;w=60');
+  expect(first.headers['ratelimit']).toMatch(/^"merchant";r=99;t=(59|60)$/);
+
+  const rest = await Promise.all(Array.from({ length: 149 }, (_, i) => (i % 2 ? client : twin).get(PATH)));
+  const passed = rest.filter(({ status }) => status === 200).length;
+  expect(passed).toBe(99);
+  const refused = rest.filter(({ status }) => status !== 200);
+  for (const answer of refused) {
+    expect(answer.status).toBe(429);
+    expect(answer.json()).toMatchObject({
+      title: 'Too many requests',
+      detail: 'Rate limit exceeded',
+      errors: {},
+    });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(50);
+    expect(answer.headers['ratelimit']).toMatch(/^"merchant";r=0;t=\d+$/);
+  }
+
+  expect((await one.client().get(PATH)).status).toBe(200);
+  expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
+  await Promise.all([one.close(), two.close()]);
+});
+
+test('the limit per address comes before authentication', async () => {
+  const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '5' });
+  for (let i = 0; i < 5; i++) expect((await send(`${edge.url}${PATH}`)).status).toBe(401);
+  const answer = await edge.client().get(PATH);
+  expect(answer.status).toBe(429);
+  expect(answer.json()).toMatchObject({ title: 'Too many requests', detail: 'Rate limit exceeded' });
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  await edge.close();
+});
+
+test.each([1, 7, 100, 101, 150, 1000])(
+  'a limit of %d is exact for concurrent requests in two processes',
+  async (limit) => {
+    const limiters = [0, 1].map(() => new MerchantRateLimiter(db.pool, limit));
+    const merchant = randomUUID();
+    const takes = Array.from({ length: limit * 2 + 50 }, (_, i) => limiters[i % 2]!.take(merchant));
+    const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
+    expect(allowed).toBe(limit);
+    limiters.forEach((limiter) => limiter.close());
+  },
+);
+
+test('a high limit costs few queries: points are leased', async () => {
+  let queries = 0;
+  const pool = Object.create(db.pool, {
+    query: {
+      value: (...args: Parameters<typeof db.pool.query>) => {
+        queries += 1;
+        return db.pool.query(...args);
+      },
+    },
+  }) as typeof db.pool;
+  const limiter = new MerchantRateLimiter(pool, 10_000);
+  const merchant = randomUUID();
+  for (let i = 0; i < 1000; i++) expect((await limiter.take(merchant)).allowed).toBe(true);
+  expect(queries).toBe(10);
+  limiter.close();
+});
+
+test('a window ends, and the next one is full again', async () => {
+  let now = Date.now();
+  const limiter = new MerchantRateLimiter(db.pool, 2, () => now);
+  const merchant = randomUUID();
+  const take = async () => (await limiter.take(merchant)).allowed;
+  expect([await take(), await take(), await take()]).toEqual([true, true, false]);
+  await db.pool.query('update platform.rate_limits set expire = 0');
+  now += 60_001;
+  expect([await take(), await take(), await take()]).toEqual([true, true, false]);
+  limiter.close();
+});
+
+test('without its store a process counts alone, and still refuses', async () => {
+  const gone = await testDatabase();
+  const limiter = new MerchantRateLimiter(gone.pool, 3);
+  await gone.drop();
+  const merchant = randomUUID();
+  const allowed = [];
+  for (let i = 0; i < 5; i++) allowed.push((await limiter.take(merchant)).allowed);
+  expect(allowed).toEqual([true, true, true, false, false]);
+  limiter.close();
+});

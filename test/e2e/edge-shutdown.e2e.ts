@@ -1,0 +1,72 @@
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { drainHttp } from '../../src/platform/http/drain.js';
+import { startEdgeApp } from '../support/edge-app.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+afterAll(() => db.drop());
+
+test('draining under load cuts off no accepted request, and soon ends idle connections', async () => {
+  const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' });
+  const dispatcher = new Agent({ connections: 16, pipelining: 1 });
+  let answered = 0;
+  const failures: string[] = [];
+  let refused = false;
+  const work = Array.from({ length: 16 }, async () => {
+    while (!refused && failures.length < 20) {
+      try {
+        const { statusCode, body } = await request(`${edge.url}/health/live`, { dispatcher });
+        await body.dump();
+        if (statusCode === 200) answered += 1;
+        else failures.push(String(statusCode));
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ECONNREFUSED') refused = true;
+        else failures.push(String(code));
+      }
+    }
+  });
+  while (answered < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  const started = performance.now();
+  await drainHttp(edge.adapter, 10_000);
+  await edge.close();
+  expect(performance.now() - started).toBeLessThan(5000);
+  await Promise.all(work);
+  expect(failures).toEqual([]);
+  await dispatcher.destroy();
+});
+
+test('a request under way is waited for, up to the grace', async () => {
+  const edge = await startEdgeApp(db.database);
+  const client = edge.client();
+  edge.probe.hold();
+  const slow = client.post('/merchants/v1/probe/slow', {});
+  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const drained = drainHttp(edge.adapter, 10_000);
+  setTimeout(() => edge.probe.release(), 800);
+  const answer = await slow;
+  expect(answer.status).toBe(201);
+  expect(answer.headers['connection']).toBe('close');
+  await drained;
+  await edge.close();
+});
+
+test('a request that never ends is cut off after the grace', async () => {
+  const edge = await startEdgeApp(db.database);
+  edge.probe.hold();
+  const hanging = edge
+    .client()
+    .post('/merchants/v1/probe/slow', {})
+    .catch((error: Error) => error);
+  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await drainHttp(edge.adapter, 700);
+  expect(await hanging).toBeInstanceOf(Error);
+  edge.probe.release();
+  await edge.close();
+});
