@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import {
   DeadlineExceededError,
   NotLeaderError,
@@ -11,15 +12,15 @@ import { EventStoreUnavailable } from '../port.js';
 const RETRY = { firstMs: 50, mostMs: 800 };
 const ATTEMPTS = 5;
 /** gRPC statuses: deadline exceeded, unavailable. With no server the client throws these raw, without its own types. */
-const AWAY_CODES = new Set([4, 14]);
+const AWAY_CODES: ReadonlySet<unknown> = new Set([4, 14]);
 const AWAY_TYPES = [DeadlineExceededError, NotLeaderError, TimeoutError, UnavailableError] as const;
 
 /** Whether the server, not the request, is at fault. */
 export function isServerAway(error: unknown): boolean {
   if (AWAY_TYPES.some((type) => error instanceof type)) return true;
-  if (!(error instanceof Error)) return false;
+  if (!types.isNativeError(error)) return false;
   return (
-    AWAY_CODES.has((error as { code?: unknown }).code as number) || /discover|no leader/i.test(error.message)
+    ('code' in error && AWAY_CODES.has(error.code)) || /discover|no leader/i.test(error.message)
   );
 }
 

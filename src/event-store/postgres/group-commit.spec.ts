@@ -108,7 +108,7 @@ describe('group commit', () => {
             groups.push(members);
             await new Promise(setImmediate);
             running -= 1;
-            return members.map((member) => ({ unit: member }));
+            return members.map((member) => ({ status: 'fulfilled', value: { unit: member } }));
           }, LIMITS);
           const encoded = units.map((each) => encodeUnit(commitOf(each, 'r')));
           const results = await Promise.all(encoded.map((each) => group.submit(each)));
@@ -125,7 +125,7 @@ describe('group commit', () => {
       const sizes: number[] = [];
       const group = new GroupCommit<EncodedUnit, object>(async (members) => {
         sizes.push(members.length);
-        return members.map(() => ({}));
+        return members.map(() => ({ status: 'fulfilled', value: {} }));
       }, LIMITS);
       const large = (n: number): EncodedUnit => ({ ...encodeUnit({ appends: [] }), bytes: n });
       await Promise.all([6000, 6000, 50_000, 3000].map((bytes) => group.submit(large(bytes))));

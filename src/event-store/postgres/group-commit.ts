@@ -9,7 +9,7 @@ export interface GroupLimits {
 interface Waiting<Unit, Result> {
   readonly unit: Unit;
   resolve(result: Result): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
 }
 
 /** A unit of work on its way into a group, with what it weighs. */
@@ -23,13 +23,13 @@ export interface GroupUnit {
  * Two units of one call never write the same stream or answer key, nor does one check what another writes:
  * the later one waits for the next call, where it sees what the earlier one wrote.
  */
-export class GroupCommit<Unit extends GroupUnit, Result extends object> {
+export class GroupCommit<Unit extends GroupUnit, Result> {
   private queue: Waiting<Unit, Result>[] = [];
   private running: Promise<void> | null = null;
 
   constructor(
-    /** Never rejects; a result that is an Error rejects its unit alone. */
-    private readonly call: (units: readonly Unit[]) => Promise<readonly (Result | Error)[]>,
+    /** One outcome per unit; never rejects. */
+    private readonly call: (units: readonly Unit[]) => Promise<readonly PromiseSettledResult<Result>[]>,
     private readonly limits: GroupLimits,
     /** Called when nothing is left to do. */
     private readonly idle: () => void = () => undefined,
@@ -52,11 +52,11 @@ export class GroupCommit<Unit extends GroupUnit, Result extends object> {
     await new Promise(setImmediate);
     while (this.queue.length > 0) {
       const group = this.take();
-      const results = await this.call(group.map(({ unit }) => unit));
+      const outcomes = await this.call(group.map(({ unit }) => unit));
       group.forEach((each, place) => {
-        const result = results[place]!;
-        if (result instanceof Error) each.reject(result);
-        else each.resolve(result);
+        const outcome = outcomes[place]!;
+        if (outcome.status === 'fulfilled') each.resolve(outcome.value);
+        else each.reject(outcome.reason);
       });
     }
     this.running = null;

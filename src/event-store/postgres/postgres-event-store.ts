@@ -135,17 +135,18 @@ export class PostgresEventStore implements EventStore {
   }
 
   /** One call for a group. When a statement fails for its content, each unit goes alone, so that only that one fails. */
-  private async call(units: readonly EncodedUnit[]): Promise<readonly (CommitResult | Error)[]> {
+  private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
       const results = decodeRow(units, await this.persevere(() => this.send(units)));
       this.observers.onCommit(performance.now() - started, units.length);
       this.committed.notify();
-      return results;
-    } catch (error) {
-      if (units.length === 1 || error instanceof EventStoreUnavailable)
-        return units.map(() => error as Error);
-      const alone: (CommitResult | Error)[] = [];
+      return results.map((value) => ({ status: 'fulfilled', value }));
+    } catch (reason) {
+      if (units.length === 1 || reason instanceof EventStoreUnavailable) {
+        return units.map(() => ({ status: 'rejected', reason }));
+      }
+      const alone: PromiseSettledResult<CommitResult>[] = [];
       for (const unit of units) alone.push(...(await this.call([unit])));
       return alone;
     }

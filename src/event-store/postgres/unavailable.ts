@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** SQLSTATE classes of a server that is away or going away, and of transactions that may simply run again. */
 const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '53300', '40001', '40P01']);
 const TRANSIENT_CLASSES = ['08'];
@@ -16,9 +18,9 @@ const CLIENT_MESSAGES =
 
 /** Whether the database, not the statement, is at fault: trying again later may help. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
+  if (!types.isNativeError(error)) return false;
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseAway);
+  const code = 'code' in error ? error.code : undefined;
   if (typeof code === 'string') {
     if (TRANSIENT_STATES.has(code) || NETWORK_CODES.has(code)) return true;
     if (TRANSIENT_CLASSES.some((each) => code.length === 5 && code.startsWith(each))) return true;
