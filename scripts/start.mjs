@@ -9,6 +9,11 @@ const began = performance.now();
 
 try {
   requireNode();
+  if (process.env.MODE === 'production') {
+    throw new Problem(
+      'npm start runs the sandbox. In production run node dist/main.js, with MODE=production.',
+    );
+  }
   say(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
   await install();
   await build();

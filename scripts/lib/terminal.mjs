@@ -15,6 +15,7 @@ export const cyan = paint(36, 39);
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const TICK_MS = 80;
+const WIDTH = () => Math.min(100, out.columns ?? 100);
 
 /** `0.42 s`, `12.3 s`, `2 min 5 s`. */
 export function elapsed(ms) {
@@ -85,9 +86,9 @@ class Steps {
   }
 
   line(mark, name, note, time) {
-    const room = Math.max(20, Math.min(100, out.columns ?? 100) - this.width - 18);
+    const room = Math.max(20, WIDTH() - this.width - 18);
     const shown = note.length > room ? `${note.slice(0, room - 1)}…` : note;
-    return `  ${mark} ${name.padEnd(this.width)} ${shown.padEnd(Math.min(room, 58))} ${dim(time.padStart(9))}`;
+    return `  ${mark} ${name.padEnd(this.width)} ${shown.padEnd(room)} ${dim(time.padStart(9))}`;
   }
 
   draw() {
@@ -133,10 +134,23 @@ export class Problem extends Error {
   name = 'Problem';
 }
 
-/** Prints what went wrong, indented, and sets the exit code. */
+/** Prints what went wrong, wrapped and indented, and sets the exit code. */
 export function complain(error) {
   steps.failAll();
   const text = error instanceof Problem ? error.message : (error?.stack ?? String(error));
+  const lines = text.split('\n').flatMap((line) => wrap(line, WIDTH() - 6));
   process.exitCode = 1;
-  out.write(`\n${text.replace(/^/gm, '  ').replace(/^ {2}/, `  ${red('✗')} `)}\n\n`);
+  out.write(
+    `\n${lines.map((line, index) => `  ${index === 0 ? red('✗') : ' '} ${line}`.trimEnd()).join('\n')}\n\n`,
+  );
+}
+
+function wrap(line, width) {
+  const lines = [''];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== '' && last.length + word.length + 1 > width) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
 }

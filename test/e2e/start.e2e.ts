@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, isAlive, until } from '../../src/platform/sandbox/processes.js';
+import type { SandboxFile } from '../../src/platform/sandbox/sandbox-file.js';
+import { startRedis } from '../support/redis.js';
+import { specFolder } from '../support/run-folder.js';
+import { SignedClient } from '../support/signed-client.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PATIENCE_MS = 120_000;
+
+interface Run {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  output(): string;
+  readonly ended: Promise<number | null>;
+}
+
+const runs: Run[] = [];
+
+afterEach(async () => {
+  for (const { child, ended } of runs.splice(0)) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+
+function run(script: string, env: Record<string, string>): Run {
+  const ports = { PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' };
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], {
+    cwd: ROOT,
+    env: { ...process.env, ...ports, NO_COLOR: '1', ...env },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  const started = { child, output: () => said, ended };
+  runs.push(started);
+  return started;
+}
+
+async function startSandbox(dataDir: string, env: Record<string, string> = {}): Promise<[Run, SandboxFile]> {
+  const started = run('start.mjs', { DATA_DIR: dataDir, ...env });
+  const ready = await until(
+    () => started.output().includes('npm run demo') || started.child.exitCode !== null,
+    60_000,
+  );
+  if (!ready || started.child.exitCode !== null) throw new Error(started.output());
+  return [started, JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8')) as SandboxFile];
+}
+
+async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
+  const { api_key, private_key } = sandbox.merchant;
+  const client = new SignedClient(sandbox.base_url, { apiKey: api_key, privateKey: private_key });
+  const answer = await client.get('/merchants/v1/payouts');
+  return answer.json<{ payouts: unknown[] }>().payouts;
+}
+
+describe('npm start', () => {
+  test(
+    'boots everything, serves the demo, and has it all again after kill -9',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const [first, before] = await startSandbox(dataDir);
+      for (const shown of [
+        before.base_url,
+        before.merchant.api_key,
+        before.merchant.private_key,
+        'npm run demo',
+      ]) {
+        expect(first.output()).toContain(shown);
+      }
+      const demo = run('demo.mjs', { DATA_DIR: dataDir });
+      expect([await demo.ended, demo.output()]).toEqual([
+        0,
+        expect.stringContaining('verified by standardwebhooks'),
+      ]);
+      const recorded = await payouts(before);
+      expect(recorded).toEqual([expect.objectContaining({ status: 'received', amount: '12.50' })]);
+
+      process.kill(before.pid, 'SIGKILL');
+      expect(await first.ended).toBe(1);
+      expect(first.output()).toContain('killed (SIGKILL)');
+
+      const [second, after] = await startSandbox(dataDir);
+      expect(second.output()).toContain('still running, adopted');
+      expect(after.merchant).toEqual(before.merchant);
+      expect(after.second_merchant).toEqual(before.second_merchant);
+      expect(after.chain).toEqual(before.chain);
+      expect(await payouts(after)).toEqual(recorded);
+
+      second.child.kill('SIGINT');
+      expect(await second.ended).toBe(0);
+      expect(isAlive(after.pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'sandbox.json'))).toBe(false);
+      await expect(fetch(after.chain.rpc_url)).rejects.toThrow();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'goes when the command that started the service is killed',
+    async () => {
+      const [started, sandbox] = await startSandbox(specFolder('sandbox'));
+      started.child.kill('SIGKILL');
+      expect(await until(() => !isAlive(sandbox.pid), 15_000)).toBe(true);
+    },
+    PATIENCE_MS,
+  );
+
+  test.each([
+    ['RATE_LIMIT_PER_MINUTE', 'often', /RATE_LIMIT_PER_MINUTE must be a whole number/],
+    ['CHAIN_RPC_URL', 'ftp://chain', /CHAIN_RPC_URL must be a URL that begins with http/],
+    ['MODE', 'demo', /MODE must be one of sandbox, production/],
+  ])('stops with a sentence about a wrong %s', async (name, value, sentence) => {
+    const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), [name]: value });
+    expect(await failed.ended).toBe(1);
+    expect(failed.output()).toMatch(sentence);
+    expect(failed.output()).not.toContain('    at ');
+  });
+
+  test('stops with a sentence when its port is taken', async () => {
+    const port = await freePort();
+    const squatter = createServer().listen(port, '127.0.0.1');
+    const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
+    expect(await failed.ended).toBe(1);
+    expect(failed.output().replace(/\s+/g, ' ')).toMatch(
+      new RegExp(`Port ${port} is taken .* set PORT to another`),
+    );
+    squatter.close();
+  });
+});
+
+describe('npm run demo', () => {
+  test(
+    'starts a sandbox of its own where none runs, with the queue on Redis, and stops it',
+    async () => {
+      const redis = await startRedis();
+      if (redis === null)
+        console.warn('redis-server is not installed and cannot be: the demo runs without it');
+      const dataDir = specFolder('sandbox');
+      const demo = run('demo.mjs', {
+        DATA_DIR: dataDir,
+        ...(redis === null ? {} : { QUEUE_URL: redis.url }),
+      });
+      expect([await demo.ended, demo.output()]).toEqual([
+        0,
+        expect.stringContaining('verified by standardwebhooks'),
+      ]);
+      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
+      await redis?.stop();
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'says what is wrong and fails when the chain is not the sandbox',
+    async () => {
+      const [, sandbox] = await startSandbox(specFolder('sandbox'));
+      const dataDir = specFolder('sandbox');
+      await startSandbox(dataDir, {
+        CHAIN_RPC_URL: sandbox.chain.rpc_url,
+        USDC_ADDRESS: '0x00000000000000000000000000000000000000c0',
+      });
+      const demo = run('demo.mjs', { DATA_DIR: dataDir });
+      expect(await demo.ended).toBe(1);
+      expect(demo.output()).toContain('The demo pays from the sandbox chain');
+    },
+    PATIENCE_MS,
+  );
+});
