@@ -1,4 +1,5 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
+import { createRequire } from 'node:module';
+import { parsePhoneNumberFromString, type MetadataJson } from 'libphonenumber-js/core';
 import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
 
 /** A profile as the merchant sent it, in the form it is kept and compared in. */
@@ -10,6 +11,9 @@ export interface NewProfile {
 
 export const MAX_EXTERNAL_ID_LENGTH = 255;
 export const MAX_EMAIL_LENGTH = 320;
+
+/** Calling codes and lengths of all countries, without the tables that only formatting needs. */
+const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.json') as MetadataJson;
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -52,7 +56,7 @@ function parsePhoneNumber(value: unknown): string {
   if (text === undefined || text === '') throw new Malformed('is required');
   if (!text.startsWith('+'))
     throw new Malformed('must be in E.164 form, beginning with + and the country code');
-  const parsed = parsePhoneNumberFromString(text, { extract: false });
+  const parsed = parsePhoneNumberFromString(text, { extract: false }, METADATA);
   if (parsed === undefined || parsed.ext !== undefined || !E164.test(parsed.number)) {
     throw new Malformed('is not a plausible E.164 phone number');
   }
