@@ -19,9 +19,7 @@ const AWAY_TYPES = [DeadlineExceededError, NotLeaderError, TimeoutError, Unavail
 export function isServerAway(error: unknown): boolean {
   if (AWAY_TYPES.some((type) => error instanceof type)) return true;
   if (!types.isNativeError(error)) return false;
-  return (
-    ('code' in error && AWAY_CODES.has(error.code)) || /discover|no leader/i.test(error.message)
-  );
+  return ('code' in error && AWAY_CODES.has(error.code)) || /discover|no leader/i.test(error.message);
 }
 
 export function isNoStream(error: unknown): boolean {

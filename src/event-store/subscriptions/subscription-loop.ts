@@ -101,10 +101,22 @@ export class SubscriptionLoop {
       this.stored = last;
       this.storedAt = performance.now();
       this.passed(last);
-      this.definition.afterCommit?.(decoded);
+      this.wake(decoded);
     } else {
       this.passed(last);
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
+    }
+  }
+
+  private wake(events: readonly RecordedEvent[]): void {
+    try {
+      this.definition.afterCommit?.(events);
+    } catch (error) {
+      this.logger.warn({
+        msg: 'a subscription could not wake its workers',
+        subscription: this.definition.name,
+        cause: String(error),
+      });
     }
   }
 

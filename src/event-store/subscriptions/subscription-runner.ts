@@ -1,9 +1,4 @@
-import {
-  Inject,
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { EventCodec } from '../event-codec.js';
 import { EVENT_STORE, type EventStore } from '../port.js';
@@ -15,7 +10,7 @@ import { ViewProgress } from './view-progress.js';
 
 /** Runs every registered subscription in processes with the role `worker`. Two such processes share the work. */
 @Injectable()
-export class SubscriptionRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class SubscriptionRunner implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly feed: EventFeed;
   private loops: readonly SubscriptionLoop[] = [];
@@ -53,7 +48,8 @@ export class SubscriptionRunner implements OnApplicationBootstrap, BeforeApplica
     await this.running;
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** After the last request was answered: until then answers wait for what they wrote. */
+  async onApplicationShutdown(): Promise<void> {
     await this.stop();
   }
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { failpoint } from '../../platform/failpoints.js';
 import { comparePositions } from '../port.js';
@@ -17,7 +17,7 @@ interface Waiter {
  * tells how far it is; for runners elsewhere the checkpoints are polled, and only while somebody waits.
  */
 @Injectable()
-export class ViewProgress implements OnModuleDestroy {
+export class ViewProgress implements OnApplicationShutdown {
   private readonly positions = new Map<string, string>();
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
@@ -46,7 +46,7 @@ export class ViewProgress implements OnModuleDestroy {
     }
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     if (this.poll !== null) clearTimeout(this.poll);
   }
 
