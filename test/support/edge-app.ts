@@ -11,6 +11,7 @@ import {
   Query as QueryString,
   Body,
   HttpCode,
+  type DynamicModule,
   type Type,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -175,7 +176,7 @@ export interface EdgeApp {
 export async function startEdgeApp(
   database: Database,
   env: Readonly<Record<string, string>> = {},
-  controllers: readonly Type[] = [],
+  modules: readonly (Type | DynamicModule)[] = [],
 ): Promise<EdgeApp> {
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
   const merchants = new Map<string, MerchantCredentials>();
@@ -184,8 +185,8 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [HttpModule, TelemetryModule],
-    controllers: [ProbeController, ...controllers],
+    imports: [HttpModule, TelemetryModule, ...modules],
+    controllers: [ProbeController],
     providers: [
       { provide: CONFIG, useValue: config },
       { provide: Database, useValue: unclosed(database) },

@@ -1,0 +1,94 @@
+import type { OpenApiFragment } from './fragment.js';
+import { SIGNING_GUIDE } from './guide.js';
+import { sharedHeaders, sharedParameters, sharedResponses, sharedSchemas } from './shared.js';
+
+const SIGNED_PREFIX = '/merchants/v1/';
+const METHODS_WITH_KEY = new Set(['post', 'patch', 'put', 'delete']);
+
+type Operation = Readonly<Record<string, unknown>>;
+type Responses = Readonly<Record<string, object>>;
+
+/** What every signed operation may answer, unless its fragment says it in its own words. */
+function commonResponses(method: string): Responses {
+  const withBody = { 413: ref('responses', 'TooLarge'), 415: ref('responses', 'UnsupportedMediaType') };
+  const withKey = {
+    400: ref('responses', 'BadRequest'),
+    409: ref('responses', 'Conflict'),
+    422: ref('responses', 'Invalid'),
+  };
+  return {
+    401: ref('responses', 'Unauthorized'),
+    403: ref('responses', 'Forbidden'),
+    429: ref('responses', 'TooManyRequests'),
+    500: ref('responses', 'Unexpected'),
+    503: ref('responses', 'Unavailable'),
+    ...(METHODS_WITH_KEY.has(method) ? { ...withKey, ...withBody } : {}),
+  };
+}
+
+function ref(kind: 'responses' | 'parameters' | 'headers', name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** Headers that any answer carries, put on the answers a fragment describes itself. */
+function withHeaders(response: object, signed: boolean): object {
+  if ('$ref' in response) return response;
+  const names = signed
+    ? ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed']
+    : ['Request-Id'];
+  const headers = Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+  return {
+    ...response,
+    headers: { ...headers, ...('headers' in response ? (response.headers as object) : {}) },
+  };
+}
+
+function completed(path: string, method: string, operation: Operation): Operation {
+  const signed = path.startsWith(SIGNED_PREFIX);
+  const own = (operation['responses'] ?? {}) as Responses;
+  const responses = signed ? { ...commonResponses(method), ...own } : own;
+  const described = Object.entries(responses).map(([status, each]) => [status, withHeaders(each, signed)]);
+  const parameters = [
+    ...((operation['parameters'] as object[] | undefined) ?? []),
+    ...(signed && METHODS_WITH_KEY.has(method) ? [ref('parameters', 'IdempotencyKey')] : []),
+  ];
+  return {
+    ...operation,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    responses: Object.fromEntries(described) as object,
+    security: signed ? [{ apiKey: [], timestamp: [], signature: [] }] : [],
+  };
+}
+
+/** The whole OpenAPI 3.1 document: the fragments, and around each operation what the edge does for all of them. */
+export function assembleDocument(fragments: readonly OpenApiFragment[], serverUrl: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [path, operations] of fragments.flatMap(({ paths: own }) => Object.entries(own))) {
+    const completedOnes = Object.entries(operations).map(([method, operation]) => [
+      method,
+      completed(path, method, operation as Operation),
+    ]);
+    paths[path] = { ...paths[path], ...Object.fromEntries(completedOnes) };
+  }
+  const schemas = Object.assign({}, sharedSchemas, ...fragments.map(({ schemas: own }) => own)) as object;
+  const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
+  return {
+    openapi: '3.1.0',
+    info: { title: 'disburse merchant API', version: '1', description: SIGNING_GUIDE },
+    servers: [{ url: serverUrl }],
+    paths,
+    components: {
+      schemas,
+      responses: Object.fromEntries(
+        Object.entries(sharedResponses).map(([name, each]) => [name, withHeaders(each, true)]),
+      ),
+      headers: sharedHeaders,
+      parameters: sharedParameters,
+      securitySchemes: {
+        apiKey: header('svc-api-key', 'The public id of the merchant, a uuid.'),
+        timestamp: header('svc-timestamp', 'Unix seconds, within 5 minutes of server time.'),
+        signature: header('svc-signature', 'Lower-case hex HMAC-SHA256; see above.'),
+      },
+    },
+  };
+}

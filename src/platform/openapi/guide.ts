@@ -1,0 +1,38 @@
+/** What a reader of the document must know before the first call. */
+export const SIGNING_GUIDE = `
+Users, USDC payouts and webhooks of a merchant. Bodies are JSON, errors are problem documents.
+
+### Signing
+
+Every call under \`/merchants/v1\` carries \`svc-api-key\`, \`svc-timestamp\` and \`svc-signature\`. The signature is the
+lower-case hex HMAC-SHA256, under the UTF-8 bytes of the private key, of four parts joined by a line feed:
+
+1. the timestamp, as in the header
+2. the HTTP method in upper case
+3. the path exactly as sent, without the query string
+4. the raw body, empty when there is none
+
+\`\`\`sh
+timestamp=$(date +%s)
+body='{"phone_number":"+14155550100"}'
+signature=$(printf '%s\\nPOST\\n/merchants/v1/users\\n%s' "$timestamp" "$body" |
+  openssl dgst -sha256 -hmac "$PRIVATE_KEY" | sed 's/.*= //')
+curl "$BASE_URL/merchants/v1/users" -d "$body" -H 'content-type: application/json' \\
+  -H "svc-api-key: $API_KEY" -H "svc-timestamp: $timestamp" -H "svc-signature: $signature" \\
+  -H "Idempotency-Key: \\"$(uuidgen)\\""
+\`\`\`
+
+A 401 for a wrong signature carries \`string_to_sign_bytes\`, the bytes the server signed: compare them with yours. With
+\`Accept: text/plain\` they come as hex.
+
+### Doing a thing once
+
+Send an \`Idempotency-Key\`, a quoted uuid, with every POST, PATCH and DELETE. A repeat gets the first answer again, byte
+for byte, with \`Idempotent-Replayed: true\`; while the original is under way it gets 409. Answers are kept 30 days; 401,
+413, 429 and 5xx are not kept.
+
+### Limits
+
+Requests are counted per merchant and minute; \`RateLimit-Policy\` and \`RateLimit\` tell where you stand. After 429 wait
+for \`Retry-After\` seconds, and back off exponentially.
+`.trim();

@@ -1,0 +1,115 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
+import type { OpenApiFragment } from '../../src/platform/openapi/fragment.js';
+import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
+import { ContractChecker, expectResponseMatchesContract } from '../support/openapi.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { send, type Answer } from '../support/signed-client.js';
+
+/** Two of the probe's routes, described as a context describes its own. */
+const probeApi: OpenApiFragment = {
+  paths: {
+    '/merchants/v1/probe/things/{id}': {
+      get: {
+        operationId: 'getThing',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
+        responses: {
+          200: {
+            description: 'The thing.',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
+          },
+          404: {
+            description: 'None.',
+            content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+          },
+        },
+      },
+    },
+    '/merchants/v1/probe/plain': {
+      delete: { operationId: 'deletePlain', responses: { 204: { description: 'Gone.' } } },
+    },
+  },
+  schemas: {
+    Thing: {
+      type: 'object',
+      required: ['id'],
+      additionalProperties: false,
+      properties: { id: { type: 'string', format: 'uuid' } },
+    },
+  },
+};
+
+let db: TestDatabase;
+let edge: EdgeApp;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  edge = await startEdgeApp(db.database, {}, [OpenApiModule.of([probeApi])]);
+});
+
+afterAll(async () => {
+  await edge.close();
+  await db.drop();
+});
+
+const THING = '/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11';
+
+test('the served document is valid OpenAPI 3.1', async () => {
+  const answer = await send(`${edge.url}/openapi.json`);
+  const validator = new Validator();
+  const result = await validator.validate(answer.json());
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+});
+
+test('real answers match it', async () => {
+  const client = edge.client();
+  const calls: [string, string, Answer][] = [
+    ['GET', THING, await client.get(THING)],
+    ['GET', '/merchants/v1/probe/things/x', await client.get('/merchants/v1/probe/things/x')],
+    ['GET', THING, await client.get(THING, { 'svc-signature': 'x' })],
+    ['GET', THING, await client.get(THING, { 'svc-signature': 'x', accept: 'text/plain' })],
+    [
+      'DELETE',
+      '/merchants/v1/probe/plain',
+      await client.call({ method: 'DELETE', path: '/merchants/v1/probe/plain' }),
+    ],
+    ['GET', '/health/ready', await send(`${edge.url}/health/ready`)],
+    ['GET', '/openapi.json', await send(`${edge.url}/openapi.json`)],
+  ];
+  for (const [method, path, answer] of calls)
+    await expectResponseMatchesContract(edge.url, method, path, answer);
+});
+
+test('an answer that breaks the contract is seen', async () => {
+  const checker = await ContractChecker.of(edge.url);
+  const good = await edge.client().get(THING);
+  const fake = (change: Partial<Answer>, text = good.text): Answer => ({
+    ...good,
+    text,
+    json: <T>() => JSON.parse(text) as T,
+    ...change,
+  });
+  const check = (answer: Answer) => () => checker.expect('GET', THING, answer);
+  expect(check(good)).not.toThrow();
+  expect(check(fake({ status: 418 }))).toThrow('418 is not in the OpenAPI document');
+  expect(check(fake({ headers: { 'content-type': 'text/html' } }))).toThrow('text/html');
+  expect(check(fake({}, '{"id":"7"}'))).toThrow('must match format "uuid"');
+  expect(check(fake({}, '{}'))).toThrow("must have required property 'id'");
+  expect(() => checker.expect('GET', '/nowhere', good)).toThrow('/nowhere is not in the OpenAPI document');
+});
+
+test('the page to read it loads nothing from elsewhere', async () => {
+  const page = await send(`${edge.url}/docs`);
+  expect(page.status).toBe(200);
+  expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+  const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!);
+  expect(parts.length).toBe(3);
+  for (const part of parts) {
+    expect(part).toMatch(/^\/docs\//);
+    expect((await send(`${edge.url}${part}`)).status).toBe(200);
+  }
+  expect((await send(`${edge.url}/docs/package.json`)).status).toBe(404);
+});

@@ -1,0 +1,121 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Answer } from './signed-client.js';
+
+interface Described {
+  readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
+  readonly headers?: object;
+}
+
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, object>> }>>>
+  >;
+  readonly components: { readonly responses: Readonly<Record<string, Described>> };
+}
+
+/** Says whether answers are what the OpenAPI document promises. */
+export class ContractChecker {
+  private readonly ajv: Ajv2020;
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(private readonly document: Document) {
+    this.ajv = new Ajv2020({ strict: false, allErrors: true });
+    (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
+    this.ajv.addSchema({ ...document, $id: 'contract' } as object);
+  }
+
+  /** The checker for a running service, from its own `/openapi.json`. */
+  static async of(baseUrl: string): Promise<ContractChecker> {
+    const response = await fetch(`${baseUrl}/openapi.json`);
+    return new ContractChecker((await response.json()) as Document);
+  }
+
+  /**
+   * Throws unless the document describes this status of the operation, and media type and body are as described.
+   * `path` is the one that was called, or the template of the document.
+   */
+  expect(method: string, path: string, answer: Answer): void {
+    const template = this.templateOf(path);
+    const verb = method.toLowerCase();
+    const described = this.document.paths[template]?.[verb]?.responses[String(answer.status)];
+    const where = `${method} ${template} ${answer.status}`;
+    if (described === undefined) throw new Error(`${where} is not in the OpenAPI document`);
+    const pointer = `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${verb}/responses/${answer.status}`;
+    const [response, at] = this.resolve(described, pointer);
+    this.expectBody(where, response, at, answer);
+  }
+
+  private expectBody(where: string, response: Described, pointer: string, answer: Answer): void {
+    const type = answer.headers['content-type']?.split(';')[0];
+    if (response.content === undefined) {
+      if (answer.text !== '') throw new Error(`${where} has a body: ${answer.text.slice(0, 200)}`);
+      return;
+    }
+    if (type === undefined || response.content[type] === undefined) {
+      throw new Error(`${where} is ${type ?? 'untyped'}, not ${Object.keys(response.content).join(' or ')}`);
+    }
+    const schema = response.content[type].schema;
+    if (schema === undefined || type === 'text/plain') return;
+    const at = `contract#${pointer}/content/${type.replaceAll('/', '~1')}/schema`;
+    const validate = this.validatorAt(at);
+    if (!validate(answer.json())) {
+      const errors = this.ajv.errorsText(validate.errors, { separator: '\n' });
+      throw new Error(`${where} is not as described:\n${errors}\n${answer.text.slice(0, 2000)}`);
+    }
+  }
+
+  private resolve(described: object, pointer: string): [Described, string] {
+    if (!('$ref' in described)) return [described, pointer];
+    const name = String(described.$ref).split('/').at(-1) ?? '';
+    return [this.document.components.responses[name] ?? {}, `/components/responses/${name}`];
+  }
+
+  private validatorAt(reference: string): ValidateFunction {
+    let validate = this.validators.get(reference);
+    if (validate === undefined) {
+      validate = this.ajv.compile({ $ref: encodeURI(reference) });
+      this.validators.set(reference, validate);
+    }
+    return validate;
+  }
+
+  /** Literal paths win over templates, as they do in the router. */
+  private templateOf(path: string): string {
+    const bare = path.split('?')[0] ?? path;
+    if (this.document.paths[bare] !== undefined) return bare;
+    const found = Object.keys(this.document.paths).find((template) =>
+      new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(bare),
+    );
+    if (found === undefined) throw new Error(`${bare} is not in the OpenAPI document`);
+    return found;
+  }
+}
+
+const checkers = new Map<string, Promise<ContractChecker>>();
+
+/** Fails the test unless the answer is what the service's own OpenAPI document promises for the operation. */
+export async function expectResponseMatchesContract(
+  baseUrl: string,
+  method: string,
+  path: string,
+  answer: Answer,
+): Promise<void> {
+  let checker = checkers.get(baseUrl);
+  if (checker === undefined) {
+    checker = ContractChecker.of(baseUrl);
+    checkers.set(baseUrl, checker);
+  }
+  (await checker).expect(method, path, answer);
+}
+
+/** Paths of the document in the router's form, with their methods, sorted: `GET /merchants/v1/users/:id`. */
+export function documentedRoutes(document: Document): string[] {
+  return Object.entries(document.paths)
+    .flatMap(([path, operations]) =>
+      Object.keys(operations).map(
+        (method) => `${method.toUpperCase()} ${path.replace(/\{([^}]+)\}/g, ':$1')}`,
+      ),
+    )
+    .sort();
+}
