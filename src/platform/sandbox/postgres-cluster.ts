@@ -49,13 +49,14 @@ function run(options: PostgresOptions, command: string, args: readonly string[])
       reject(new SandboxError(`PostgreSQL could not be set up: ${error.message}`)),
     );
     child.on('close', (code) => {
-      if (code === 0) resolve();
-      else
-        reject(
-          new SandboxError(
-            `PostgreSQL could not be set up (initdb, exit code ${code ?? 'unknown'}):\n${said}`,
-          ),
-        );
+      if (code === 0) return resolve();
+      // Only initdb asks for the name, so nothing but an entry in /etc/passwd helps.
+      const hint = /effective user ID/.test(said) ? ' Start as a user with a name, or set DATABASE_URL.' : '';
+      reject(
+        new SandboxError(
+          `PostgreSQL could not be set up (exit code ${code ?? 'unknown'}): ${said.trim()}${hint}`,
+        ),
+      );
     });
   });
 }
