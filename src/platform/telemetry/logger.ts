@@ -3,7 +3,7 @@ import pino from 'pino';
 import type { Config } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
 
-/** Injection token-free handle of the log; one per process. */
+/** What a line tells, by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Bytes gathered before the log is written, and how long they may wait. */
@@ -26,7 +26,9 @@ export class Log {
     const base = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
     const formatters = { level: (label: string) => ({ level: label }) };
     this.wide = pino({ ...base, formatters }, destination);
-    this.free = pino({ ...base, formatters: { ...formatters, log: redact } }, destination);
+    // Errors are made plain while they are redacted; pino's own serializer would see an object without a type.
+    const serializers = { err: (shown: unknown) => shown };
+    this.free = pino({ ...base, serializers, formatters: { ...formatters, log: redact } }, destination);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
