@@ -7,8 +7,9 @@ import { readConfig, type Config } from '../../src/platform/config/config.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { startService } from '../../src/service.js';
 import { TestChain } from './chain.js';
+import { ContractChecker } from './openapi.js';
 import { testDatabase } from './postgres.js';
-import { SignedClient } from './signed-client.js';
+import { SignedClient, type Answer, type SignedCall } from './signed-client.js';
 
 /** The whole service in this process, on a database and a chain of its own. */
 export interface TestApp {
@@ -20,7 +21,7 @@ export interface TestApp {
   readonly database: Database;
   readonly merchant: SignedClient;
   readonly secondMerchant: SignedClient;
-  /** A client of one more merchant. */
+  /** A client of one more merchant; like the others it checks every answer against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
@@ -39,6 +40,24 @@ const SETTINGS: TestSettings = {
   PAYOUT_CHECK_INTERVAL_MS: '50',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
+
+/** Fails whatever it is used in when an answer is not what the service's own OpenAPI document promises. */
+class CheckedClient extends SignedClient {
+  constructor(
+    private readonly contract: ContractChecker,
+    ...client: ConstructorParameters<typeof SignedClient>
+  ) {
+    super(...client);
+  }
+
+  override async call(call: SignedCall): Promise<Answer> {
+    const answer = await super.call(call);
+    // A path that does not exist has no place in the document, nor has a method that a path does not know.
+    const unknown = answer.status === 405 || (answer.status === 404 && !this.contract.describes(call.path));
+    if (!unknown && call.method !== 'HEAD') this.contract.expect(call.method ?? 'GET', call.path, answer);
+    return answer;
+  }
+}
 
 export async function startTestApp(settings: TestSettings = {}): Promise<TestApp> {
   const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
@@ -60,9 +79,11 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => (stopped ??= service.close());
   const url = service.address ?? '';
+  const contract = await ContractChecker.of(url);
   const newMerchant = async (): Promise<SignedClient> => {
     const registered = await service.app.get(CommandBus).execute(new RegisterMerchant('Test merchant'));
-    return new SignedClient(url, { apiKey: registered.merchantId, privateKey: registered.privateKey });
+    const { merchantId: apiKey, privateKey } = registered;
+    return new CheckedClient(contract, url, { apiKey, privateKey });
   };
   return {
     app: service.app,

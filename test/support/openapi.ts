@@ -80,15 +80,24 @@ export class ContractChecker {
     return validate;
   }
 
-  /** Literal paths win over templates, as they do in the router. */
+  /** Whether the document has the path, with whatever method. */
+  describes(path: string): boolean {
+    return this.findTemplate(path) !== undefined;
+  }
+
   private templateOf(path: string): string {
+    const found = this.findTemplate(path);
+    if (found === undefined) throw new Error(`${path} is not in the OpenAPI document`);
+    return found;
+  }
+
+  /** Literal paths win over templates, as they do in the router. */
+  private findTemplate(path: string): string | undefined {
     const bare = path.split('?')[0] ?? path;
     if (this.document.paths[bare] !== undefined) return bare;
-    const found = Object.keys(this.document.paths).find((template) =>
+    return Object.keys(this.document.paths).find((template) =>
       new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(bare),
     );
-    if (found === undefined) throw new Error(`${bare} is not in the OpenAPI document`);
-    return found;
   }
 }
 
