@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   Controller,
   Delete,
@@ -44,6 +44,7 @@ import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/
 import { HttpModule } from '../../src/platform/http/http.module.js';
 import { integerParameter, type Query } from '../../src/platform/http/query.js';
 import { Reply } from '../../src/platform/http/reply.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
 import { SignedClient } from './signed-client.js';
@@ -195,6 +196,7 @@ export async function startEdgeApp(
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },
+      { provide: Sealer, useValue: new Sealer(randomBytes(32)) },
     ],
     exports: [CONFIG, Database],
   })

@@ -5,6 +5,7 @@ import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import { AddressRateLimiter } from './address.js';
 import { absentHeaders, type Admission } from './admission.js';
+import type { AnswerSeal } from './answer-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
 import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
@@ -38,6 +39,7 @@ type SendDone = (error: Error | null, payload?: unknown) => void;
 export interface EdgeServices {
   readonly admission: Admission;
   readonly idempotency: Idempotency;
+  readonly seal: AnswerSeal;
   readonly log: Log;
 }
 
@@ -188,8 +190,9 @@ export class EdgeHooks {
       sendProblem(reply, MALFORMED_KEY);
       return false;
     }
-    const ticket = new RequestTicket(merchantId, key, fingerprintOf(method, rawPath(request), edge.rawBody));
-    const { idempotency } = this.connected();
+    const { idempotency, seal } = this.connected();
+    const fingerprint = fingerprintOf(method, rawPath(request), edge.rawBody);
+    const ticket = new RequestTicket(merchantId, key, fingerprint, seal);
     const taken = idempotency.enter(ticket);
     if (taken !== null) {
       refuseKey(request, reply, taken);

@@ -25,8 +25,11 @@ export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');
 export interface IdempotencyTicket {
   /** Id of the aggregate this request creates: the same for every repeat under one key. */
   id(purpose: string): string;
-  /** The answer to hand to `CommandLoop.execute`; undefined without a key. */
-  answer(status: number, body: string): StoredAnswer | undefined;
+  /**
+   * The answer to hand to `CommandLoop.execute`; undefined without a key. With `holdsSecret` it is stored sealed,
+   * and opened when it is replayed.
+   */
+  answer(status: number, body: string, options?: { readonly holdsSecret: boolean }): StoredAnswer | undefined;
 }
 
 /** Answers of keyed requests, by (scope, key); the event store provides it. */

@@ -3,8 +3,10 @@ import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { Sealer } from '../sealing/sealer.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission } from './admission.js';
+import { AnswerSeal } from './answer-seal.js';
 import { ANSWER_STORE, MERCHANT_DIRECTORY, type AnswerStore, type MerchantDirectory } from './edge.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { Idempotency } from './idempotency.js';
@@ -37,6 +39,7 @@ export class HttpModule implements OnModuleInit, OnApplicationShutdown {
     adapter.edge.connect({
       admission: new Admission(directory, this.limiter),
       idempotency: new Idempotency(answers, events.carriesAnswers),
+      seal: new AnswerSeal(this.modules.get(Sealer, anywhere)),
       log: this.modules.get(Log, anywhere),
     });
   }

@@ -61,7 +61,7 @@ export class Idempotency {
     const travelled = this.commitsCarryAnswers && offered?.status === status && offered.body === body;
     if (travelled) return null;
     const { scope, key, fingerprint } = ticket;
-    return this.answers.storeOrGet({ scope, key, fingerprint, status, body });
+    return this.answers.storeOrGet(ticket.atRest({ scope, key, fingerprint, status, body }));
   }
 }
 
@@ -75,9 +75,10 @@ export function dressReplay(request: FastifyRequest, reply: FastifyReply, answer
   }
   edge.idempotency = 'replayed';
   reply.code(answer.status).header('idempotent-replayed', 'true');
-  if (answer.body === '') reply.removeHeader('content-type');
+  const body = edge.ticket.opened(answer);
+  if (body === '') reply.removeHeader('content-type');
   else reply.header('content-type', answer.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
-  return answer.body;
+  return body;
 }
 
 export function sendReplay(request: FastifyRequest, reply: FastifyReply, answer: StoredAnswer): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoredAnswer } from '../../event-store/port.js';
 import { deriveId, isUuid, newId } from '../../kernel/ids.js';
+import type { AnswerSeal } from './answer-seal.js';
 import type { IdempotencyTicket } from './edge.js';
 
 /**
@@ -22,11 +23,13 @@ export function fingerprintOf(method: string, path: string, body: Buffer): strin
 export class RequestTicket implements IdempotencyTicket {
   private seed: string | null;
   private lastOffered: StoredAnswer | undefined;
+  private holdsSecret = false;
 
   constructor(
     readonly scope: string,
     readonly key: string | null,
     readonly fingerprint: string,
+    private readonly seal: AnswerSeal | null = null,
   ) {
     this.seed = key;
   }
@@ -36,10 +39,23 @@ export class RequestTicket implements IdempotencyTicket {
     return deriveId(this.scope, this.seed, purpose);
   }
 
-  answer(status: number, body: string): StoredAnswer | undefined {
+  answer(status: number, body: string, { holdsSecret } = { holdsSecret: false }): StoredAnswer | undefined {
     if (this.key === null) return undefined;
+    this.holdsSecret ||= holdsSecret;
     this.lastOffered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
-    return this.lastOffered;
+    return this.atRest(this.lastOffered);
+  }
+
+  /** An answer of this request as it may be stored. */
+  atRest(answer: StoredAnswer): StoredAnswer {
+    if (!this.holdsSecret) return answer;
+    if (this.seal === null) throw new Error('an answer with a secret needs a seal');
+    return this.seal.seal(answer);
+  }
+
+  /** The body of a stored answer as it was given. */
+  opened(answer: StoredAnswer): string {
+    return this.seal === null ? answer.body : this.seal.open(answer).body;
   }
 
   /** The answer that last went along with a commit. */

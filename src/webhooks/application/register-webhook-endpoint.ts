@@ -57,7 +57,10 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
       webhookEndpoints,
       caller.merchantId,
       (before) => register(command, before),
-      { metadata: caller.metadata, answer: (after) => caller.ticket.answer(201, bodyOf(after)) },
+      {
+        metadata: caller.metadata,
+        answer: (after) => caller.ticket.answer(201, bodyOf(after), { holdsSecret: true }),
+      },
     );
     return { body: bodyOf(state), position };
   }
