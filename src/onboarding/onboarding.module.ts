@@ -28,6 +28,9 @@ import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
+import { WidgetSessions } from './http/widget/sessions.js';
+import { WidgetSteps } from './http/widget/steps.js';
+import { WidgetServer } from './http/widget/widget-server.js';
 
 const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
   'onboarding.details_confirmed.v1': {
@@ -64,6 +67,9 @@ export class OnboardingModule implements OnModuleInit {
         SubmitKycHandler,
         AdvanceOnboardingHandler,
         StepsWorker,
+        WidgetSessions,
+        WidgetSteps,
+        WidgetServer,
         ...providers,
       ],
     };

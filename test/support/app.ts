@@ -33,6 +33,7 @@ export type TestSettings = Readonly<Record<string, string>>;
 
 const SETTINGS: TestSettings = {
   PORT: '0',
+  WIDGET_PORT: '0',
   METRICS_PORT: '0',
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_MINUTE: '1000000',

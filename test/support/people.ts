@@ -38,6 +38,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     DATABASE_POOL_SIZE: '6',
     MASTER_KEY: options.masterKey ?? randomBytes(32).toString('hex'),
     ROLES: options.roles ?? 'api,worker',
+    WIDGET_PORT: '0',
   });
   const builder = Test.createTestingModule({
     imports: [

@@ -31,6 +31,15 @@ export class PhoneCodes {
     return code;
   }
 
+  /** Whether a code was issued for the user less than `seconds` ago, and is not used yet. */
+  async issuedWithin(userId: string, seconds: number): Promise<boolean> {
+    const found = await this.database.query(
+      `select 1 from onboarding.phone_codes where user_id = $1 and expires_at > now() + make_interval(secs => $2)`,
+      [userId, VALID_SECONDS - seconds],
+    );
+    return found.length > 0;
+  }
+
   /** Whether that is the code that was sent to that number. True at most once for each code; every call counts as a try. */
   async redeem(userId: string, phoneNumber: string, code: string): Promise<boolean> {
     const [kept] = await this.database.query<{ code_hash: string }>(

@@ -3,7 +3,7 @@ import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs
 import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { onboarding, reached, verifyPhone, type Onboarding } from '../domain/onboarding.js';
+import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes } from './phone-codes.js';
 
@@ -34,9 +34,6 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
 
   async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
     const profile = await findApplicant(this.queryBus, merchantId, userId);
-    const { state } = await this.loop.load(onboarding, userId);
-    // A repeat finds the step taken and needs no second code.
-    if (reached(state, 'phone_verified')) return state;
     if (!(await this.codes.redeem(userId, phoneNumber, code))) {
       throw DomainError.invalid({ code: ['is wrong or no longer valid'] });
     }

@@ -1,0 +1,113 @@
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { toProblem } from '../../../platform/http/error-mapping.js';
+import { PROBLEM_TYPE, problemJson } from '../../../platform/http/problem.js';
+import { findApplicant } from '../../application/applicant.js';
+import { StartOnboarding } from '../../application/start-onboarding.js';
+import { acceptCallbackUrl } from './callback-url.js';
+import { onboardingPage } from './page.js';
+import { WidgetSteps } from './steps.js';
+
+const MAX_BODY_BYTES = 16_384;
+const TIMEOUT_MS = 15_000;
+
+/** Serves `{widget_url}/onboarding` (merchant-api section 4.5) on WIDGET_PORT, in processes with the role `widget`. */
+@Injectable()
+export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly server: FastifyInstance = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: TIMEOUT_MS,
+    keepAliveTimeout: 1000,
+  });
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'host' | 'widgetPort'>,
+    private readonly queryBus: QueryBus,
+    private readonly commandBus: CommandBus,
+    private readonly steps: WidgetSteps,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.roles.includes('widget')) return;
+    this.server.get('/onboarding', (request, reply) => this.page(request, reply));
+    this.server.post('/onboarding/:merchantId/:userId/:step', (request, reply) => this.step(request, reply));
+    this.server.setErrorHandler((error, _request, reply) => refuse(reply, error));
+    this.server.setNotFoundHandler((_request, reply) => refuse(reply, DomainError.notFound('Page')));
+    await this.server.listen({ port: this.config.widgetPort, host: this.config.host });
+  }
+
+  /** The port it listens on; null without the role `widget`. */
+  get port(): number | null {
+    return (this.server.server.address() as AddressInfo | null)?.port ?? null;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.server.close();
+  }
+
+  private async page(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const query = request.query as Readonly<Record<string, unknown>>;
+    const [merchantId, userId] = [idOf(query['merchant_id']), idOf(query['user_id'])];
+    const callback = query['callback_url'];
+    const callbackUrl = typeof callback === 'string' ? acceptCallbackUrl(callback) : null;
+    if (callback !== undefined && callbackUrl === null) {
+      throw new DomainError(
+        'bad_request',
+        'callback_url must be an https address or the deep link of an app',
+      );
+    }
+    const { phoneNumber, email } = await findApplicant(this.queryBus, merchantId, userId);
+    await this.commandBus.execute(new StartOnboarding(merchantId, userId));
+    const nonce = randomBytes(16).toString('base64');
+    const policy = `default-src 'none'; connect-src 'self'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
+    return reply
+      .headers({
+        'content-security-policy': policy,
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+      })
+      .type('text/html; charset=utf-8')
+      .send(onboardingPage({ merchantId, userId, phoneNumber, email, callbackUrl, nonce }));
+  }
+
+  private async step(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const params = request.params as {
+      readonly merchantId: string;
+      readonly userId: string;
+      readonly step: string;
+    };
+    const step = Object.hasOwn(this.steps.byName, params.step) ? this.steps.byName[params.step] : undefined;
+    if (step === undefined) throw DomainError.notFound('Page');
+    const body = request.body;
+    if (typeof body !== 'object' || body === null)
+      throw new DomainError('bad_request', 'The body must be a JSON object');
+    const answer = await step({
+      merchantId: idOf(params.merchantId),
+      userId: idOf(params.userId),
+      session: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+      body: body as Readonly<Record<string, unknown>>,
+    });
+    return reply.header('cache-control', 'no-store').send(answer);
+  }
+}
+
+function idOf(value: unknown): string {
+  if (!isUuid(value)) throw DomainError.notFound('User');
+  return value.toLowerCase();
+}
+
+function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+  const problem = toProblem(error);
+  return reply.status(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
+}
