@@ -1,22 +1,33 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
-import { AuditModule } from './audit/audit.module.js';
 import { EventStoreModule } from './event-store/event-store.module.js';
 import { MerchantsModule } from './merchants/merchants.module.js';
+import { onboardingApi } from './onboarding/http/openapi.js';
 import { OnboardingModule } from './onboarding/onboarding.module.js';
+import { payoutsApi } from './payouts/http/openapi.js';
 import { PayoutsModule } from './payouts/payouts.module.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
+import type { OpenApiFragment } from './platform/openapi/fragment.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
+import { sandboxApi } from './platform/sandbox/openapi.js';
 import { SandboxModule } from './platform/sandbox/sandbox.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { usersApi } from './users/http/openapi.js';
 import { UsersModule } from './users/users.module.js';
+import { webhooksApi } from './webhooks/http/openapi.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
+
+/** What the OpenAPI document is made of: one fragment per context that has endpoints. */
+function apisOf(config: Config): readonly OpenApiFragment[] {
+  const sandbox = [sandboxApi, onboardingApi];
+  return [usersApi, payoutsApi, webhooksApi, ...(config.mode === 'sandbox' ? sandbox : [])];
+}
 
 /** The table of contents: what the service is made of, one line each. */
 @Module({})
@@ -34,13 +45,12 @@ export class AppModule {
         TelemetryModule,
         QueueModule,
         HttpModule,
-        OpenApiModule,
+        OpenApiModule.of(apisOf(config)),
         MerchantsModule,
         UsersModule,
         OnboardingModule.of(config),
         PayoutsModule,
         WebhooksModule,
-        AuditModule,
         ...(config.mode === 'sandbox' ? [SandboxModule] : []),
       ],
     };

@@ -1,0 +1,122 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, PreconditionFailed, type CommandLoop } from '../../event-store/command-loop.js';
+import type { EventMetadata, StreamAppend } from '../../event-store/port.js';
+import { streamOf } from '../../kernel/aggregate.js';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { isUuid } from '../../kernel/ids.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import type { IdempotencyTicket } from '../../platform/http/edge.js';
+import { payee } from '../../users/contract.js';
+import { payoutJson } from '../domain/payout-json.js';
+import { payout, report, type Payout, type Report } from '../domain/payout.js';
+import { PayeeCache } from './payee-cache.js';
+
+/** How often a report is decided again because the user changed in between. */
+const MAX_ATTEMPTS = 5;
+
+/** What a merchant reports; checked already (http/report-body.ts). */
+export interface PayoutReport {
+  readonly merchantId: string;
+  readonly userId: string;
+  readonly amount: string;
+  readonly transactionHash: string;
+  readonly customMetadata: string;
+}
+
+export interface ReportAnswer {
+  /** JSON text of the 201. */
+  readonly body: string;
+  /** Position to wait for in the views; null when the payout was there already. */
+  readonly position: string | null;
+}
+
+/** Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
+export class ReportPayout extends Command<ReportAnswer> {
+  constructor(
+    readonly report: PayoutReport,
+    readonly ticket: IdempotencyTicket,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+/** The hot path: one commit and no read, as long as the user is in memory and unchanged. */
+@CommandHandler(ReportPayout)
+export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'payoutVerificationWindowSeconds'>,
+    private readonly payees: PayeeCache,
+  ) {}
+
+  async execute(command: ReportPayout): Promise<ReportAnswer> {
+    if (!isUuid(command.report.userId)) throw DomainError.notFound('User');
+    const userId = command.report.userId.toLowerCase();
+    const decision = this.decisionOf(command, userId);
+    let expectNew = true;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(command, userId, decision, expectNew);
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) throw error;
+        if (error instanceof PreconditionFailed) this.payees.forget(userId);
+        // Refused as a new payout. As a repeat of one that stands it may still be right.
+        else if (error instanceof DomainError && expectNew) expectNew = false;
+        else throw error;
+      }
+    }
+  }
+
+  private async attempt(
+    command: ReportPayout,
+    userId: string,
+    decision: Report,
+    expectNew: boolean,
+  ): Promise<ReportAnswer> {
+    const loaded = await this.payees.get(userId);
+    const preconditions: StreamAppend[] = [];
+    if (loaded.revision !== null) {
+      preconditions.push({ stream: streamOf(payee, userId), events: [], expected: loaded.revision });
+    }
+    const { state, position } = await this.loop.execute(
+      payout,
+      decision.facts.payout_id,
+      (current) => report(decision, loaded.state, current),
+      {
+        metadata: command.cause,
+        preconditions,
+        expectNew,
+        answer: (after) => command.ticket.answer(201, answerOf(after)),
+      },
+    );
+    return { body: answerOf(state), position };
+  }
+
+  private decisionOf({ report: reported, ticket }: ReportPayout, userId: string): Report {
+    const now = this.clock.now();
+    return {
+      facts: {
+        payout_id: ticket.id('payout'),
+        merchant_id: reported.merchantId,
+        user_id: userId,
+        amount: reported.amount,
+        currency_code: 'USDC',
+        transaction_hash: reported.transactionHash,
+        custom_metadata: reported.customMetadata,
+        chain_id: this.config.chainId,
+      },
+      at: now.toISOString(),
+      expiresAt: new Date(now.getTime() + this.config.payoutVerificationWindowSeconds * 1000).toISOString(),
+    };
+  }
+}
+
+/** The answer to the report, also for a repeat that comes when the payout has its outcome. */
+function answerOf(state: Payout): string {
+  if (state.status === 'unreported') throw new Error('a reported payout has facts');
+  return `{"payout":${payoutJson(state.facts, 'pending', null, state.createdAt)}}`;
+}

@@ -1,0 +1,21 @@
+import { Controller, Get } from '@nestjs/common';
+import { DomainError } from '../../kernel/domain-error.js';
+import { Database } from '../../platform/database/database.js';
+import { MerchantId, UuidParam } from '../../platform/http/decorators.js';
+import { findBalance, type Balance } from '../views/find-balance.js';
+
+/** GET /merchants/v1/users/{id}/balance (merchant-api sections 2.3 and 4.1): what the user's payouts add up to. */
+@Controller('merchants/v1/users')
+export class BalanceController {
+  constructor(private readonly database: Database) {}
+
+  @Get(':id/balance')
+  async get(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'User') userId: string,
+  ): Promise<{ balance: Balance }> {
+    const balance = await findBalance(this.database, merchantId, userId);
+    if (balance === null) throw DomainError.notFound('User');
+    return { balance };
+  }
+}
