@@ -94,7 +94,10 @@ export interface EventStore {
   commit(commit: Commit): Promise<CommitResult>;
   /** Events of one stream in order; empty when it does not exist. */
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Up to `limit` events of all streams after `after` (null: from the start), in position order. */
+  /**
+   * Up to `limit` events of all streams after `after` (null: from the start), in position order. Fewer of them, where
+   * they are large, does not mean the end: only an empty page does.
+   */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
   /** Everything after `after`, then everything to come, in batches, missing nothing. */
   subscribe(after: string | null): Subscription;

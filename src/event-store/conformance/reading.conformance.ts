@@ -29,6 +29,27 @@ export function describeReading(subject: SubjectOf): void {
       expect(await store.head()).toBe(paged.at(-1)!.position);
     });
 
+    it('pages through large events without losing any', async () => {
+      const start = await store.head();
+      const stream = freshStream();
+      for (let n = 0; n < 24; n += 1) {
+        await append(
+          store,
+          stream,
+          [someEvent({ n, body: 'x'.repeat(900_000) })],
+          n === 0 ? 'no_stream' : n - 1,
+        );
+      }
+      const paged: RecordedEvent[] = [];
+      for (let page = await store.readAll(start, 5000); page.length > 0;) {
+        paged.push(...page);
+        page = await store.readAll(page.at(-1)!.position, 5000);
+      }
+      expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual(
+        Array.from({ length: 24 }, (_, n) => n),
+      );
+    });
+
     it('resumes after a kill where the checkpoint was', async () => {
       const stream = freshStream();
       const start = await store.head();

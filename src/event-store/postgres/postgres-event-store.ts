@@ -29,6 +29,8 @@ import { isDatabaseAway } from './unavailable.js';
 import { WriterConnection } from './writer-connection.js';
 
 const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
+/** The most data in one page: whoever asks for thousands of events must not get gigabytes. */
+const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, mostMs: 800 };
 const ATTEMPTS = 6;
 
@@ -76,7 +78,10 @@ export class PostgresEventStore implements EventStore {
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
     return this.read(
       'event_store.read_all',
-      `select ${COLUMNS} from event_store.events where position > $1 order by position limit $2`,
+      `select ${COLUMNS} from (
+         select e.*, sum(octet_length(data)) over (order by position rows unbounded preceding) as upto
+         from (select * from event_store.events where position > $1 order by position limit $2) e
+       ) p where upto - octet_length(data) < ${PAGE_BYTES} order by position`,
       [after ?? '-1', limit],
     );
   }

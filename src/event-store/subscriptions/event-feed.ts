@@ -3,7 +3,7 @@ import { comparePositions, type EventStore, type RecordedEvent, type Subscriptio
 import { Signal } from '../signal.js';
 
 /** Newest events kept for subscriptions that are nearly up to date. */
-const KEPT = 2000;
+const KEPT = 512;
 const OUTAGE = { firstMs: 50, mostMs: 5000 };
 
 /**

@@ -52,6 +52,7 @@ export class SubscriptionLoop {
   /** While a batch fails: its last position. Up to there it is taken in smaller pieces. */
   private troubleUntil: string | null = null;
   private inHand: readonly RecordedEvent[] = [];
+  private ahead: { readonly after: string; readonly events: Promise<readonly RecordedEvent[]> } | null = null;
 
   constructor(
     private readonly definition: SubscriptionDefinition,
@@ -83,13 +84,14 @@ export class SubscriptionLoop {
   }
 
   private async step(signal: AbortSignal): Promise<void> {
-    const events = await this.parts.feed.after(this.seen, this.limit, LAZY_MS);
+    const events = await this.next();
     if (events.length === 0 || signal.aborted) {
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
       return;
     }
     this.inHand = events;
     const last = events.at(-1)!.position;
+    if (events.length >= this.limit) this.readAhead(last);
     const wanted = events.filter(({ type }) => this.wants(type));
     if (wanted.length > 0) {
       const decoded = await this.parts.codec.decode(wanted);
@@ -106,6 +108,21 @@ export class SubscriptionLoop {
       this.passed(last);
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
     }
+  }
+
+  private async next(): Promise<readonly RecordedEvent[]> {
+    const { ahead } = this;
+    this.ahead = null;
+    if (ahead !== null && ahead.after === this.seen) return ahead.events;
+    return this.parts.feed.after(this.seen, this.limit, LAZY_MS);
+  }
+
+  /** While catching up: the next page is read while this one is applied. */
+  private readAhead(after: string): void {
+    const events = this.parts.feed.after(after, this.limit, LAZY_MS);
+    // Awaited in the next step; until then a failure must not count as unhandled.
+    events.catch(() => undefined);
+    this.ahead = { after, events };
   }
 
   private wake(events: readonly RecordedEvent[]): void {
@@ -167,6 +184,7 @@ export class SubscriptionLoop {
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.failures += 1;
+    this.ahead = null;
     const outage = isDatabaseAway(error) || error instanceof EventStoreUnavailable;
     const size = this.inHand.length;
     if (!outage && size > 1 && (this.failures >= PATIENCE || this.troubleUntil !== null)) {

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PoolClient } from 'pg';
+import { SubscriptionLab, WANTED } from '../../../test/support/subscription-lab.js';
+import { Checkpoints } from './checkpoints.js';
+import { ViewProgress } from './view-progress.js';
+
+describe('read models, seen from outside', () => {
+  let lab: SubscriptionLab;
+
+  beforeAll(async () => {
+    lab = await SubscriptionLab.open();
+  });
+
+  beforeEach(async () => {
+    await lab.begin();
+  });
+
+  afterEach(async () => {
+    await lab.end();
+  });
+
+  afterAll(async () => {
+    await lab.database.drop();
+  });
+
+  describe('read your own writes', () => {
+    it('waits for the runner of another process', async () => {
+      const worker = lab.process(lab.view());
+      worker.runner.start();
+      const api = lab.process();
+      expect(await api.progress.reached(lab.name, await lab.write(1))).toBe(true);
+      expect(await lab.applied()).toEqual([0]);
+    });
+
+    it('gives up after its bound, and has nothing to wait for when nothing was written', async () => {
+      const checkpoints = new Checkpoints(lab.database.database);
+      const progress = new ViewProgress(checkpoints, { readYourWritesMs: 30 });
+      expect(await progress.reached(lab.name, await lab.write(1))).toBe(false);
+      expect(await progress.reached(lab.name, null)).toBe(true);
+    });
+  });
+
+  describe('lag', () => {
+    it('is the age of the oldest event behind which the checkpoint stays, in any process', async () => {
+      await lab.write(2);
+      const { runner, progress, lagAfter } = lab.process(lab.view());
+      expect(await lagAfter(60_000).of(lab.name)).toBeGreaterThan(50_000);
+      runner.start();
+      expect(await progress.reached(lab.name, await lab.writer.head())).toBe(true);
+      expect(await lagAfter(60_000).of(lab.name)).toBe(0);
+    });
+  });
+
+  describe('rebuild', () => {
+    const reset = async (tx: PoolClient): Promise<void> => {
+      await tx.query('delete from seen where name = $1', [lab.name]);
+    };
+
+    it('replays everything while readers see the old rows, and the runner goes on behind it', async () => {
+      const { rebuild, runner, progress, checkpoints } = lab.process(lab.view({ reset }));
+      await checkpoints.replace(lab.name, async () => null);
+      runner.start();
+      expect(await progress.reached(lab.name, await lab.write(2))).toBe(true);
+      const before = await lab.applied();
+      const seenMeanwhile: number[][] = [];
+      const watching = lab.view({
+        reset,
+        apply: async (events, tx) => {
+          seenMeanwhile.push(await lab.applied());
+          await lab.insert(events, tx);
+        },
+      });
+      const operator = lab.process(watching);
+      const rebuilt = await operator.rebuild.rebuild(lab.name);
+      expect(rebuilt.events).toBe(before.length);
+      expect(await lab.applied()).toEqual(before);
+      expect(seenMeanwhile).not.toHaveLength(0);
+      for (const rows of seenMeanwhile) expect(rows).toEqual(before);
+      expect(await progress.reached(lab.name, await lab.write(1, WANTED, 99))).toBe(true);
+      expect((await lab.applied()).at(-1)).toBe(99);
+      expect(rebuild.names()).toEqual([lab.name]);
+    });
+
+    it('uses the fast way of a definition that has one', async () => {
+      let total = 0;
+      const counting = lab.view({
+        rebuild: async (history) => {
+          for await (const events of history) total += events.length;
+        },
+      });
+      const { rebuild } = lab.process(counting);
+      await lab.write(120);
+      const rebuilt = await rebuild.rebuild(lab.name);
+      expect(rebuilt).toMatchObject({ events: total, position: await lab.writer.head() });
+      expect(total).toBeGreaterThan(100);
+    });
+
+    it('refuses sagas and unknown names', async () => {
+      const { rebuild } = lab.process(lab.view());
+      await expect(rebuild.rebuild(lab.name)).rejects.toThrow('no read model');
+      await expect(rebuild.rebuild('unknown')).rejects.toThrow('no subscription unknown');
+    });
+  });
+});

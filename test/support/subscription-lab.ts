@@ -1,0 +1,120 @@
+import type { PoolClient } from 'pg';
+import { EventCodec } from '../../src/event-store/event-codec.js';
+import { EventRegistry } from '../../src/event-store/event-registry.js';
+import type { RecordedEvent } from '../../src/event-store/port.js';
+import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
+import type { SubscriptionDefinition } from '../../src/event-store/projection.js';
+import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
+import { ReadModelRebuild } from '../../src/event-store/subscriptions/read-model-rebuild.js';
+import { SubscriptionLag } from '../../src/event-store/subscriptions/subscription-lag.js';
+import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
+import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
+import { newId } from '../../src/kernel/ids.js';
+import { testDatabase, type TestDatabase } from './postgres.js';
+
+export const WANTED = 'thing.wanted.v1';
+export const OTHER = 'thing.other.v1';
+
+const READ_YOUR_WRITES_MS = 5000;
+
+/** What one process of the service holds to run subscriptions. */
+export interface SubscriptionProcess {
+  readonly checkpoints: Checkpoints;
+  readonly progress: ViewProgress;
+  readonly runner: SubscriptionRunner;
+  readonly rebuild: ReadModelRebuild;
+  /** Measures as if it were `ms` later. */
+  lagAfter(ms: number): SubscriptionLag;
+}
+
+/** One database with a read model `seen` in which no event may come twice, and as many processes as one likes. */
+export class SubscriptionLab {
+  /** The subscription under test; {@link begin} gives each test its own. */
+  name = '';
+  private count = 0;
+  private readonly running: SubscriptionRunner[] = [];
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly writer: PostgresEventStore,
+  ) {}
+
+  static async open(): Promise<SubscriptionLab> {
+    const database = await testDatabase({ poolSize: 24 });
+    await database.pool.query(
+      'create table seen (name text, id uuid, n int, place bigserial, primary key (name, id))',
+    );
+    return new SubscriptionLab(database, new PostgresEventStore(database.pool));
+  }
+
+  /** A new subscription whose checkpoint is where the log ends now, so that events of other tests do not count. */
+  async begin(): Promise<void> {
+    this.count += 1;
+    this.name = `spec.${this.count}`;
+    await new Checkpoints(this.database.database).replace(this.name, async () => this.writer.head());
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.running.splice(0).map((runner) => runner.stop()));
+  }
+
+  process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
+    const store = new PostgresEventStore(this.database.pool);
+    const checkpoints = new Checkpoints(this.database.database);
+    const registry = new SubscriptionRegistry();
+    registry.register(...definitions);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    const codec = new EventCodec(new EventRegistry(), keys);
+    const config = { roles: ['worker' as const], readYourWritesMs: READ_YOUR_WRITES_MS };
+    const progress = new ViewProgress(checkpoints, config);
+    const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config);
+    this.running.push(runner);
+    return {
+      checkpoints,
+      progress,
+      runner,
+      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store),
+      lagAfter: (ms) =>
+        new SubscriptionLag(registry, checkpoints, store, { now: () => new Date(Date.now() + ms) }),
+    };
+  }
+
+  /** A definition that fails when it sees an event twice, so that nothing hides behind forgiveness. */
+  view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
+    return { name: this.name, events: [WANTED], apply: (events, tx) => this.insert(events, tx), ...extra };
+  }
+
+  async insert(events: readonly RecordedEvent[], tx: PoolClient): Promise<void> {
+    await tx.query('insert into seen (name, id, n) select $1, * from unnest($2::uuid[], $3::int[])', [
+      this.name,
+      events.map(({ id }) => id),
+      events.map(({ data }) => Number(data['n'])),
+    ]);
+  }
+
+  /** Writes events numbered from `from` on; the position of the last. */
+  async write(count: number, type = WANTED, from = 0): Promise<string> {
+    const events = Array.from({ length: count }, (_, n) => {
+      return { id: newId(), type, data: { n: from + n }, metadata: {} };
+    });
+    const append = { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
+    const result = await this.writer.commit({ appends: [append] });
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    return result.position!;
+  }
+
+  /** Numbers of the events in the read model, in the order they were applied. */
+  async applied(): Promise<number[]> {
+    const { rows } = await this.database.pool.query<{ n: number }>(
+      'select n from seen where name = $1 order by place',
+      [this.name],
+    );
+    return rows.map(({ n }) => n);
+  }
+}
+
+/** 0, 1, ... below `count`. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
