@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { failpoints } from './suites/failpoints.js';
 import { killApp } from './suites/kill-app.js';
+import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
 import { races } from './suites/races.js';
 import { repeats } from './suites/repeats.js';
@@ -15,6 +16,7 @@ const SUITES: Readonly<
   failpoints: { suite: failpoints, count: 2, of: 'turns over all points' },
   'kill-app': { suite: killApp, count: 100, of: 'kills' },
   'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
+  'kill-both': { suite: killBoth, count: 30, of: 'kills' },
   sigterm: { suite: sigterm, count: 20, of: 'terminations' },
   races: { suite: races, count: 5, of: 'rounds' },
 };

@@ -7,6 +7,8 @@ export interface Operation {
   readonly path: string;
   /** Stored name of the one event it writes. */
   readonly event: string;
+  /** Whether its answer waits until the read models show it. */
+  readonly waitsForViews: boolean;
   /** A body that no other call sends. `userId` belongs to the merchant who sends it. */
   body(userId: string): string;
 }
@@ -15,6 +17,7 @@ export const REPORT: Operation = {
   name: 'payouts/report',
   path: '/merchants/v1/payouts/report',
   event: 'payout.reported.v1',
+  waitsForViews: true,
   body: (userId) =>
     JSON.stringify({
       user_id: userId,
@@ -26,6 +29,7 @@ export const CREATE_USER: Operation = {
   name: 'users',
   path: '/merchants/v1/users',
   event: 'user.created.v1',
+  waitsForViews: false,
   body: () => JSON.stringify({ phone_number: randomPhone(), external_id: randomUUID() }),
 };
 
@@ -33,6 +37,7 @@ export const REGISTER_ENDPOINT: Operation = {
   name: 'webhook_endpoints',
   path: '/merchants/v1/webhook_endpoints',
   event: 'webhook_endpoint.registered.v1',
+  waitsForViews: true,
   body: () => JSON.stringify({ webhook_endpoint: { url: `http://127.0.0.1:9/${randomUUID()}` } }),
 };
 

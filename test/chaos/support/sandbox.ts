@@ -77,6 +77,9 @@ export class Sandbox {
   /** Resolves when every dependency is there. Throws when the process ends first. */
   async ready(patienceMs = 60_000): Promise<void> {
     await ready(this.running, `${this.baseUrl}/health/ready`, patienceMs);
+    // It listens first and writes down its merchants then.
+    const told = await until(() => existsSync(join(this.dir, 'sandbox.json')), 10_000);
+    if (!told) throw new Error('the sandbox wrote no sandbox.json');
   }
 
   /** `kill -9` of the service process alone; resolves when it is gone. */
