@@ -53,14 +53,14 @@ const VECTORS = [
 test.each(VECTORS)('signs $name as anybody would', (vector) => {
   const body = Buffer.from(vector.body, 'latin1' in vector ? 'latin1' : 'utf8');
   const prefix = signedPrefix(vector.timestamp, vector.method, vector.path);
-  expect(sign(vector.key, prefix, body)).toBe(vector.hex);
+  expect(sign(vector.key, prefix, body).toString('hex')).toBe(vector.hex);
   expect(isSignedBy(['another key', vector.key], vector.hex, prefix, body)).toBe(true);
   expect(isSignedBy(['another key'], vector.hex, prefix, body)).toBe(false);
 });
 
 test('only lower-case hex of the right length matches', () => {
   const prefix = signedPrefix('1700000000', 'GET', '/');
-  const hex = sign('key', prefix, Buffer.alloc(0));
+  const hex = sign('key', prefix, Buffer.alloc(0)).toString('hex');
   const signed = (signature: string) => isSignedBy(['key'], signature, prefix, Buffer.alloc(0));
   expect(signed(hex)).toBe(true);
   expect(signed(hex.toUpperCase())).toBe(false);

@@ -1,3 +1,5 @@
+import { mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Injectable, type LoggerService } from '@nestjs/common';
 import pino from 'pino';
 import type { Config } from '../config/config.js';
@@ -16,30 +18,45 @@ const FLUSH_MS = 250;
  */
 export class Log {
   private readonly free: pino.Logger;
-  private readonly wide: pino.Logger;
   private readonly timer: NodeJS.Timeout;
 
   private constructor(
     private readonly destination: ReturnType<typeof pino.destination>,
     level: string,
   ) {
-    const base = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
-    const formatters = { level: (label: string) => ({ level: label }) };
-    this.wide = pino({ ...base, formatters }, destination);
-    // Errors are made plain while they are redacted; pino's own serializer would see an object without a type.
-    const serializers = { err: (shown: unknown) => shown };
-    this.free = pino({ ...base, serializers, formatters: { ...formatters, log: redact } }, destination);
+    this.free = pino(
+      {
+        level,
+        base: { pid: process.pid },
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }), log: redact },
+        // Errors are made plain while they are redacted; pino's own serializer would see an object without a type.
+        serializers: { err: (shown: unknown) => shown },
+      },
+      destination,
+    );
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }
 
   static open(config: Pick<Config, 'logLevel' | 'logFile'>): Log {
-    const where = config.logFile === null ? { fd: 1 } : { dest: config.logFile, mkdir: true };
-    return new Log(pino.destination({ ...where, sync: false, minLength: BUFFER_BYTES }), config.logLevel);
+    const fd = config.logFile === null ? 1 : openFile(config.logFile);
+    return new Log(pino.destination({ fd, sync: false, minLength: BUFFER_BYTES }), config.logLevel);
   }
 
-  /** A line whose fields were chosen with care: no secrets, no personal data. Nothing is redacted, so it is cheap. */
+  /**
+   * A line whose fields were chosen with care: no secrets, no personal data. It is written as it stands, in the form
+   * of the other lines: neither redacted nor serialized field by field, because every request writes one.
+   */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
-    this.wide[level](fields, message);
+    if (!this.free.isLevelEnabled(level)) return;
+    const line = JSON.stringify({
+      level,
+      time: new Date().toISOString(),
+      pid: process.pid,
+      ...fields,
+      msg: message,
+    });
+    this.destination.write(`${line}\n`);
   }
 
   /** A line with whatever there is to say; secrets and personal data are redacted by name and by form. */
@@ -56,6 +73,12 @@ export class Log {
     clearInterval(this.timer);
     this.destination.flushSync();
   }
+}
+
+/** Opened at once, so that a process that ends right away still writes what it logged. */
+function openFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  return openSync(path, 'a');
 }
 
 /** Nest's own log lines, in the same form. Hand it to `NestFactory.create(..., { logger })`. */
