@@ -63,7 +63,6 @@ export class Views {
     runner.start();
     const reached = await progress.reached(PAYOUT_VIEWS, head);
     await runner.stop();
-    progress.onModuleDestroy();
     if (!reached) throw new Error('the read models did not catch up');
   }
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { failpoint } from '../../platform/failpoints.js';
 import { comparePositions } from '../port.js';
@@ -17,7 +17,7 @@ interface Waiter {
  * tells how far it is; for runners elsewhere the checkpoints are polled, and only while somebody waits.
  */
 @Injectable()
-export class ViewProgress implements OnApplicationShutdown {
+export class ViewProgress {
   private readonly positions = new Map<string, string>();
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
@@ -46,10 +46,6 @@ export class ViewProgress implements OnApplicationShutdown {
     }
   }
 
-  onApplicationShutdown(): void {
-    if (this.poll !== null) clearTimeout(this.poll);
-  }
-
   private hasPassed(name: string, position: string): boolean {
     return comparePositions(this.positions.get(name) ?? null, position) >= 0;
   }
@@ -74,7 +70,7 @@ export class ViewProgress implements OnApplicationShutdown {
         this.poll = null;
         if (this.waiters.size > 0) this.schedulePoll();
       });
-    }, POLL_MS);
+    }, POLL_MS).unref();
   }
 
   private async look(): Promise<void> {
