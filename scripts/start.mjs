@@ -2,7 +2,7 @@
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
 import { build, install, requireNode } from './lib/installation.mjs';
-import { dataDir, ending, startService, stopService } from './lib/service.mjs';
+import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import { bold, complain, cyan, dim, elapsed, green, Problem, say, step, table } from './lib/terminal.mjs';
 
 const began = performance.now();
@@ -17,9 +17,10 @@ try {
   say(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
   await install();
   await build();
-  const service = await startService();
+  const signalled = nextSignal();
+  const service = await startService(signalled);
   await welcome(service.sandbox);
-  const signal = await Promise.race([nextSignal(), service.exited.then(() => null)]);
+  const signal = await Promise.race([signalled, service.exited.then(() => null)]);
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
 } catch (error) {
@@ -57,12 +58,6 @@ async function welcome(sandbox) {
 async function isServed(url) {
   const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null);
   return answer !== null && !(answer.status === 404 && url.endsWith('/docs'));
-}
-
-function nextSignal() {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
-  });
 }
 
 async function mourn(service) {

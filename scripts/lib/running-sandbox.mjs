@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from './installation.mjs';
-import { dataDir, startService, stopService } from './service.mjs';
+import { dataDir, nextSignal, startService, stopService } from './service.mjs';
 import { Problem, step } from './terminal.mjs';
 
 const BOOT_PATIENCE_MS = 60_000;
@@ -17,9 +17,9 @@ export async function useSandbox() {
   }
   await build();
   for (const name of ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'METRICS_PORT']) process.env[name] ??= '0';
-  const service = await startService();
-  const onSignal = () => void stopService(service).then(() => process.exit(130));
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, onSignal);
+  const signalled = nextSignal();
+  const service = await startService(signalled);
+  void signalled.then(() => stopService(service)).then(() => process.exit(130));
   return {
     sandbox: service.sandbox,
     letGo: () =>

@@ -1,6 +1,6 @@
 // Starts the service as a child and follows its boot.
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ROOT } from './installation.mjs';
 import { Problem, steps } from './terminal.mjs';
@@ -11,10 +11,10 @@ export function dataDir() {
 
 /**
  * Boots `node dist/main.js` and shows its steps. Answers when it is ready: what is in sandbox.json, and the child.
- * Its log goes to DATA_DIR/service.log, so that the screen stays readable.
+ * A signal that comes before that ends the boot. Its log goes to DATA_DIR/service.log, so that the screen stays readable.
  */
-export async function startService() {
-  mkdirSync(dataDir(), { recursive: true, mode: 0o711 });
+export async function startService(signalled) {
+  makeDataDir();
   const logFile = process.env.LOG_FILE || join(dataDir(), 'service.log');
   const logged = existsSync(logFile) ? statSync(logFile).size : 0;
   const log = openSync(logFile, 'a', 0o600);
@@ -30,25 +30,48 @@ export async function startService() {
   const service = { child, exited, logFile };
   steps.begin('Service');
   return new Promise((ready, failed) => {
+    let state = 'booting';
+    void signalled.then(() => {
+      if (state !== 'booting') return;
+      state = 'interrupted';
+      child.kill('SIGTERM');
+    });
     child.on('error', (error) => failed(new Problem(`The service could not be started: ${error.message}`)));
     child.on('message', (message) => {
       if (message.type === 'started') steps.begin(message.step);
       else if (message.type === 'done') steps.done(message.step, message.note);
       else if (message.type === 'ready') {
+        state = 'ready';
         steps.done('Service', `ready, process ${child.pid}`);
         ready({ ...service, sandbox: message.sandbox });
       }
     });
     void exited.then(({ code, signal }) => {
+      if (state === 'interrupted')
+        return failed(new Problem('Stopped before it was ready; nothing is left running.'));
       failed(new Problem(reasonFor(code, signal, logFile, logged)));
     });
   });
+}
+
+/** Open for passing through: PostgreSQL may run as another user. */
+function makeDataDir() {
+  if (existsSync(dataDir())) return;
+  mkdirSync(dataDir(), { recursive: true });
+  chmodSync(dataDir(), 0o711);
 }
 
 /** Asks the service to end, and waits until it has drained. */
 export async function stopService({ child, exited }) {
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
   await exited;
+}
+
+/** From here on SIGINT, SIGTERM and SIGHUP no longer end this command; the first one is the answer. */
+export function nextSignal() {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
+  });
 }
 
 export function ending(code, signal) {

@@ -45,6 +45,7 @@ export async function prepareChain(
     usdcAddress: address,
     note: NOTES[chain.origin],
     stop: async () => {
+      await supervisor.stop();
       await stopSaving();
       await chain.stop();
     },

@@ -46,7 +46,11 @@ export async function prepareDatabase(
   return {
     url: server.url(DATABASE),
     note: NOTES[server.origin],
-    stop: () => server.stop(),
+    stop: async () => {
+      // Or it would be started again at once.
+      await supervisor.stop();
+      await server.stop();
+    },
   };
 }
 

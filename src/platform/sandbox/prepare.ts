@@ -13,6 +13,7 @@ import { SandboxError } from './sandbox-error.js';
 import type { SandboxFile } from './sandbox-file.js';
 import { SecretsFile } from './secrets.js';
 import { Supervisor } from './supervisor.js';
+import { Teardown } from './teardown.js';
 import { fundedPrivateKey, usdcAddress } from './usdc.js';
 
 export interface Sandbox {
@@ -33,28 +34,22 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
   followParent();
   const dataDir = makeDataDir(given.dataDir);
   const unlock = await lockDataDir(dataDir);
-  const stops: (() => Promise<void>)[] = [async () => unlock()];
-  const stop = async (): Promise<void> => {
-    for (const each of stops.splice(0).reverse()) await each();
-  };
+  const teardown = new Teardown();
+  teardown.add(unlock);
   try {
     const file = join(dataDir, 'sandbox.json');
     rmSync(file, { force: true });
-    stops.push(async () => rmSync(file, { force: true }));
+    teardown.add(() => rmSync(file, { force: true }));
+    teardown.onEarlySignal();
     const config = { ...given, dataDir, ...(await preparePorts(given)) };
     const secrets = SecretsFile.open(dataDir);
     const supervisor = new Supervisor((message) => process.stderr.write(`sandbox: ${message}\n`));
-    const part = async <T extends { stop(): Promise<void> }>(work: Promise<T>): Promise<T> => {
-      const made = await work;
-      stops.push(() => made.stop());
-      return made;
-    };
+    teardown.add(() => supervisor.stop());
     const note = (made: { note: string }): string => made.note;
     const prepared = await Promise.allSettled([
-      step('PostgreSQL', () => part(prepareDatabase(config, dataDir, secrets, supervisor)), note),
-      step('Dev chain', () => part(prepareChain(config, dataDir, supervisor)), note),
+      step('PostgreSQL', () => teardown.start(prepareDatabase(config, dataDir, secrets, supervisor)), note),
+      step('Dev chain', () => teardown.start(prepareChain(config, dataDir, supervisor)), note),
     ]);
-    stops.push(() => supervisor.stop());
     const [database, chain] = prepared;
     if (database.status === 'rejected') throw database.reason;
     if (chain.status === 'rejected') throw chain.reason;
@@ -67,7 +62,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
     };
     return {
       config: complete,
-      stop,
+      stop: () => teardown.run(),
       ready: async (app, register) => {
         const merchants = await prepareMerchants(app, secrets, register);
         const content = {
@@ -82,7 +77,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
       },
     };
   } catch (error) {
-    await stop();
+    await teardown.run();
     throw error;
   }
 }

@@ -1,0 +1,80 @@
+/**
+ * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a cold start reads and
+ * compiles one file instead of two thousand. `dist/main.js` becomes the loader of it; the program that was built there
+ * stays as `dist/main.unbundled.js`. What is built otherwise (operator programs) is left as it is.
+ */
+import { build } from 'esbuild';
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const out = join(dist, 'bundle');
+
+/** Optional packages that are not installed stay as they are written: whoever asks for them at run time finds out. */
+const optionalPackages = {
+  name: 'optional-packages',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (pluginData === 'asked' || path.startsWith('node:')) return undefined;
+      const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      return found.errors.length > 0 ? { path, external: true } : found;
+    });
+  },
+};
+
+/** A module's own address: that of the file it was built to, not of the bundle, so that it finds what lies beside it. */
+const ownAddresses = {
+  name: 'own-addresses',
+  setup({ onLoad }) {
+    onLoad({ filter: /dist[/\\].*\.js$/ }, ({ path }) => {
+      if (relative(dist, path).startsWith('..')) return undefined;
+      const file = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
+      return {
+        contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', `__addressOf(${file})`),
+        loader: 'js',
+      };
+    });
+    // Nest asks for some packages in a way that bundlers do not see; a second copy of them would be loaded.
+    onLoad({ filter: /@nestjs[/\\].*\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, 'utf8').replaceAll(
+        /createRequire\(import\.meta\.url\)\('/g,
+        "require('",
+      );
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
+const unbundled = join(dist, 'main.unbundled.js');
+rmSync(out, { recursive: true, force: true });
+if (!existsSync(join(dist, 'main.js')))
+  throw new Error('dist/main.js is missing: this runs after nest build');
+renameSync(join(dist, 'main.js'), unbundled);
+
+await build({
+  entryPoints: [unbundled],
+  outfile: join(out, 'disburse.cjs'),
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  // Names of classes are what logs and dependency injection show.
+  keepNames: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // One byte per character: the file is read without being decoded.
+  charset: 'ascii',
+  legalComments: 'linked',
+  logLevel: 'error',
+  plugins: [optionalPackages, ownAddresses],
+  define: { 'import.meta.url': '__bundleAddress' },
+  banner: {
+    js: [
+      'const __addressOf = (file) => require("node:url").pathToFileURL(require("node:path").join(__dirname, "..", file)).href;',
+      'const __bundleAddress = require("node:url").pathToFileURL(__filename).href;',
+    ].join('\n'),
+  },
+});
+copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), join(dist, 'main.js'));

@@ -1,0 +1,55 @@
+/** What has to be undone, in the opposite order, once; also when the end comes while something is still starting. */
+export class Teardown {
+  private readonly steps: (() => Promise<void>)[] = [];
+  private readonly starting = new Set<Promise<unknown>>();
+  private running: Promise<void> | null = null;
+
+  add(step: () => Promise<void> | void): void {
+    this.steps.push(async () => step());
+  }
+
+  /** Waits for a part to start, and remembers to stop it. */
+  async start<T extends { stop(): Promise<void> }>(part: Promise<T>): Promise<T> {
+    this.starting.add(part);
+    try {
+      const started = await part;
+      this.add(() => started.stop());
+      return started;
+    } finally {
+      this.starting.delete(part);
+    }
+  }
+
+  /** Every step runs, whatever the others do; rejects with the first failure. */
+  run(): Promise<void> {
+    this.running ??= this.undo();
+    return this.running;
+  }
+
+  private async undo(): Promise<void> {
+    await Promise.allSettled(this.starting);
+    const failures: unknown[] = [];
+    for (const step of this.steps.splice(0).reverse())
+      await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /**
+   * SIGTERM and SIGINT run it and end the process with 130, until the service listens for them itself: Ctrl-C
+   * during the boot leaves no server behind.
+   */
+  onEarlySignal(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const end = (): void => {
+        if (process.listenerCount(signal) > 1) return;
+        void this.run()
+          .catch(() => undefined)
+          .then(() => process.exit(130));
+      };
+      process.on(signal, end);
+      this.add(() => {
+        process.off(signal, end);
+      });
+    }
+  }
+}
