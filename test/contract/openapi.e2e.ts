@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
 import type { OpenApiFragment } from '../../src/platform/openapi/fragment.js';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
-import { ContractChecker, expectResponseMatchesContract } from '../support/openapi.js';
+import { ContractChecker, expectResponseMatchesContract, routeDifferences } from '../support/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send, type Answer } from '../support/signed-client.js';
 
@@ -112,4 +112,15 @@ test('the page to read it loads nothing from elsewhere', async () => {
     expect((await send(`${edge.url}${part}`)).status).toBe(200);
   }
   expect((await send(`${edge.url}/docs/package.json`)).status).toBe(404);
+});
+
+test('routes that the document lacks are seen, and operations that nothing serves', async () => {
+  const document = (await send(`${edge.url}/openapi.json`)).json<Parameters<typeof routeDifferences>[1]>();
+  const routes = edge.adapter.routes.list();
+  const differences = routeDifferences(routes, document);
+  expect(differences.undocumented).toContain('POST /merchants/v1/probe/commit');
+  expect(differences.undocumented.every((route) => route.includes('/merchants/v1/probe/'))).toBe(true);
+  expect(differences.unserved).toEqual([]);
+  const fewer = routes.filter(({ url }) => url !== '/health/live');
+  expect(routeDifferences(fewer, document).unserved).toEqual(['GET /health/live']);
 });

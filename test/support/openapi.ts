@@ -118,13 +118,30 @@ export async function expectResponseMatchesContract(
   (await checker).expect(method, path, answer);
 }
 
-/** Paths of the document in the router's form, with their methods, sorted: `GET /merchants/v1/users/:id`. */
-export function documentedRoutes(document: Document): string[] {
-  return Object.entries(document.paths)
-    .flatMap(([path, operations]) =>
+/** Served besides the API, and told in words only. */
+const UNDOCUMENTED = ['GET /docs', 'GET /docs/:file'];
+
+/**
+ * Differences between the routes of an app (`adapter.routes.list()`) and its document, as `GET /merchants/v1/users/:id`;
+ * both lists are empty when they agree. HEAD comes with GET by itself.
+ */
+export function routeDifferences(
+  routes: readonly { readonly method: string; readonly url: string }[],
+  document: Document,
+): { readonly undocumented: string[]; readonly unserved: string[] } {
+  const served = new Set(
+    routes.filter(({ method }) => method !== 'HEAD').map(({ method, url }) => `${method} ${url}`),
+  );
+  const documented = new Set(
+    Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map(
         (method) => `${method.toUpperCase()} ${path.replace(/\{([^}]+)\}/g, ':$1')}`,
       ),
-    )
-    .sort();
+    ),
+  );
+  const known = new Set([...documented, ...UNDOCUMENTED]);
+  return {
+    undocumented: [...served].filter((route) => !known.has(route)).sort(),
+    unserved: [...documented].filter((route) => !served.has(route)).sort(),
+  };
 }

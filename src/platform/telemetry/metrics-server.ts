@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectNodeMetrics, registry } from './metrics.js';
+import { collectNodeMetrics, registry, scrape } from './metrics.js';
 
 /** GET /metrics on a listener of its own, so that the public port never shows it. */
 export class MetricsServer {
@@ -14,7 +14,7 @@ export class MetricsServer {
         response.writeHead(404).end();
         return;
       }
-      registry.metrics().then(
+      scrape().then(
         (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
         () => response.writeHead(500).end(),
       );

@@ -75,6 +75,19 @@ export const pendingPayouts = new Gauge({
   registers,
 });
 
+const measurements: (() => Promise<void>)[] = [];
+
+/** Has something measured, into a gauge, whenever GET /metrics is asked. One that fails leaves its gauge as it was. */
+export function measureOnScrape(measure: () => Promise<void>): void {
+  measurements.push(measure);
+}
+
+/** Everything, measured now, in Prometheus' text form. */
+export async function scrape(): Promise<string> {
+  await Promise.allSettled(measurements.map((measure) => measure()));
+  return registry.metrics();
+}
+
 let defaults = false;
 
 /** Adds the metrics of Node.js itself; once per process. */

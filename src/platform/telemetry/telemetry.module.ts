@@ -1,14 +1,28 @@
-import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Module,
+  Optional,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { CommitObservers } from '../../event-store/commit-observer.js';
 import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
+import { SubscriptionLag } from '../../event-store/subscriptions/subscription-lag.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { HealthController } from './health.controller.js';
 import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
 import { MetricsServer } from './metrics-server.js';
-import { appendDuration, appendUnits, commandConflicts } from './metrics.js';
+import {
+  appendDuration,
+  appendUnits,
+  commandConflicts,
+  measureOnScrape,
+  subscriptionLag,
+} from './metrics.js';
 
 /** The log, the metrics and the health of the process, for every module. main.ts starts {@link MetricsServer}. */
 @Global()
@@ -28,6 +42,8 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(MetricsServer) private readonly metrics: MetricsServer,
     @Inject(Database) private readonly database: Database,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
+    @Inject(CONFIG) private readonly config: Config,
+    @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
   ) {}
 
   onModuleInit(): void {
@@ -41,6 +57,21 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
         appendUnits.inc(units);
       },
       onConflict: (category) => commandConflicts.inc({ category }),
+    });
+    if (this.lag !== undefined) this.watchViews(this.lag);
+  }
+
+  private watchViews(lag: SubscriptionLag): void {
+    measureOnScrape(async () => {
+      for (const { name, ageMs } of await lag.all())
+        subscriptionLag.set({ subscription: name }, ageMs / 1000);
+    });
+    this.health.register({
+      name: 'views',
+      check: async () => {
+        const late = (await lag.all()).some(({ ageMs }) => ageMs > this.config.projectionLagLimitMs);
+        if (late) throw new Error('a subscription is too far behind');
+      },
     });
   }
 
