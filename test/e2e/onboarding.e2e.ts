@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { CompleteDeactivation } from '../../src/users/application/complete-deactivation.js';
 import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
 describe('POST /sandbox/users/{id}/complete_onboarding', () => {
@@ -13,9 +14,19 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   beforeAll(async () => {
     app = await startTestApp();
     ({ merchant } = app);
+    [merchant, app.secondMerchant].forEach(checkAnswers);
   });
   afterAll(() => app.close());
 
+  /** Every answer to this client is checked against the service's own OpenAPI document. */
+  const checkAnswers = (client: SignedClient): void => {
+    const send = client.call.bind(client);
+    client.call = async (call) => {
+      const answer = await send(call);
+      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, answer);
+      return answer;
+    };
+  };
   const createUser = async (): Promise<string> => {
     const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
     const answer = await merchant.post('/merchants/v1/users', { phone_number: phone });

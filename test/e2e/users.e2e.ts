@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -22,9 +23,19 @@ describe('users', () => {
   beforeAll(async () => {
     app = await startTestApp();
     ({ merchant, secondMerchant: other } = app);
+    [merchant, other].forEach(checkAnswers);
   });
   afterAll(() => app.close());
 
+  /** Every answer to this client is checked against the service's own OpenAPI document. */
+  const checkAnswers = (client: SignedClient): void => {
+    const send = client.call.bind(client);
+    client.call = async (call) => {
+      const answer = await send(call);
+      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, answer);
+      return answer;
+    };
+  };
   const create = (body: object, by = merchant, key?: string): Promise<Answer> => by.post(USERS, body, key);
   const created = async (body: object = {}, by = merchant): Promise<Record<string, string | null>> => {
     const answer = await create({ phone_number: randomPhone(), ...body }, by);

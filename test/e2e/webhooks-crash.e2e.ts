@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '../../src/kernel/ids.js';
+import { Database } from '../../src/platform/database/database.js';
+import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
+import { TestReceiver } from '../support/receiver.js';
+import { startRedis, type TestRedis } from '../support/redis.js';
+import { eventually, WebhookWorker } from '../support/webhook-worker.js';
+
+const SENDER = fileURLToPath(new URL('../support/webhook-sender.ts', import.meta.url));
+const masterKey = randomBytes(32).toString('hex');
+let redis: TestRedis | null;
+let databaseUrl: string;
+let receiver: TestReceiver;
+let merchantId: string;
+
+beforeAll(async () => {
+  [redis, databaseUrl] = await Promise.all([startRedis(), testDatabaseUrl()]);
+}, 200_000);
+afterAll(async () => {
+  await redis?.stop();
+  await dropTestDatabase(databaseUrl);
+});
+beforeEach(async () => {
+  receiver = await TestReceiver.start();
+  merchantId = newId();
+});
+afterEach(() => receiver.stop());
+
+it('what a process held that was killed while sending is sent by another', async () => {
+  const first = await WebhookWorker.start({ databaseUrl, masterKey });
+  const { id } = await first.register(merchantId, receiver.url);
+  await eventually(async () => ((await first.status(id)) === 'enabled' ? true : null), 5000);
+  await first.close();
+
+  receiver.behavior = () => undefined;
+  const database = await Database.connect({ url: databaseUrl, poolSize: 2, migrate: false });
+  await database.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
+     select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, 40)`,
+    [id, merchantId],
+  );
+  const sender = startSender();
+  await eventually(() => (receiver.received.length === 16 ? true : null), 20_000);
+  sender.kill('SIGKILL');
+  await once(sender, 'exit');
+  const [left] = await database.query<{ held: number }>(
+    'select count(leased_by)::int as held from webhooks.deliveries where endpoint_id = $1',
+    [id],
+  );
+  expect(left!.held).toBe(40);
+  await database.close();
+
+  const sentBefore = receiver.received.map(({ headers }) => headers['webhook-id']);
+  receiver.answers(200);
+  const second = await WebhookWorker.start({ databaseUrl, masterKey });
+  const rows = await second.settled(id, 40, 25_000);
+  expect(rows.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
+  const sentAfter = receiver.received.slice(16).map(({ headers }) => headers['webhook-id']);
+  expect(sentAfter.sort()).toEqual(rows.map((row) => row.delivery_id).sort());
+  expect(sentAfter).toEqual(expect.arrayContaining(sentBefore));
+  await second.close();
+}, 60_000);
+
+it.each(['PostgreSQL', 'Redis'])('the queue on %s wakes a lane for a retry when nobody sweeps', async (kind) => {
+  if (kind === 'Redis' && !redis) throw new Error('redis-server is missing and cannot be installed here');
+  const settings = kind === 'Redis' ? { QUEUE_URL: redis!.url } : undefined;
+  const worker = await WebhookWorker.start({ databaseUrl, masterKey, settings, sweeper: false });
+  receiver.answers(500, 500, 200);
+  const { id } = await worker.register(merchantId, receiver.url);
+  await worker.publish(merchantId);
+  expect(await worker.settled(id, 1, 10_000)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
+  await worker.close();
+});
+
+function startSender(): ChildProcess {
+  const env = { ...process.env, DATABASE_URL: databaseUrl, MASTER_KEY: masterKey, LOG_LEVEL: 'silent' };
+  return spawn(process.execPath, ['--import', 'tsx', SENDER], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...env, NODE_OPTIONS: '' },
+  });
+}

@@ -1,0 +1,38 @@
+import { Queue } from 'bullmq';
+import { CommandBus } from '@nestjs/cqrs';
+import { systemClock } from '../../src/kernel/clock.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { Database } from '../../src/platform/database/database.js';
+import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { ReceiverAddresses } from '../../src/webhooks/adapters/receiver-addresses.js';
+import { UndiciReceivers } from '../../src/webhooks/adapters/undici-receivers.js';
+import { DeliveryObserver } from '../../src/webhooks/application/delivering/delivery-observer.js';
+import { DeliverySender } from '../../src/webhooks/application/delivering/delivery-sender.js';
+import { DeliveryTable } from '../../src/webhooks/application/delivering/delivery-table.js';
+import { LANE_QUEUE, LaneClock } from '../../src/webhooks/application/delivering/lane-clock.js';
+import { Lanes } from '../../src/webhooks/application/delivering/lanes.js';
+import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.js';
+
+/** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
+const config = readConfig();
+const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4, migrate: false });
+const backend = await QueueBackend.connect(config.databaseUrl!);
+const table = new DeliveryTable(database);
+const sender = new DeliverySender(
+  table,
+  new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
+  new SigningSecrets(new Sealer(Buffer.from(config.masterKey!, 'hex'))),
+  Object.create(CommandBus.prototype) as CommandBus,
+  new DeliveryObserver(Log.open(config)),
+  new UndiciReceivers(config, new ReceiverAddresses(config)),
+  systemClock,
+  config,
+);
+const lanes = new Lanes(table, sender);
+for (;;) {
+  await table.beat();
+  for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}

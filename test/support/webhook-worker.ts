@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import type { Abstract, INestApplicationContext } from '@nestjs/common';
+import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import { EventRegistry } from '../../src/event-store/event-registry.js';
+import { EventStoreModule } from '../../src/event-store/event-store.module.js';
+import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/event-store/port.js';
+import { newId } from '../../src/kernel/ids.js';
+import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { Database } from '../../src/platform/database/database.js';
+import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { RequestTicket } from '../../src/platform/http/ticket.js';
+import { QueueModule } from '../../src/platform/queue/queue.module.js';
+import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
+import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import type { Caller } from '../../src/webhooks/application/caller.js';
+import { Sweeper } from '../../src/webhooks/application/delivering/sweeper.js';
+import { RegisterWebhookEndpoint } from '../../src/webhooks/application/register-webhook-endpoint.js';
+import { WebhooksModule } from '../../src/webhooks/webhooks.module.js';
+
+/** One delivery as it stands in the table. */
+export interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly state: string;
+  readonly attempts: number;
+}
+
+export interface RegisteredEndpoint {
+  readonly id: string;
+  readonly signing_secret: string;
+}
+
+export interface WebhookWorkerOptions {
+  readonly databaseUrl: string;
+  /** 64 hexadecimal digits; random when absent. */
+  readonly masterKey?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** False: nobody sweeps, so that only the queue and the saga wake lanes. */
+  readonly sweeper?: boolean;
+}
+
+/** The part of the service that webhooks need, as a worker process has it. */
+export class WebhookWorker {
+  private constructor(private readonly app: INestApplicationContext) {}
+
+  static async start({ databaseUrl, masterKey, settings, sweeper }: WebhookWorkerOptions): Promise<WebhookWorker> {
+    const config = readConfig({
+      ...{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'silent', METRICS_PORT: '0' },
+      MASTER_KEY: masterKey ?? randomBytes(32).toString('hex'),
+      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '500' },
+      ...settings,
+    });
+    const platform = [ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), DatabaseModule];
+    const builder = Test.createTestingModule({
+      imports: [...platform, SealingModule, EventStoreModule, TelemetryModule, QueueModule, WebhooksModule],
+    });
+    if (sweeper === false) builder.overrideProvider(Sweeper).useValue({});
+    const module = await builder.compile();
+    module.useLogger(false);
+    module.get(EventRegistry, { strict: false }).register([{ type: 'payout.received.v1' }]);
+    return new WebhookWorker(await module.init());
+  }
+
+  get<T>(type: Abstract<T>): T {
+    return this.app.get(type, { strict: false });
+  }
+
+  execute<R>(command: Command<R>): Promise<R> {
+    return this.get(CommandBus).execute(command);
+  }
+
+  caller(merchantId: string): Caller {
+    return { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
+  }
+
+  async register(merchantId: string, url: string): Promise<RegisteredEndpoint> {
+    const fields = { url, description: null, event_types: null };
+    const { body } = await this.execute(new RegisterWebhookEndpoint(this.caller(merchantId), fields));
+    return (JSON.parse(body) as { webhook_endpoint: RegisteredEndpoint }).webhook_endpoint;
+  }
+
+  /** Appends `count` payout.received events of the merchant. */
+  async publish(merchantId: string, count = 1): Promise<void> {
+    const events = Array.from({ length: count }, (): NewEvent => {
+      const facts = { payout_id: newId(), merchant_id: merchantId, user_id: newId(), amount: '1.50' };
+      const rest = { currency_code: 'USDC', transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1 };
+      const end = { log_index: 0, block_number: 1, received_at: new Date().toISOString() };
+      return { id: newId(), type: 'payout.received.v1', data: { ...facts, ...rest, ...end }, metadata: {} };
+    });
+    const store = this.app.get<EventStore>(EVENT_STORE, { strict: false });
+    await store.commit({ appends: [{ stream: `payout-${newId()}`, events, expected: 'any' }] });
+  }
+
+  deliveries(endpointId: string): Promise<DeliveryRow[]> {
+    return this.get(Database).query<DeliveryRow & Record<string, unknown>>(
+      'select delivery_id, state, attempts from webhooks.deliveries where endpoint_id = $1',
+      [endpointId],
+    );
+  }
+
+  /** The endpoint's deliveries once there are `count` and none is pending. */
+  settled(endpointId: string, count = 1, withinMs = 15_000): Promise<DeliveryRow[]> {
+    return eventually(async () => {
+      const found = await this.deliveries(endpointId);
+      return found.length === count && found.every((row) => row.state !== 'pending') ? found : null;
+    }, withinMs);
+  }
+
+  async status(endpointId: string): Promise<string | undefined> {
+    const found = await this.get(Database).query<{ status: string }>(
+      'select status from webhooks.lanes where endpoint_id = $1',
+      [endpointId],
+    );
+    return found[0]?.status;
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+}
+
+/** What `look` finds once it finds something. */
+export async function eventually<T>(look: () => Promise<T | null> | T | null, withinMs: number): Promise<T> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (performance.now() > until) throw new Error(`nothing within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
