@@ -3,8 +3,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
+import { drainHttp } from './platform/http/drain.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
-import { bodyValidation } from './platform/http/validation.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log, NestLog } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/telemetry/metrics-server.js';
@@ -22,21 +22,17 @@ export interface Service {
 /** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is away. */
 export async function startService(config: Config): Promise<Service> {
   const stopTracing = await startTracing(config);
-  const log = Log.open(config);
-  const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(config),
-    createFastifyAdapter(config),
-    {
-      logger: new NestLog(log),
-      abortOnError: false,
-    },
-  );
-  app.useGlobalPipes(bodyValidation);
+  const adapter = createFastifyAdapter(config);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(new NestLog(app.get(Log)));
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();
+    await drainHttp(adapter, config.shutdownGraceMs);
     await app.close();
     await stopTracing();
-    log.close();
   };
   try {
     const address = await listen(app, config);

@@ -89,14 +89,19 @@ function messageOf(error: unknown): unknown {
   return error instanceof Error ? error.message : error;
 }
 
-/** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
-function operatorConfig(env: NodeJS.ProcessEnv): Config {
+/** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. Enough for programs that open no seal. */
+export function databaseConfig(env: NodeJS.ProcessEnv): Config {
   const given = readConfig(env);
   const config =
     given.mode === 'sandbox' && given.databaseUrl === null ? { ...given, ...sandboxOf(given) } : given;
+  return { ...config, roles: [] };
+}
+
+function operatorConfig(env: NodeJS.ProcessEnv): Config {
+  const config = databaseConfig(env);
   if (config.masterKey === null)
     throw new ConfigError(`MASTER_KEY must be set. It is ${SETTINGS.masterKey.help}`);
-  return { ...config, roles: [] };
+  return config;
 }
 
 function sandboxOf({ dataDir, masterKey }: Config): Pick<Config, 'databaseUrl' | 'masterKey'> {

@@ -1,0 +1,183 @@
+import type { PoolClient } from 'pg';
+import { comparePositions, type EventStore } from '../../event-store/port.js';
+import type { Database } from '../../platform/database/database.js';
+import { Books, type BookedPayout, type Violation } from '../domain/books.js';
+
+/** The checkpoint that the read models of payouts stand at. */
+const PAYOUT_VIEWS = 'payouts.views';
+const EVENTS_PER_PAGE = 5000;
+const ROWS_PER_PAGE = 10_000;
+/** Differences listed; all are counted. */
+const LISTED = 50;
+
+/** What an audit found. Nothing is wrong when `violations` and `differences` are empty. */
+export interface AuditReport {
+  /** The position the books were replayed to: that of the read models. */
+  readonly position: string | null;
+  readonly events: number;
+  readonly payouts: { readonly pending: number; readonly received: number; readonly expired: number };
+  readonly users: number;
+  /** Sums over all users, in minor units, as decimal strings. */
+  readonly confirmed_minor: string;
+  readonly pending_minor: string;
+  /** Broken rules of the stream itself. */
+  readonly violations: readonly Violation[];
+  /** Rows of the read models that say something else than the replay; the first {@link LISTED}. */
+  readonly differences: readonly string[];
+  readonly difference_count: number;
+}
+
+/**
+ * Replays the stream up to where the read models stand, and compares every row with the books. The service may run:
+ * rows and their position are read from one snapshot of the database.
+ */
+export async function verifyBooks(database: Database, store: EventStore): Promise<AuditReport> {
+  return database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read, read only');
+    const checkpoint = await tx.query<{ position: string | null }>(
+      'select position from event_store.checkpoints where name = $1',
+      [PAYOUT_VIEWS],
+    );
+    const position = checkpoint.rows[0]?.position ?? null;
+    const books = await replay(store, position);
+    const differences = new Differences();
+    await comparePayouts(tx, books, differences);
+    await compareBalances(tx, books, differences);
+    return report(books, position, differences);
+  });
+}
+
+async function replay(store: EventStore, to: string | null): Promise<Books> {
+  const books = new Books();
+  let after: string | null = null;
+  while (to !== null && comparePositions(after, to) < 0) {
+    const page = await store.readAll(after, EVENTS_PER_PAGE);
+    if (page.length === 0) break;
+    for (const event of page) if (comparePositions(event.position, to) <= 0) books.add(event);
+    after = page.at(-1)!.position;
+  }
+  return books;
+}
+
+class Differences {
+  readonly listed: string[] = [];
+  count = 0;
+
+  add(what: string): void {
+    this.count += 1;
+    if (this.listed.length < LISTED) this.listed.push(what);
+  }
+}
+
+interface PayoutRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly user_id: string;
+  readonly status: number;
+  readonly amount_minor: string;
+  readonly body: string;
+}
+
+const STATUS = ['pending', 'received', 'expired'] as const;
+
+async function comparePayouts(tx: PoolClient, books: Books, differences: Differences): Promise<void> {
+  const seen = await pages<PayoutRow>(
+    tx,
+    `select id, merchant_id, user_id, status, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
+    ({ id }) => id,
+    (row) => {
+      const payout = books.payouts.get(row.id);
+      if (payout === undefined) differences.add(`payout ${row.id} has a row and no event`);
+      else if (!agrees(row, payout))
+        differences.add(`payout ${row.id} has a row that differs from its events`);
+    },
+  );
+  for (const id of books.payouts.keys())
+    if (!seen.has(id)) differences.add(`payout ${id} has events and no row`);
+}
+
+/** The row, and the answer the API gives from it. */
+function agrees(row: PayoutRow, payout: BookedPayout): boolean {
+  const answer = JSON.parse(row.body) as Record<string, unknown>;
+  return (
+    row.merchant_id === payout.merchantId &&
+    row.user_id === payout.userId &&
+    STATUS[row.status] === payout.status &&
+    BigInt(row.amount_minor) === payout.amountMinor &&
+    answer['id'] === payout.id &&
+    answer['user_id'] === payout.userId &&
+    answer['amount'] === payout.amount &&
+    answer['status'] === payout.status &&
+    answer['reason'] === payout.reason &&
+    answer['transaction_hash'] === payout.transactionHash &&
+    answer['created_at'] === payout.createdAt &&
+    row.body.includes(`"custom_metadata":${payout.customMetadata},"created_at"`)
+  );
+}
+
+interface BalanceRow {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly confirmed: string;
+  readonly pending: string;
+}
+
+async function compareBalances(tx: PoolClient, books: Books, differences: Differences): Promise<void> {
+  const seen = await pages<BalanceRow>(
+    tx,
+    `select user_id, merchant_id, confirmed, pending from payouts.balances where user_id > $1 order by user_id limit $2`,
+    ({ user_id: id }) => id,
+    (row) => {
+      const balance = books.balances.get(row.user_id);
+      const same =
+        balance !== undefined &&
+        balance.merchantId === row.merchant_id &&
+        balance.confirmed === BigInt(row.confirmed) &&
+        balance.pending === BigInt(row.pending);
+      if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
+    },
+  );
+  for (const id of books.balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
+}
+
+/** Reads a whole table by its key, page by page; returns the keys. */
+async function pages<Row extends object>(
+  tx: PoolClient,
+  sql: string,
+  keyOf: (row: Row) => string,
+  look: (row: Row) => void,
+): Promise<Set<string>> {
+  const seen = new Set<string>();
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const { rows } = await tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
+    for (const row of rows) {
+      seen.add(keyOf(row));
+      look(row);
+    }
+    if (rows.length < ROWS_PER_PAGE) return seen;
+    after = keyOf(rows.at(-1)!);
+  }
+}
+
+function report(books: Books, position: string | null, differences: Differences): AuditReport {
+  const payouts = { pending: 0, received: 0, expired: 0 };
+  for (const { status } of books.payouts.values()) payouts[status] += 1;
+  let confirmed = 0n;
+  let pending = 0n;
+  for (const balance of books.balances.values()) {
+    confirmed += balance.confirmed;
+    pending += balance.pending;
+  }
+  return {
+    position,
+    events: books.events,
+    payouts,
+    users: books.balances.size,
+    confirmed_minor: confirmed.toString(),
+    pending_minor: pending.toString(),
+    violations: books.violations,
+    differences: differences.listed,
+    difference_count: differences.count,
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { Books } from './books.js';
+
+const user = { user_id: 'u', merchant_id: 'm' };
+const facts = {
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{}',
+  chain_id: 31337,
+};
+const created = ['user-u', 'user.created.v1', user] as const;
+const reported = (id = 'p', amount = '12.50') =>
+  [
+    `payout-${id}`,
+    'payout.reported.v1',
+    { ...facts, payout_id: id, amount, created_at: 't', expires_at: 't' },
+  ] as const;
+const received = (id = 'p', logIndex = 0) =>
+  [
+    `payout-${id}`,
+    'payout.received.v1',
+    { ...facts, payout_id: id, log_index: logIndex, block_number: 1, received_at: 't' },
+  ] as const;
+const expired = (id = 'p') =>
+  [`payout-${id}`, 'payout.expired.v1', { ...facts, payout_id: id, reason: 'r', expired_at: 't' }] as const;
+
+function booksOf(...events: readonly (readonly [string, string, object])[]): Books {
+  const books = new Books();
+  const revisions = new Map<string, number>();
+  events.forEach(([stream, type, data], place) => {
+    const revision = (revisions.get(stream) ?? -1) + 1;
+    revisions.set(stream, revision);
+    books.add({ position: String(place + 1), stream, revision, type, data });
+  });
+  return books;
+}
+
+const rules = (books: Books): string[] => books.violations.map(({ rule }) => rule);
+
+describe('the books', () => {
+  it('add up pending and confirmed payouts of a user', () => {
+    const books = booksOf(created, reported('p'), reported('q', '7.5'), received('p'));
+    expect(books.balances.get('u')).toEqual({ merchantId: 'm', confirmed: 12_500_000n, pending: 7_500_000n });
+    expect(rules(books)).toEqual([]);
+  });
+
+  it('take an expired payout off what is pending and keep its reason', () => {
+    const books = booksOf(created, reported(), expired());
+    expect(books.balances.get('u')).toEqual({ merchantId: 'm', confirmed: 0n, pending: 0n });
+    expect(books.payouts.get('p')).toMatchObject({ status: 'expired', reason: 'r' });
+  });
+
+  it.each([
+    ['a second outcome', [created, reported(), received(), expired()], /ends once/],
+    ['an outcome without a report', [created, received()], /reported before it ends/],
+    [
+      'one transfer for two payouts',
+      [created, reported('p'), reported('q'), received('p'), received('q')],
+      /confirms one payout/,
+    ],
+    ['a payout to a user of nobody', [reported()], /user of its merchant/],
+    ['an amount out of bounds', [created, reported('p', '10000.000001')], /in bounds/],
+    ['a second report', [created, reported(), reported()], /reported once/],
+  ])('note %s', (_name, events, rule) => {
+    expect(rules(booksOf(...events)).join()).toMatch(rule);
+  });
+
+  it('let two logs of one transaction confirm two payouts', () => {
+    expect(rules(booksOf(created, reported('p'), reported('q'), received('p', 0), received('q', 1)))).toEqual(
+      [],
+    );
+  });
+
+  it('note a gap in a stream and a position out of order', () => {
+    const books = new Books();
+    books.add({ position: '5', stream: 'x-1', revision: 0, type: 'x', data: {} });
+    books.add({ position: '4', stream: 'x-1', revision: 2, type: 'x', data: {} });
+    expect(rules(books)).toEqual(['positions grow', 'revisions of x-1 have no gap (0, then 2)']);
+  });
+});

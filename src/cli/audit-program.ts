@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { verifyBooks, type AuditReport } from '../audit/application/verify-books.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { openEventStore } from '../event-store/open-event-store.js';
+import { fromMinorUnits } from '../kernel/money.js';
+import { Database } from '../platform/database/database.js';
+import { databaseConfig, type OperatorIo } from './operator.js';
+
+/** Exit code when the books do not agree. */
+const EXIT_WRONG = 2;
+
+/** `npm run audit -- verify`: replays every event and holds the read models against it. Changes nothing. */
+export function auditProgram(io: OperatorIo): Command {
+  const program = new Command('audit')
+    .description('Proves the books.')
+    .option('--json', 'print JSON for machines');
+  program
+    .command('verify')
+    .description(
+      'replay every event and compare every payout and balance with it; exit 2 when anything differs',
+    )
+    .action(async () => {
+      const report = await verify(io.env);
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      io.print(asJson ? JSON.stringify(report, null, 2) : describe(report));
+      if (isWrong(report)) process.exitCode = EXIT_WRONG;
+    });
+  return program;
+}
+
+async function verify(env: NodeJS.ProcessEnv): Promise<AuditReport> {
+  const config = databaseConfig(env);
+  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
+  try {
+    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
+    try {
+      return await verifyBooks(database, store);
+    } finally {
+      await close();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+function isWrong(report: AuditReport): boolean {
+  return report.violations.length > 0 || report.difference_count > 0;
+}
+
+function describe(report: AuditReport): string {
+  const { payouts } = report;
+  const lines = [
+    `${report.events} events replayed, up to position ${report.position ?? 'none'}`,
+    `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
+    `balances  ${report.users} users: ${usdc(report.confirmed_minor)} USDC confirmed, ${usdc(report.pending_minor)} pending`,
+    ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
+    ...report.differences.map((difference) => `DIFFERS   ${difference}`),
+  ];
+  const verdict = isWrong(report)
+    ? `NOT in order: ${report.violations.length} broken rules, ${report.difference_count} differences`
+    : 'in order: the read models equal the replay, and no rule is broken';
+  return [...lines, verdict].join('\n');
+}
+
+function usdc(minor: string): string {
+  return fromMinorUnits(BigInt(minor));
+}
