@@ -113,27 +113,53 @@ describe('npm start', () => {
     PATIENCE_MS,
   );
 
+  test(
+    'leaves no server behind when it is stopped during the boot',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const started = run('start.mjs', { DATA_DIR: dataDir });
+      const chain = join(dataDir, 'chain', 'chain.json');
+      expect(await until(() => existsSync(chain), 60_000)).toBe(true);
+      const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
+      started.child.kill('SIGINT');
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain('nothing is left running');
+      expect(isAlive(pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
+      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
+    },
+    PATIENCE_MS,
+  );
+
   test.each([
     ['RATE_LIMIT_PER_MINUTE', 'often', /RATE_LIMIT_PER_MINUTE must be a whole number/],
     ['CHAIN_RPC_URL', 'ftp://chain', /CHAIN_RPC_URL must be a URL that begins with http/],
     ['MODE', 'demo', /MODE must be one of sandbox, production/],
-  ])('stops with a sentence about a wrong %s', async (name, value, sentence) => {
-    const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), [name]: value });
-    expect(await failed.ended).toBe(1);
-    expect(failed.output()).toMatch(sentence);
-    expect(failed.output()).not.toContain('    at ');
-  });
+  ])(
+    'stops with a sentence about a wrong %s',
+    async (name, value, sentence) => {
+      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), [name]: value });
+      expect(await failed.ended).toBe(1);
+      expect(failed.output()).toMatch(sentence);
+      expect(failed.output()).not.toContain('    at ');
+    },
+    PATIENCE_MS,
+  );
 
-  test('stops with a sentence when its port is taken', async () => {
-    const port = await freePort();
-    const squatter = createServer().listen(port, '127.0.0.1');
-    const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
-    expect(await failed.ended).toBe(1);
-    expect(failed.output().replace(/\s+/g, ' ')).toMatch(
-      new RegExp(`Port ${port} is taken .* set PORT to another`),
-    );
-    squatter.close();
-  });
+  test(
+    'stops with a sentence when its port is taken',
+    async () => {
+      const port = await freePort();
+      const squatter = createServer().listen(port, '127.0.0.1');
+      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
+      expect(await failed.ended).toBe(1);
+      expect(failed.output().replace(/\s+/g, ' ')).toMatch(
+        new RegExp(`Port ${port} is taken .* set PORT to another`),
+      );
+      squatter.close();
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe('npm run demo', () => {
