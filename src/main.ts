@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RegisterMerchant } from './merchants/application/register-merchant.js';
 import { readConfig } from './platform/config/config.js';
 import { ConfigError } from './platform/config/settings.js';
+import { followParent } from './platform/sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from './platform/sandbox/prepare.js';
 import { SandboxError } from './platform/sandbox/sandbox-error.js';
 import { startService, type Service } from './service.js';
@@ -11,6 +12,7 @@ import { startService, type Service } from './service.js';
 const FORCED_EXIT_AFTER_MS = 4000;
 
 async function main(): Promise<void> {
+  followParent();
   const given = readConfig();
   const sandbox = given.mode === 'sandbox' ? await prepareSandbox(given) : null;
   const config = sandbox?.config ?? given;

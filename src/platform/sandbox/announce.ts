@@ -6,9 +6,11 @@ export type Announcement =
   | { readonly type: 'done'; readonly step: string; readonly note: string }
   | { readonly type: 'ready'; readonly sandbox: SandboxFile };
 
-/** Tells the parent process, if there is one that listens. */
+let parentListens = false;
+
+/** Tells the parent process, if {@link followParent} found one. */
 export function announce(announcement: Announcement): void {
-  if (process.connected) process.send?.(announcement);
+  if (parentListens && process.connected) process.send?.(announcement);
 }
 
 /** Runs one step of the boot and tells when it begins and ends. `note` says in a few words what came out. */
@@ -19,9 +21,13 @@ export async function step<T>(name: string, work: () => Promise<T>, note: (resul
   return result;
 }
 
-/** When the parent is gone (killed, perhaps), this process goes too, the orderly way. */
+/**
+ * For the service as a process of its own: tells `npm start` from now on how the boot goes, and when that parent is
+ * gone (killed, perhaps), ends too, the orderly way.
+ */
 export function followParent(): void {
   if (!process.connected) return;
+  parentListens = true;
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel?.unref();
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Config } from '../config/config.js';
-import { announce, followParent, step } from './announce.js';
+import { announce, step } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { prepareDatabase } from './database-part.js';
@@ -31,7 +31,6 @@ export interface Sandbox {
  */
 export async function prepareSandbox(given: Config): Promise<Sandbox> {
   if (given.mode !== 'sandbox') throw new SandboxError('The sandbox parts do not run with MODE=production.');
-  followParent();
   const dataDir = makeDataDir(given.dataDir);
   const unlock = await lockDataDir(dataDir);
   const teardown = new Teardown();
