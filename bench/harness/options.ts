@@ -26,7 +26,7 @@ export interface Options {
 const GOAL_SIZES = {
   rounds: 7,
   connections: 64,
-  reports: 60,
+  reports: 200,
   users: 40,
   payouts: 1_000_000,
   'user-payouts': 100_000,
@@ -65,8 +65,9 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { ...sizes, quick: { type: 'boolean' }, json: { type: 'string' } },
+    options: { ...sizes, quick: { type: 'boolean' }, help: { type: 'boolean' }, json: { type: 'string' } },
   });
+  if (values.help === true) throw new Error(USAGE);
   const unknown = positionals.filter((name) => !rows.includes(name));
   if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}\n\n${USAGE}`);
   const defaults = values.quick === true ? QUICK_SIZES : GOAL_SIZES;

@@ -11,8 +11,9 @@ import { activeUsers } from '../support/users.js';
 import { eventually } from '../support/wait.js';
 
 const PATH = '/merchants/v1/payouts/report';
-/** Minor units of the one amount that all reports have: 1.25 USDC. */
+/** The one amount that all reports have, and its minor units. */
 const AMOUNT = '1.25';
+const AMOUNT_MINOR = 1_250_000n;
 
 interface Target {
   readonly name: string;
@@ -132,6 +133,13 @@ async function serviceSettled(
   context.checks.equal('payout streams', await count(streams), accepted);
   context.checks.equal('rows in the list', await count(listed, [merchantId]), accepted);
   context.checks.equal('stored answers', await count(answers), accepted);
+  const sums = await pool.query<{ pending: string; confirmed: string }>(
+    `select sum(pending)::text as pending, sum(confirmed)::text as confirmed from payouts.balances
+     where merchant_id = $1`,
+    [merchantId],
+  );
+  const expected = { pending: String(BigInt(accepted) * AMOUNT_MINOR), confirmed: '0' };
+  context.checks.equal('sums of the balances', sums.rows[0], expected);
 }
 
 async function bareSettled(

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort, until } from '../../src/platform/sandbox/processes.js';
 import { ready, type Child } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';
@@ -34,7 +34,10 @@ export async function startService(environment: BenchEnvironment, options: Servi
   const { child, port, dir } = await spawnService(environment, options);
   const baseUrl = `http://127.0.0.1:${port}`;
   await ready(child, `${baseUrl}/health/ready`);
-  const sandbox = JSON.parse(readFileSync(join(dir, 'sandbox.json'), 'utf8')) as SandboxFile;
+  // Written last, after the merchants were registered.
+  const file = join(dir, 'sandbox.json');
+  if (!(await until(() => existsSync(file), 10_000))) throw new Error(`${file} was not written`);
+  const sandbox = JSON.parse(readFileSync(file, 'utf8')) as SandboxFile;
   return {
     baseUrl,
     child,
