@@ -26,6 +26,9 @@ export async function activePayee(baseUrl: string, who: Credentials): Promise<Pa
 
 /** Sends test USDC straight to the dev chain, whose accounts are unlocked: no part of the service is asked. */
 export class Treasury {
+  /** The node picks the nonce: two transfers at once would get the same one. */
+  private last: Promise<unknown> = Promise.resolve();
+
   private constructor(
     private readonly rpcUrl: string,
     private readonly usdc: string,
@@ -40,10 +43,13 @@ export class Treasury {
   }
 
   /** Mined when it resolves; `amountMinor` is in 0.000001 USDC. The transaction's hash. */
-  async transfer(to: string, amountMinor: number): Promise<string> {
-    const data = transferData(to, amountMinor);
-    const hash = await rpc(this.rpcUrl, 'eth_sendTransaction', [{ from: this.from, to: this.usdc, data }]);
-    return hash as string;
+  transfer(to: string, amountMinor: number): Promise<string> {
+    const transaction = { from: this.from, to: this.usdc, data: transferData(to, amountMinor) };
+    const sent = this.last.then(() =>
+      rpc(this.rpcUrl, 'eth_sendTransaction', [transaction]),
+    ) as Promise<string>;
+    this.last = sent.catch(() => undefined);
+    return sent;
   }
 
   /** A transfer whose hash is known before the chain hears of it, from an account that sends nothing else. */

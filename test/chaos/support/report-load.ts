@@ -53,6 +53,7 @@ export class ReportLoad {
   readonly tally = new Tally();
   private readonly clients: Promise<void>[] = [];
   private running = true;
+  private abandoned = false;
 
   constructor(
     private readonly target: LoadTarget,
@@ -62,13 +63,20 @@ export class ReportLoad {
   ) {}
 
   start(clients: number): void {
-    for (let n = 0; n < clients; n += 1) this.clients.push(this.client());
+    const failed = (error: Error): void => this.verdict.expect(false, 'a client goes on', error.message);
+    for (let n = 0; n < clients; n += 1) this.clients.push(this.client().catch(failed));
   }
 
   /** No new reports; resolves when each one under way has its final answer. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
+  }
+
+  /** Lets go of the reports under way too: the suite has failed and nothing will answer them. */
+  async abandon(): Promise<void> {
+    this.abandoned = true;
+    await this.stop();
   }
 
   /** Whether a report that was begun after `instant` has been acknowledged. */
@@ -126,6 +134,7 @@ export class ReportLoad {
       if (outcome.kind === 'cut_off' && outcome.why === 'timeout') {
         this.verdict.expect(false, `a report hung for ${ATTEMPT_MS / 1000} s`);
       }
+      if (this.abandoned) return;
       if (tookMs > GIVE_UP_MS) {
         this.verdict.expect(false, `a report has no final answer after ${GIVE_UP_MS / 1000} s`);
         return;

@@ -33,6 +33,7 @@ export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
   });
   let receiver: Receiver | null = null;
+  let load: ReportLoad | null = null;
   try {
     sandbox.spawn();
     await sandbox.ready();
@@ -41,7 +42,7 @@ export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
     const { rpc_url: rpcUrl, usdc_address: usdcAddress } = sandbox.file.chain;
     const treasury = await Treasury.of({ rpcUrl, usdcAddress });
     receiver = await Receiver.register(baseUrl, merchant);
-    const load = new ReportLoad({ port, merchant, payees, treasury }, verdict, CLIENT_PAUSE_MS);
+    load = new ReportLoad({ port, merchant, payees, treasury }, verdict, CLIENT_PAUSE_MS);
     load.start(CLIENTS);
     for (let n = 1; n <= count; n += 1) {
       await sleep(between(100, 1500));
@@ -56,6 +57,7 @@ export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
     );
     await checkBooks(sandbox, load, receiver, options);
   } finally {
+    await load?.abandon();
     await finish(sandbox, receiver, options);
   }
 }
