@@ -4,6 +4,7 @@ import { Merchants1764000000200 } from './merchants/migrations/1764000000200-mer
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
+import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-payout-lines.js';
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
@@ -17,5 +18,6 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Users1764000000300,
   Onboarding1764000000400,
   Payouts1764000000500,
+  PayoutLines1764000000510,
   Webhooks1764000000600,
 ];

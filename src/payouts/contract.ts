@@ -8,7 +8,7 @@ export interface PayoutFacts {
   /** Canonical decimal string, > 0 and <= 10000 (kernel/money.ts). */
   readonly amount: string;
   readonly currency_code: 'USDC';
-  /** As the merchant sent it; compare it lower-cased ({@link comparableHash}). */
+  /** As the merchant sent it; compared in another form ({@link comparableHash}). */
   readonly transaction_hash: string;
   /** The JSON text of the object as the merchant sent it, byte for byte; `{}` when there was none. */
   readonly custom_metadata: string;
@@ -22,7 +22,10 @@ export type PayoutReported = DomainEvent<
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/** The transfer was found on the chain, exact and confirmed, and belongs to no other payout. Final. */
+/**
+ * The transfer was found on the chain, exact and confirmed, and belongs to no other payout. Final. `log_index` is the
+ * place of the Transfer log among those of its transaction, from 0.
+ */
 export type PayoutReceived = DomainEvent<
   'payout.received.v1',
   PayoutFacts & { readonly log_index: number; readonly block_number: number; readonly received_at: string }
@@ -48,7 +51,11 @@ export const PAYOUT_CATEGORY = 'payout';
 
 const EVM_HASH = /^0x[0-9a-f]{64}$/i;
 
-/** The form in which hashes are compared: EVM hashes lower-cased, others as they are (decisions.md, "transaction_hash"). */
+/**
+ * The form in which hashes are compared: EVM hashes lower-cased and without the spaces around them, others as they are
+ * (decisions.md, "transaction_hash").
+ */
 export function comparableHash(transactionHash: string): string {
-  return EVM_HASH.test(transactionHash) ? transactionHash.toLowerCase() : transactionHash;
+  const bare = transactionHash.trim();
+  return EVM_HASH.test(bare) ? bare.toLowerCase() : transactionHash;
 }

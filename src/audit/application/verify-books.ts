@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { comparePositions, type EventStore } from '../../event-store/port.js';
 import type { Database } from '../../platform/database/database.js';
-import { Books, type BookedPayout, type Violation } from '../domain/books.js';
+import { answerOf, Books, type BookedPayout, type Violation } from '../domain/books.js';
 
 /** The checkpoint that the read models of payouts stand at. */
 const PAYOUT_VIEWS = 'payouts.views';
@@ -74,6 +74,7 @@ interface PayoutRow {
   readonly merchant_id: string;
   readonly user_id: string;
   readonly status: number;
+  readonly created_at: Date;
   readonly amount_minor: string;
   readonly body: string;
 }
@@ -83,7 +84,7 @@ const STATUS = ['pending', 'received', 'expired'] as const;
 async function comparePayouts(tx: PoolClient, books: Books, differences: Differences): Promise<void> {
   const seen = await pages<PayoutRow>(
     tx,
-    `select id, merchant_id, user_id, status, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
+    `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
     ({ id }) => id,
     (row) => {
       const payout = books.payouts.get(row.id);
@@ -98,20 +99,13 @@ async function comparePayouts(tx: PoolClient, books: Books, differences: Differe
 
 /** The row, and the answer the API gives from it. */
 function agrees(row: PayoutRow, payout: BookedPayout): boolean {
-  const answer = JSON.parse(row.body) as Record<string, unknown>;
   return (
     row.merchant_id === payout.merchantId &&
     row.user_id === payout.userId &&
     STATUS[row.status] === payout.status &&
     BigInt(row.amount_minor) === payout.amountMinor &&
-    answer['id'] === payout.id &&
-    answer['user_id'] === payout.userId &&
-    answer['amount'] === payout.amount &&
-    answer['status'] === payout.status &&
-    answer['reason'] === payout.reason &&
-    answer['transaction_hash'] === payout.transactionHash &&
-    answer['created_at'] === payout.createdAt &&
-    row.body.includes(`"custom_metadata":${payout.customMetadata},"created_at"`)
+    row.created_at.toISOString() === payout.createdAt &&
+    row.body === answerOf(payout)
   );
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Books } from './books.js';
 
 const user = { user_id: 'u', merchant_id: 'm' };
+const [START, END] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
 const facts = {
   payout_id: 'p',
   merchant_id: 'm',
@@ -12,12 +13,14 @@ const facts = {
   custom_metadata: '{}',
   chain_id: 31337,
 };
+const claimed = (id = 'p', logIndex = 0) =>
+  [`transfer-31337_0xab_${logIndex}`, 'claim.taken.v1', { owner: `payout-${id}` }] as const;
 const created = ['user-u', 'user.created.v1', user] as const;
 const reported = (id = 'p', amount = '12.50') =>
   [
     `payout-${id}`,
     'payout.reported.v1',
-    { ...facts, payout_id: id, amount, created_at: 't', expires_at: 't' },
+    { ...facts, payout_id: id, amount, created_at: START, expires_at: END },
   ] as const;
 const received = (id = 'p', logIndex = 0) =>
   [
@@ -25,8 +28,12 @@ const received = (id = 'p', logIndex = 0) =>
     'payout.received.v1',
     { ...facts, payout_id: id, log_index: logIndex, block_number: 1, received_at: 't' },
   ] as const;
-const expired = (id = 'p') =>
-  [`payout-${id}`, 'payout.expired.v1', { ...facts, payout_id: id, reason: 'r', expired_at: 't' }] as const;
+const expired = (id = 'p', at = END, hash = facts.transaction_hash) =>
+  [
+    `payout-${id}`,
+    'payout.expired.v1',
+    { ...facts, payout_id: id, transaction_hash: hash, reason: 'r', expired_at: at },
+  ] as const;
 
 function booksOf(...events: readonly (readonly [string, string, object])[]): Books {
   const books = new Books();
@@ -43,7 +50,7 @@ const rules = (books: Books): string[] => books.violations.map(({ rule }) => rul
 
 describe('the books', () => {
   it('add up pending and confirmed payouts of a user', () => {
-    const books = booksOf(created, reported('p'), reported('q', '7.5'), received('p'));
+    const books = booksOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
     expect(books.balances.get('u')).toEqual({ merchantId: 'm', confirmed: 12_500_000n, pending: 7_500_000n });
     expect(rules(books)).toEqual([]);
   });
@@ -55,11 +62,23 @@ describe('the books', () => {
   });
 
   it.each([
-    ['a second outcome', [created, reported(), received(), expired()], /ends once/],
+    ['a second outcome', [created, reported(), claimed(), received(), expired()], /^payout p ends once$/],
+    ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
+    ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
+    [
+      'an expiry before the end',
+      [created, reported(), expired('p', '2026-01-01T23:59:59.999Z')],
+      /after its window/,
+    ],
+    [
+      'another hash in the outcome',
+      [created, reported(), expired('p', '2026-01-02T00:00:00.000Z', '0xCD')],
+      /as it was reported/,
+    ],
     ['an outcome without a report', [created, received()], /reported before it ends/],
     [
       'one transfer for two payouts',
-      [created, reported('p'), reported('q'), received('p'), received('q')],
+      [created, reported('p'), reported('q'), claimed('p'), received('p'), claimed('q'), received('q')],
       /confirms one payout/,
     ],
     ['a payout to a user of nobody', [reported()], /user of its merchant/],
@@ -70,9 +89,17 @@ describe('the books', () => {
   });
 
   it('let two logs of one transaction confirm two payouts', () => {
-    expect(rules(booksOf(created, reported('p'), reported('q'), received('p', 0), received('q', 1)))).toEqual(
-      [],
+    const [one, two] = [claimed('p', 0), claimed('q', 1)];
+    const books = booksOf(
+      created,
+      reported('p'),
+      reported('q'),
+      one,
+      two,
+      received('p', 0),
+      received('q', 1),
     );
+    expect(rules(books)).toEqual([]);
   });
 
   it('note a gap in a stream and a position out of order', () => {

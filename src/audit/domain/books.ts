@@ -24,8 +24,23 @@ export interface BookedPayout {
   readonly transactionHash: string;
   readonly customMetadata: string;
   readonly createdAt: string;
+  readonly expiresAt: string;
   status: 'pending' | 'received' | 'expired';
   reason: string | null;
+}
+
+/** The answer that the API gives of a payout, byte for byte (merchant-api section 2.2). */
+export function answerOf(payout: BookedPayout): string {
+  const fields = [
+    ['id', payout.id],
+    ['user_id', payout.userId],
+    ['amount', payout.amount],
+    ['currency_code', 'USDC'],
+    ['status', payout.status],
+    ['transaction_hash', payout.transactionHash],
+    ['reason', payout.reason],
+  ].map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+  return `{${fields.join(',')},"custom_metadata":${payout.customMetadata},"created_at":"${payout.createdAt}"}`;
 }
 
 /** What a user's payouts add up to, in minor units. */
@@ -52,6 +67,8 @@ export class Books {
   events = 0;
   private readonly revisions = new Map<string, number>();
   private readonly usedTransfers = new Map<string, string>();
+  /** Claims on transfers: their streams, and the streams that hold them. */
+  private readonly claims = new Map<string, string>();
   private last: bigint | null = null;
 
   add(event: BookedEvent): void {
@@ -60,6 +77,10 @@ export class Books {
     switch (event.type) {
       case 'user.created.v1':
         return this.openAccount(event.data as UserCreated['data'], event.position);
+      case 'claim.taken.v1':
+        if (event.stream.startsWith('transfer-'))
+          this.claims.set(event.stream, (event.data as { owner: string }).owner);
+        return;
       case 'payout.reported.v1':
       case 'payout.received.v1':
       case 'payout.expired.v1':
@@ -93,24 +114,30 @@ export class Books {
     if (
       payout.amount !== data.amount ||
       payout.userId !== data.user_id ||
-      payout.merchantId !== data.merchant_id
+      payout.merchantId !== data.merchant_id ||
+      payout.transactionHash !== data.transaction_hash ||
+      payout.customMetadata !== data.custom_metadata
     ) {
       this.note(position, `payout ${payout.id} ends as it was reported`);
     }
     const balance = this.balances.get(payout.userId);
     if (balance !== undefined) balance.pending -= payout.amountMinor;
     if (event.type === 'payout.expired.v1') {
+      if (Date.parse(event.data.expired_at) < Date.parse(payout.expiresAt))
+        this.note(position, `payout ${payout.id} expires after its window`);
       payout.status = 'expired';
       payout.reason = event.data.reason;
       return;
     }
     payout.status = 'received';
     if (balance !== undefined) balance.confirmed += payout.amountMinor;
-    const log = `${event.data.chain_id}:${data.transaction_hash.toLowerCase()}:${event.data.log_index}`;
+    const log = `${event.data.chain_id}_${data.transaction_hash.trim().toLowerCase()}_${event.data.log_index}`;
     const other = this.usedTransfers.get(log);
     if (other !== undefined)
       this.note(position, `transfer ${log} confirms one payout, not ${other} and ${payout.id}`);
     this.usedTransfers.set(log, payout.id);
+    if (this.claims.get(`transfer-${log}`) !== `payout-${payout.id}`)
+      this.note(position, `payout ${payout.id} holds the claim of its transfer ${log}`);
   }
 
   private report(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data'], position: string): void {
@@ -132,6 +159,7 @@ export class Books {
       transactionHash: data.transaction_hash,
       customMetadata: data.custom_metadata,
       createdAt: data.created_at,
+      expiresAt: data.expires_at,
       status: 'pending',
       reason: null,
     });

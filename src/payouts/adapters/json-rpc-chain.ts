@@ -3,7 +3,7 @@ import type { JsonRpcProvider } from 'ethers';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { ChainUnavailable, type ChainLook, type ChainReader } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
-import { isReceipt, parseReceipt } from './receipt.js';
+import { readReceipt } from './receipt.js';
 
 /** What nodes take in one JSON-RPC batch, and how long calls wait for company, in ms. */
 const BATCH_CALLS = 100;
@@ -33,14 +33,10 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     answers.forEach((answer, place) => {
       const hash = possible[place]!;
       if (answer.status === 'rejected') return;
-      if (answer.value === null) receipts.set(hash, null);
-      else if (isReceipt(answer.value, hash)) receipts.set(hash, parseReceipt(answer.value));
+      const receipt = readReceipt(answer.value, hash);
+      if (receipt !== undefined) receipts.set(hash, receipt);
     });
-    if (
-      possible.length > 0 &&
-      receipts.size < hashes.length &&
-      answers.every(({ status }) => status === 'rejected')
-    ) {
+    if (possible.length > 0 && answers.every(({ status }) => status === 'rejected')) {
       throw new ChainUnavailable('the node answered none of the calls');
     }
     return { head, receipts };
@@ -62,7 +58,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   private async head(node: JsonRpcProvider): Promise<number> {
     const answer = await call(node, 'eth_blockNumber');
     const head = Number(answer);
-    if (typeof answer !== 'string' || !Number.isSafeInteger(head))
+    if (typeof answer !== 'string' || answer === '' || !Number.isSafeInteger(head) || head < 0)
       throw new ChainUnavailable('the node tells no block number');
     return head;
   }

@@ -2,6 +2,8 @@ import type { TransactionReceipt, TransferLog } from '../domain/verification.js'
 
 /** keccak256("Transfer(address,address,uint256)"), the first topic of every ERC-20 transfer. */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const HEX = /^0x[0-9a-f]+$/i;
+const WORD = /^0x[0-9a-f]{64}$/i;
 
 interface RawLog {
   readonly address: string;
@@ -12,62 +14,74 @@ interface RawLog {
 }
 
 /** The part of an eth_getTransactionReceipt answer that counts here. */
-export interface RawReceipt {
+interface RawReceipt {
   readonly transactionHash: string;
   readonly blockNumber: string;
   readonly status: string;
   readonly logs: readonly RawLog[];
 }
 
-/** Whether a node's answer is a usable receipt of that very transaction, in a block. */
-export function isReceipt(answer: unknown, hash: string): answer is RawReceipt {
-  if (typeof answer !== 'object' || answer === null) return false;
-  const { transactionHash, blockNumber, status, logs } = answer as Partial<RawReceipt>;
-  return (
-    typeof transactionHash === 'string' &&
-    transactionHash.toLowerCase() === hash &&
-    isHex(blockNumber) &&
-    isHex(status) &&
-    Array.isArray(logs) &&
-    logs.every(isLog)
-  );
+/**
+ * What a node's answer says of the transaction `hash`: its receipt, null when it is in no block, undefined when
+ * nothing may be concluded from the answer.
+ */
+export function readReceipt(answer: unknown, hash: string): TransactionReceipt | null | undefined {
+  if (answer === null) return null;
+  if (typeof answer !== 'object') return undefined;
+  const { transactionHash, blockNumber } = answer as { transactionHash?: unknown; blockNumber?: unknown };
+  if (typeof transactionHash !== 'string' || transactionHash.toLowerCase() !== hash) return undefined;
+  // Some nodes answer for transactions that still wait for a block.
+  if (blockNumber === null) return null;
+  return isReceipt(answer) ? parseReceipt(answer) : undefined;
 }
 
-export function parseReceipt(receipt: RawReceipt): TransactionReceipt {
+function parseReceipt(receipt: RawReceipt): TransactionReceipt {
+  const logs = [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
   return {
     succeeded: Number(receipt.status) === 1,
     blockNumber: Number(receipt.blockNumber),
-    transfers: receipt.logs.flatMap((log) => parseTransfer(log)),
+    transfers: logs.flatMap(parseTransfer),
   };
 }
 
-/** ERC-20 transfers have three topics and one word of data; those of ERC-721 have four topics. */
-function parseTransfer(log: RawLog): TransferLog[] {
-  const { topics, data } = log;
-  if (log.removed === true || topics.length !== 3 || topics[0]?.toLowerCase() !== TRANSFER_TOPIC) return [];
-  if (!/^0x[0-9a-f]{64}$/i.test(data)) return [];
+/**
+ * ERC-20 transfers have three topics and one word of data; those of ERC-721 have four topics. Nodes number logs through
+ * the whole block, and a reorganisation may move the transaction to another place in another block: `place` stays.
+ */
+function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
+  const [topic, , to] = topics;
+  if (removed === true || topics.length !== 3 || topic?.toLowerCase() !== TRANSFER_TOPIC) return [];
+  if (!WORD.test(data) || to === undefined || !WORD.test(to)) return [];
   return [
     {
-      token: log.address.toLowerCase(),
-      to: `0x${topics[2]!.slice(-40).toLowerCase()}`,
+      token: address.toLowerCase(),
+      to: `0x${to.slice(-40).toLowerCase()}`,
       amountMinor: BigInt(data),
-      logIndex: Number(log.logIndex),
+      logIndex: place,
     },
   ];
+}
+
+function isReceipt(answer: object): answer is RawReceipt {
+  const { blockNumber, status, logs } = answer as Partial<RawReceipt>;
+  if (!isNumber(blockNumber) || !isNumber(status) || Number(status) > 1) return false;
+  if (!Array.isArray(logs) || !logs.every(isLog)) return false;
+  return new Set(logs.map((log) => Number(log.logIndex))).size === logs.length;
 }
 
 function isLog(log: unknown): log is RawLog {
   if (typeof log !== 'object' || log === null) return false;
   const { address, topics, data, logIndex } = log as Partial<RawLog>;
   return (
-    isHex(address) &&
+    typeof address === 'string' &&
+    HEX.test(address) &&
     typeof data === 'string' &&
-    isHex(logIndex) &&
+    isNumber(logIndex) &&
     Array.isArray(topics) &&
     topics.every((topic) => typeof topic === 'string')
   );
 }
 
-function isHex(text: unknown): text is string {
-  return typeof text === 'string' && /^0x[0-9a-f]+$/i.test(text);
+function isNumber(quantity: unknown): quantity is string {
+  return typeof quantity === 'string' && HEX.test(quantity) && Number.isSafeInteger(Number(quantity));
 }

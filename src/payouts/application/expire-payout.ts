@@ -4,8 +4,11 @@ import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.j
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { expire, payout } from '../domain/payout.js';
 
-/** The window of a payout passed and a last look at the chain did not confirm it. Says nothing before its end. */
-export class ExpirePayout extends Command<'expired' | 'ended'> {
+/** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
+export type Expiry = 'expired' | 'ended' | 'early';
+
+/** The window of a payout passed and a last look at the chain did not confirm it. */
+export class ExpirePayout extends Command<Expiry> {
   constructor(
     readonly payoutId: string,
     readonly reason: string,
@@ -21,9 +24,12 @@ export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ payoutId, reason }: ExpirePayout): Promise<'expired' | 'ended'> {
+  async execute({ payoutId, reason }: ExpirePayout): Promise<Expiry> {
     const at = this.clock.now().toISOString();
-    const { events } = await this.loop.execute(payout, payoutId, (state) => expire({ reason, at }, state));
-    return events.length > 0 ? 'expired' : 'ended';
+    const { events, state } = await this.loop.execute(payout, payoutId, (state) =>
+      expire({ reason, at }, state),
+    );
+    if (events.length > 0) return 'expired';
+    return state.status === 'pending' ? 'early' : 'ended';
   }
 }

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 
-/** How long a process has for the payouts it took before another may take them, in seconds. */
-const LEASE_SECONDS = 60;
+/**
+ * How long a process keeps others from the payouts it took, in seconds: so long a payout rests when the process is
+ * killed. A round that takes longer is harmless, because a payout ends once whoever looks at it.
+ */
+const LEASE_SECONDS = 15;
+/** Payouts younger than this wait in a line of their own, so that a heap of old ones does not hold them up. */
+const FRESH_SECONDS = 600;
+/** One part in so many of each take is kept for the old ones, so that they are not starved either. */
+const OLD_SHARE = 5;
 
 /** A payout to be looked up. */
 export interface Verification {
@@ -42,16 +49,20 @@ interface Row {
 export class VerificationWork {
   constructor(private readonly database: Database) {}
 
-  /** Takes up to `limit` payouts of the chain that are due, longest due first. */
+  /** Takes up to `limit` payouts of the chain that are due: fresh ones first, each kind longest due first. */
   async take(chainId: number, limit: number): Promise<readonly Verification[]> {
     const { rows } = await this.database.pool.query<Row>(
-      `with due as (
+      `with fresh as (
          select payout_id from payouts.verifications
-         where chain_id = $1 and next_check_at <= now()
-         order by next_check_at limit $2 for update skip locked
+         where chain_id = $1 and not old and next_check_at <= now()
+         order by next_check_at limit $2::int - $2::int / ${OLD_SHARE} for update skip locked
+       ), old as (
+         select payout_id from payouts.verifications
+         where chain_id = $1 and old and next_check_at <= now()
+         order by next_check_at limit $2::int - (select count(*) from fresh) for update skip locked
        )
        update payouts.verifications work set next_check_at = now() + make_interval(secs => ${LEASE_SECONDS})
-       from due where work.payout_id = due.payout_id
+       where work.payout_id = any(array(select payout_id from fresh union all select payout_id from old))
        returning work.payout_id, work.user_id, work.hash, work.amount_minor, work.created_at, work.expires_at,
          (select address from payouts.wallets wallet where wallet.user_id = work.user_id) as wallet,
          array(select log_index from payouts.used_transfers used
@@ -75,6 +86,7 @@ export class VerificationWork {
     await this.database.query(
       `update payouts.verifications work
        set next_check_at = now() + make_interval(secs => next.delay / 1000.0),
+           old = work.created_at < now() - make_interval(secs => ${FRESH_SECONDS}),
            last_finding = coalesce(next.finding, work.last_finding)
        from unnest($1::uuid[], $2::float8[], $3::text[]) as next (payout_id, delay, finding)
        where work.payout_id = next.payout_id`,

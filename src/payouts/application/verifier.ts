@@ -31,6 +31,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
   private restUntil = 0;
+  private stopping = false;
   private timer: NodeJS.Timeout | null = null;
   private readonly work = new Wakeable(
     () => this.drain(),
@@ -51,25 +52,30 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   /** Looks for due payouts now, or right after the round under way. */
   wake(): void {
-    if (this.config.roles.includes('worker')) this.work.wake();
+    if (this.config.roles.includes('worker') && this.config.usdcAddress !== null) this.work.wake();
   }
 
   onApplicationBootstrap(): void {
+    if (this.config.usdcAddress === null) {
+      this.logger.warn({ msg: 'USDC_ADDRESS is not set: payouts stay pending' });
+    }
     this.timer = setInterval(() => this.wake(), this.config.payoutCheckIntervalMs).unref();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
     await this.work.stop();
   }
 
   private async drain(): Promise<void> {
-    for (;;) {
+    while (!this.stopping) {
       if (this.clock.now().getTime() < this.restUntil) return;
       const taken = await this.table.take(this.config.chainId, BATCH);
       if (taken.length === 0) return;
       await this.check(taken);
-      if (taken.length < BATCH) return;
+      // A take that leaves something behind is nearly full.
+      if (taken.length < BATCH / 2) return;
     }
   }
 
@@ -81,6 +87,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
         ...new Set(taken.filter((each) => each.wallet !== null).map((each) => each.hash)),
       ]);
       this.failures = 0;
+      this.warnOfSilence(taken, look);
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       await this.rest(taken, error);
@@ -126,8 +133,8 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     }
     const now = this.clock.now();
     if (now < each.expiresAt) return this.later(each, finding.kind, finding.kind);
-    await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
-    return 'ended';
+    const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
+    return expiry === 'early' ? this.later(each, finding.kind, finding.kind) : 'ended';
   }
 
   private expected(each: Verification, wallet: string): Parameters<typeof judge>[1] {
@@ -153,6 +160,14 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
             random: Math.random(),
           });
     return { payoutId: each.payoutId, delayMs, finding };
+  }
+
+  /** Payouts that a node never answers for stay pending: somebody has to look into it. */
+  private warnOfSilence(taken: readonly Verification[], look: ChainLook): void {
+    const silent = taken.filter((each) => each.wallet !== null && !look.receipts.has(each.hash));
+    if (silent.length === 0) return;
+    const payoutId = silent[0]!.payoutId;
+    this.logger.warn({ msg: 'the node gave no usable answer for payouts', count: silent.length, payoutId });
   }
 
   private async rest(taken: readonly Verification[], error: ChainUnavailable): Promise<void> {

@@ -4,6 +4,8 @@ import type { Finding } from './verification.js';
 const RAREST_MS = 30 * 60_000;
 /** Between two looks at a transfer that is on the chain and only lacks confirmations, at most. */
 const CONFIRMING_MS = 15_000;
+/** A node that is back is noticed within this time. */
+const NODE_LONGEST_MS = 10_000;
 /** A payout is looked up again when its age has grown by an eighth: about 90 looks in 24 h, 100 a second for 100,000 pending. */
 const AGE_SHARE = 8;
 
@@ -24,7 +26,7 @@ export function nextCheckDelay(input: {
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
 }
 
-/** How long the worker keeps away from a node that failed `failures` times in a row, in ms: 0.5 s doubling to 30 s. */
+/** How long the worker keeps away from a node that failed `failures` times in a row, in ms: 0.5 s doubling to 10 s. */
 export function nodeBackoff(failures: number): number {
-  return Math.min(500 * 2 ** Math.min(failures - 1, 10), 30_000);
+  return Math.min(500 * 2 ** Math.min(failures - 1, 10), NODE_LONGEST_MS);
 }

@@ -3,6 +3,7 @@ export interface TransferLog {
   readonly token: string;
   readonly to: string;
   readonly amountMinor: bigint;
+  /** Place among the logs of its own transaction, from 0: the same in whatever block a reorganisation puts it. */
   readonly logIndex: number;
 }
 

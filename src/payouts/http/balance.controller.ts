@@ -2,12 +2,16 @@ import { Controller, Get } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../../platform/database/database.js';
 import { MerchantId, UuidParam } from '../../platform/http/decorators.js';
-import { findBalance, type Balance } from '../views/find-balance.js';
+import { PayeeCache } from '../application/payee-cache.js';
+import { findBalance, NOTHING_PAID, type Balance } from '../views/find-balance.js';
 
 /** GET /merchants/v1/users/{id}/balance (merchant-api sections 2.3 and 4.1): what the user's payouts add up to. */
 @Controller('merchants/v1/users')
 export class BalanceController {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly payees: PayeeCache,
+  ) {}
 
   @Get(':id/balance')
   async get(
@@ -15,7 +19,11 @@ export class BalanceController {
     @UuidParam('id', 'User') userId: string,
   ): Promise<{ balance: Balance }> {
     const balance = await findBalance(this.database, merchantId, userId);
-    if (balance === null) throw DomainError.notFound('User');
-    return { balance };
+    if (balance !== null) return { balance };
+    // Creating a user does not wait for this read model: a user it does not know yet may be a new one.
+    const { state } = await this.payees.get(userId);
+    if (state.accountState === 'unknown' || state.merchantId !== merchantId)
+      throw DomainError.notFound('User');
+    return { balance: NOTHING_PAID };
   }
 }

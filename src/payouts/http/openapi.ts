@@ -47,6 +47,9 @@ export const payoutsApi: OpenApiFragment = {
           201: wrapped('The payout is recorded and pending.', 'payout', 'Payout'),
           400: problemResponse('The JSON or the Idempotency-Key is malformed.'),
           404: problemResponse('user_id matches no user of the merchant.'),
+          409: problemResponse(
+            'The first request with this Idempotency-Key is under way, or the user is deactivated.',
+          ),
           422: problemResponse('A field is missing or wrong.'),
         },
       },
@@ -134,7 +137,8 @@ export const payoutsApi: OpenApiFragment = {
             currency_code: { enum: ['USDC', null], default: 'USDC' },
             custom_metadata: {
               type: ['object', 'null'],
-              description: 'Free-form; comes back byte for byte.',
+              description:
+                'Free-form; comes back byte for byte. At most 16384 bytes of JSON and 32 levels. null means none.',
             },
           },
         },

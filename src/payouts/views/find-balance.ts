@@ -9,7 +9,10 @@ export interface Balance {
   readonly currency_code: 'USDC';
 }
 
-/** Running totals of a user, kept by the projection; null when the merchant has no such user. */
+/** The balance of a user without payouts. */
+export const NOTHING_PAID: Balance = { confirmed: '0', pending: '0', committed: '0', currency_code: 'USDC' };
+
+/** Running totals of a user, kept by the projection; null when it knows no such user of the merchant. */
 export async function findBalance(
   database: Database,
   merchantId: string,

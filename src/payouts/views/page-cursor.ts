@@ -7,6 +7,8 @@ export interface PagePlace {
 }
 
 const VERSION = 1;
+/** PostgreSQL reads the times of JavaScript up to the year 9999. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const CHECK_BYTES = 3;
 const LENGTH = 1 + 6 + 16 + CHECK_BYTES;
 
@@ -28,6 +30,7 @@ export function decodeCursor(text: string): PagePlace | null {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== LENGTH || bytes.toString('base64url') !== text || bytes[0] !== VERSION) return null;
   if (!checksum(bytes).equals(bytes.subarray(LENGTH - CHECK_BYTES))) return null;
+  if (bytes.readUIntBE(1, 6) > LATEST) return null;
   const hex = bytes.toString('hex', 7, 23);
   const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
     '-',

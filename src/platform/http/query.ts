@@ -54,7 +54,9 @@ export function integerParameter(
 export function dateParameter(query: Query, name: string): string | undefined {
   const value = textParameter(query, name);
   if (value === undefined) return undefined;
-  const time = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+  const time = /^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)
+    ? Date.parse(`${value}T00:00:00Z`)
+    : Number.NaN;
   const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
   return exists ? value : refuse(name, 'must be a date of the form YYYY-MM-DD');
 }
