@@ -97,7 +97,8 @@ export function databaseConfig(env: NodeJS.ProcessEnv): Config {
   return { ...config, roles: [] };
 }
 
-function operatorConfig(env: NodeJS.ProcessEnv): Config {
+/** {@link databaseConfig} for programs that open seals too. */
+export function operatorConfig(env: NodeJS.ProcessEnv): Config {
   const config = databaseConfig(env);
   if (config.masterKey === null)
     throw new ConfigError(`MASTER_KEY must be set. It is ${SETTINGS.masterKey.help}`);

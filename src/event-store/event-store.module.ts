@@ -17,6 +17,7 @@ import { ReadModelRebuild } from './subscriptions/read-model-rebuild.js';
 import { SubscriptionLag } from './subscriptions/subscription-lag.js';
 import { SubscriptionRegistry } from './subscriptions/subscription-registry.js';
 import { SubscriptionRunner } from './subscriptions/subscription-runner.js';
+import { ViewFreshness } from './subscriptions/view-freshness.js';
 import { ViewProgress } from './subscriptions/view-progress.js';
 
 const OPEN_STORE = Symbol('OPEN_STORE');
@@ -48,6 +49,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     SubscriptionRunner,
     SubscriptionLag,
     ReadModelRebuild,
+    ViewFreshness,
     ViewProgress,
   ],
   exports: [
@@ -60,6 +62,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     SubscriptionRunner,
     SubscriptionLag,
     ReadModelRebuild,
+    ViewFreshness,
     ViewProgress,
   ],
 })

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import type { Config } from '../platform/config/config.js';
 import type { CommitObservers } from './commit-observer.js';
-import { openEventStoreDb } from './eventstoredb/eventstoredb-event-store.js';
 import type { EventStore } from './port.js';
 import { COMMIT_FUNCTION } from './postgres/commit-function.js';
 import { EVENT_STORE_SCHEMA } from './postgres/migrations/1764000000000-event-store.js';
@@ -22,6 +21,8 @@ export async function openEventStore(
 ): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
+    // Its client is large: whoever keeps events in PostgreSQL does not load it.
+    const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
     const store = openEventStoreDb(url, observers);
     const writer = new PostgresEventStore(pool);
     const close = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../../event-store/port.js';
+import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
 import { ViewProgress } from '../../event-store/subscriptions/view-progress.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../../platform/database/database.js';
@@ -23,6 +24,7 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly database: Database,
     private readonly views: ViewProgress,
+    private readonly freshness: ViewFreshness,
   ) {}
 
   @Post('report')
@@ -42,11 +44,13 @@ export class PayoutsController {
 
   @Get()
   async list(@MerchantId() merchantId: string, @Query() query: QueryString): Promise<Reply> {
+    await this.freshness.require(PAYOUT_VIEWS);
     return new Reply(200, await listPayouts(this.database, merchantId, readPayoutFilter(query)));
   }
 
   @Get(':id')
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
+    await this.freshness.require(PAYOUT_VIEWS);
     const body = await findPayout(this.database, merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);

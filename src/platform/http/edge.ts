@@ -26,8 +26,8 @@ export interface IdempotencyTicket {
   /** Id of the aggregate this request creates: the same for every repeat under one key. */
   id(purpose: string): string;
   /**
-   * The answer to hand to `CommandLoop.execute`; undefined without a key. With `holdsSecret` it is stored sealed,
-   * and opened when it is replayed.
+   * The answer to hand to `CommandLoop.execute`; undefined without a key. With `holdsSecret` (secrets, personal data) it is
+   * stored sealed,   * and opened when it is replayed.
    */
   answer(status: number, body: string, options?: { readonly holdsSecret: boolean }): StoredAnswer | undefined;
 }

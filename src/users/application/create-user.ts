@@ -45,7 +45,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
         {
           metadata: cause,
           claims: this.claims(merchantId, profile),
-          answer: (after) => ticket.answer(201, createdJson(after)),
+          answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
           expectNew: true,
         },
       );

@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../event-store/port.js';
+import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
 import { ViewProgress } from '../../event-store/subscriptions/view-progress.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Cause, MerchantId, Ticket, UuidParam, ValidBody } from '../../platform/http/decorators.js';
@@ -25,6 +26,7 @@ export class WebhookEndpointsController {
     private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
     private readonly progress: ViewProgress,
+    private readonly freshness: ViewFreshness,
   ) {}
 
   @Post()
@@ -44,6 +46,7 @@ export class WebhookEndpointsController {
 
   @Get()
   async list(@MerchantId() merchantId: string): Promise<{ webhook_endpoints: EndpointJson[] }> {
+    await this.freshness.require(ENDPOINTS_VIEW);
     return { webhook_endpoints: await this.view.list(merchantId) };
   }
 
@@ -52,6 +55,7 @@ export class WebhookEndpointsController {
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
   ): Promise<{ webhook_endpoint: EndpointJson }> {
+    await this.freshness.require(ENDPOINTS_VIEW);
     const found = await this.view.find(merchantId, id);
     if (!found) throw DomainError.notFound(WHAT);
     return { webhook_endpoint: found };
