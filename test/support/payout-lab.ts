@@ -1,0 +1,147 @@
+import 'reflect-metadata';
+import { randomBytes, randomInt } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/event-store/port.js';
+import { newId } from '../../src/kernel/ids.js';
+import { systemClock } from '../../src/kernel/clock.js';
+import { PayeeCache } from '../../src/payouts/application/payee-cache.js';
+import { ReportPayout, ReportPayoutHandler } from '../../src/payouts/application/report-payout.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { until } from '../../src/platform/sandbox/processes.js';
+import { startService, type Service } from '../../src/service.js';
+import { ActivateUser } from '../../src/users/contract.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { CHAIN_ID, TestChain } from './chain.js';
+import { plainTicket } from './people.js';
+import { testDatabase, type TestDatabase } from './postgres.js';
+import { TestNode } from './test-node.js';
+
+export interface LabUser {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly wallet: string;
+}
+
+export interface LabReport {
+  readonly user: LabUser;
+  readonly hash: string;
+  readonly amount?: string;
+  readonly windowSeconds?: number;
+}
+
+/** A database and a chain of one's own behind a node that can fail, and as many worker processes as one likes. */
+export class PayoutLab {
+  private readonly services: Service[] = [];
+  private readonly masterKey = randomBytes(32).toString('hex');
+
+  private constructor(
+    readonly chain: TestChain,
+    readonly node: TestNode,
+    readonly db: TestDatabase,
+  ) {}
+
+  static async open(): Promise<PayoutLab> {
+    const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+    return new PayoutLab(chain, await TestNode.start(chain.rpcUrl), db);
+  }
+
+  /** Starts a process with the role of a worker. */
+  async start(settings: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const config = readConfig({
+      DATABASE_URL: this.db.url,
+      DATABASE_POOL_SIZE: '6',
+      CHAIN_RPC_URL: this.node.url,
+      USDC_ADDRESS: this.chain.usdcAddress,
+      MASTER_KEY: this.masterKey,
+      ROLES: 'worker',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      PAYOUT_CHECK_INTERVAL_MS: '50',
+      ...settings,
+    });
+    const service = await startService(config);
+    this.services.push(service);
+    return service;
+  }
+
+  /** A user who is onboarding; {@link activate} gives it its wallet. */
+  async newUser(): Promise<LabUser> {
+    const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
+    const body = { phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}` };
+    await this.bus.execute(new CreateUser(user.merchantId, body, plainTicket(user.id), {}));
+    return user;
+  }
+
+  async activate(user: LabUser): Promise<void> {
+    await this.bus.execute(new ActivateUser(user.id, user.wallet));
+  }
+
+  async activeUser(): Promise<LabUser> {
+    const user = await this.newUser();
+    await this.activate(user);
+    return user;
+  }
+
+  /** Reports a payout and gives back its id. Default: 1 USDC, with an hour for its verification. */
+  async report({ user, hash, amount = '1', windowSeconds = 3600 }: LabReport): Promise<string> {
+    const { app } = this.service;
+    const handler = new ReportPayoutHandler(
+      app.get<CommandLoop>(COMMAND_LOOP),
+      systemClock,
+      { chainId: CHAIN_ID, payoutVerificationWindowSeconds: windowSeconds },
+      app.get(PayeeCache),
+    );
+    const id = newId();
+    const { id: userId, merchantId } = user;
+    const report = { merchantId, userId, amount, transactionHash: hash, customMetadata: '{}' };
+    await handler.execute(new ReportPayout(report, plainTicket(id), {}));
+    return id;
+  }
+
+  /** The history of a payout. */
+  async history(payoutId: string): Promise<readonly RecordedEvent[]> {
+    return this.service.app.get<EventStore>(EVENT_STORE).readStream(`payout-${payoutId}`);
+  }
+
+  /** The last event of a payout: `reported`, `received`, or the reason of its expiry. */
+  async outcome(payoutId: string): Promise<string> {
+    const last = (await this.history(payoutId)).at(-1);
+    if (last?.type === 'payout.expired.v1') return String(last.data['reason']);
+    return last?.type.split('.')[1] ?? 'unknown';
+  }
+
+  /** Waits until the payout has its outcome, and tells it. */
+  async settled(payoutId: string, withinMs = 15_000): Promise<string> {
+    await until(async () => (await this.outcome(payoutId)) !== 'reported', withinMs);
+    return this.outcome(payoutId);
+  }
+
+  /** What the last look said of a pending payout; null before the first. */
+  async finding(payoutId: string): Promise<string | null> {
+    const [row] = await this.db.database.query<{ last_finding: string | null }>(
+      'select last_finding from payouts.verifications where payout_id = $1',
+      [payoutId],
+    );
+    return row?.last_finding ?? null;
+  }
+
+  async found(payoutId: string, finding: string): Promise<boolean> {
+    return until(async () => (await this.finding(payoutId)) === finding, 10_000);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.close()));
+    await Promise.all([this.node.stop(), this.chain.stop(), this.db.drop()]);
+  }
+
+  private get service(): Service {
+    const [service] = this.services;
+    if (service === undefined) throw new Error('start a process first');
+    return service;
+  }
+
+  private get bus(): CommandBus {
+    return this.service.app.get(CommandBus);
+  }
+}
