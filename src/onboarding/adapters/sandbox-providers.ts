@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Wallet } from 'ethers';
+import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
 import { deriveId } from '../../kernel/ids.js';
 import type {
@@ -41,10 +41,11 @@ export class SandboxWallets implements WalletProvisioner {
   constructor(private readonly masterKey: string) {}
 
   async provision(userId: string): Promise<string> {
-    return this.walletOf(userId).address;
+    return (await this.walletOf(userId)).address;
   }
 
-  walletOf(userId: string): Wallet {
+  async walletOf(userId: string): Promise<Wallet> {
+    const { Wallet } = await import('ethers');
     const key = createHmac('sha256', Buffer.from(this.masterKey, 'hex'))
       .update(`sandbox wallet ${userId}`)
       .digest();

@@ -5,7 +5,6 @@ import {
   setDefaultBackendFactory,
   type ConnectionOptions,
 } from 'bullmq';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const SCHEMA = 'bullmq';
@@ -73,6 +72,7 @@ export class QueueBackend implements OnApplicationShutdown {
 
   private static async redis(url: string): Promise<QueueBackend> {
     // Workers block on their connection, so a command may wait for as long as the server is away.
+    const { Redis } = await import('ioredis');
     const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
     client.on('error', () => undefined);
     await client.connect();

@@ -1,5 +1,4 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import { getAddress } from 'ethers';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../kernel/money.js';
 import { requireObject } from '../http/validation.js';
@@ -16,14 +15,14 @@ export class TransfersController {
   @Post()
   @HttpCode(201)
   async create(@Body() body: unknown): Promise<{ transaction_hash: string }> {
-    const { to, amount } = validTransfer(body);
+    const { to, amount } = await validTransfer(body);
     return { transaction_hash: await this.treasury.transfer(to, amount) };
   }
 }
 
-function validTransfer(body: unknown): { to: string; amount: bigint } {
+async function validTransfer(body: unknown): Promise<{ to: string; amount: bigint }> {
   const { to, amount } = requireObject(body);
-  const address = addressOf(to);
+  const address = await addressOf(to);
   const minor = isAmount(amount) ? toMinorUnits(amount) : null;
   const inRange = minor !== null && minor > 0n && minor <= MAX_AMOUNT * 1_000_000n;
   if (address !== null && inRange) return { to: address, amount: minor };
@@ -38,8 +37,9 @@ function validTransfer(body: unknown): { to: string; amount: bigint } {
 }
 
 /** Checksummed; null for anything that is no address, a wrong checksum included. */
-function addressOf(value: unknown): string | null {
+async function addressOf(value: unknown): Promise<string | null> {
   if (typeof value !== 'string' || !value.startsWith('0x')) return null;
+  const { getAddress } = await import('ethers');
   try {
     return getAddress(value);
   } catch {

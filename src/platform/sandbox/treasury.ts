@@ -1,33 +1,35 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Interface, JsonRpcProvider, type BaseWallet } from 'ethers';
+import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
 import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
-import { treasuryWallet } from './usdc.js';
+import { treasuryPrivateKey } from './usdc.js';
 
-const TOKEN = new Interface(['function transfer(address to, uint256 amount) returns (bool)']);
+const TRANSFER = 'function transfer(address to, uint256 amount) returns (bool)';
 
 const NONCE_TROUBLE = new Set(['NONCE_EXPIRED', 'REPLACEMENT_UNDERPRICED', 'TRANSACTION_REPLACED']);
 
 /** Gas is play money: prices that no dev chain reaches, instead of two more questions to the node per transfer. */
 const FEES = { gasLimit: 100_000n, maxFeePerGas: 500_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
+interface Account {
+  readonly provider: JsonRpcProvider;
+  readonly wallet: Wallet;
+  readonly token: Interface;
+}
+
 /** Sends the test USDC of the sandbox, so that a payout can be tried without a wallet at hand. */
 @Injectable()
 export class Treasury implements OnApplicationShutdown {
-  private readonly provider: JsonRpcProvider;
-  private readonly wallet: BaseWallet;
-  private readonly token: string;
+  private readonly rpcUrl: string;
+  private readonly usdc: string;
+  private opened: Promise<Account> | null = null;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(@Inject(CONFIG) config: Config) {
+  constructor(@Inject(CONFIG) private readonly config: Config) {
     if (config.chainRpcUrl === null || config.usdcAddress === null)
       throw new Error('the chain is not configured');
-    this.provider = new JsonRpcProvider(config.chainRpcUrl, config.chainId, {
-      staticNetwork: true,
-      cacheTimeout: -1,
-    });
-    this.wallet = treasuryWallet().connect(this.provider);
-    this.token = config.usdcAddress;
+    this.rpcUrl = config.chainRpcUrl;
+    this.usdc = config.usdcAddress;
   }
 
   /** Broadcasts a transfer of `amount` minor units and answers its hash. Throws `unavailable` when the node refuses. */
@@ -38,16 +40,29 @@ export class Treasury implements OnApplicationShutdown {
     return sent;
   }
 
-  onApplicationShutdown(): void {
-    this.provider.destroy();
+  async onApplicationShutdown(): Promise<void> {
+    const account = await this.opened?.catch(() => null);
+    account?.provider.destroy();
+  }
+
+  /** The first transfer loads ethers: a start does not wait for it. */
+  private account(): Promise<Account> {
+    this.opened ??= import('ethers').then(({ Interface, JsonRpcProvider, Wallet }) => {
+      const options = { staticNetwork: true, cacheTimeout: -1 };
+      const provider = new JsonRpcProvider(this.rpcUrl, this.config.chainId, options);
+      const wallet = new Wallet(treasuryPrivateKey(), provider);
+      return { provider, wallet, token: new Interface([TRANSFER]) };
+    });
+    return this.opened;
   }
 
   private async broadcast(to: string, amount: bigint): Promise<string> {
-    const data = TOKEN.encodeFunctionData('transfer', [to, amount]);
+    const { provider, wallet, token } = await this.account();
+    const data = token.encodeFunctionData('transfer', [to, amount]);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const nonce = await this.provider.getTransactionCount(this.wallet.address, 'pending');
-        const { hash } = await this.wallet.sendTransaction({ ...FEES, to: this.token, data, nonce });
+        const nonce = await provider.getTransactionCount(wallet.address, 'pending');
+        const { hash } = await wallet.sendTransaction({ ...FEES, to: this.usdc, data, nonce });
         return hash;
       } catch (error) {
         // Another process of the service sent from the same account in between.
