@@ -146,7 +146,24 @@ describe('the chain behind a JSON-RPC node', () => {
     node.tamper(({ method }) =>
       method === 'eth_getTransactionReceipt' ? { error: { code: -32000, message: 'no' } } : undefined,
     );
-    await expect(reader.look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+    await expect(reader.look([`0x${'cd'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
+  });
+
+  it('asks again for what is on no block only when the chain has another head, of the same height too', async () => {
+    const absent = `0x${'ef'.repeat(32)}`;
+    const asked = async (): Promise<number> => {
+      const before = node.calls.length;
+      expect((await reader.look([absent])).receipts.get(absent)).toBeNull();
+      return node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt').length;
+    };
+    await chain.mine();
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    await chain.mine();
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    const before = await height();
+    await chain.reorg(1);
+    expect(await height()).toBe(before);
+    expect([await asked(), await asked()]).toEqual([1, 0]);
   });
 
   it('leaves out the one hash that the node refuses', async () => {
