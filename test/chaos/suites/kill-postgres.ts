@@ -24,7 +24,8 @@ export const killPostgres: Suite = async (options) => {
     const took = performance.now() - began;
     recoveries.push(took);
     options.verdict.equal(sandbox.exited(), null, 'the service survives');
-    if (sandbox.exited() !== null) throw new Error('the service ended with its PostgreSQL');
+    if (sandbox.exited() !== null)
+      throw new Error(`the service ended with its PostgreSQL:\n${sandbox.lastWords()}`);
     options.verdict.expect(back, `reports are acknowledged again within ${seconds(RECOVERY_MS)}`);
     return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { Children, ready, type Child } from '../../../bench/support/children.js';
+import { Children, lastWords, ready, type Child } from '../../../bench/support/children.js';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { POSTGRES_USER } from '../../../src/platform/sandbox/postgres-options.js';
 import { freePort, isAlive, until } from '../../../src/platform/sandbox/processes.js';
@@ -93,6 +93,11 @@ export class Sandbox {
   /** How the service process ended; null while it runs. */
   exited(): string | null {
     return this.running.exited();
+  }
+
+  /** The end of what it wrote to standard output and error: why it ended, when it should not have. */
+  lastWords(): string {
+    return lastWords(this.running.log);
   }
 
   /** Asks it to stop, as Ctrl-C does, and waits. How it ended. */

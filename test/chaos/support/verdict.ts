@@ -16,7 +16,7 @@ export class Verdict {
       return;
     }
     const shown = typeof evidence === 'string' ? evidence : JSON.stringify(evidence);
-    const line = shown === '' ? fact : `${fact}: ${shown.slice(0, 600)}`;
+    const line = shown === '' ? fact : `${fact}: ${shown.slice(0, 4000)}`;
     this.broken.push(line);
     this.say(`  BROKEN  ${line}`);
   }
