@@ -1,10 +1,13 @@
 import 'reflect-metadata';
 import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
+import { ContractFactory, Interface, type InterfaceAbi } from 'ethers';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/event-store/port.js';
-import { newId } from '../../src/kernel/ids.js';
 import { systemClock } from '../../src/kernel/clock.js';
+import { newId } from '../../src/kernel/ids.js';
+import { toMinorUnits } from '../../src/kernel/money.js';
 import { PayeeCache } from '../../src/payouts/application/payee-cache.js';
 import { ReportPayout, ReportPayoutHandler } from '../../src/payouts/application/report-payout.js';
 import { readConfig } from '../../src/platform/config/config.js';
@@ -16,6 +19,11 @@ import { CHAIN_ID, TestChain } from './chain.js';
 import { plainTicket } from './people.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 import { TestNode } from './test-node.js';
+
+const TOKEN = new Interface([
+  'function transfer(address to, uint256 amount)',
+  'function mint(address to, uint256 amount)',
+]);
 
 export interface LabUser {
   readonly id: string;
@@ -128,6 +136,42 @@ export class PayoutLab {
 
   async found(payoutId: string, finding: string): Promise<boolean> {
     return until(async () => (await this.finding(payoutId)) === finding, 10_000);
+  }
+
+  /** Sends a transfer without waiting for a block. Answers its hash. */
+  async broadcast(to: string, amount: string): Promise<string> {
+    const data = TOKEN.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
+    const transaction = { to: this.chain.usdcAddress, data, gasLimit: 100_000n };
+    return (await this.chain.funded.sendTransaction(transaction)).hash;
+  }
+
+  /** One transaction with two Transfer logs of `amount` to the same wallet. Answers its hash. */
+  async twoTransfers(to: string, amount: string): Promise<string> {
+    const mint = TOKEN.encodeFunctionData('mint', [to, toMinorUnits(amount)]).slice(2);
+    const [selector, recipient, value] = [mint.slice(0, 8), mint.slice(8, 72), mint.slice(72)];
+    // The code of a contract that, while it is created, calls the token twice: PUSH and MSTORE thrice, then CALL.
+    const memory = `7f${selector.padEnd(64, '0')}6000527f${recipient}6004527f${value}602452`;
+    const call = `6000600060446000600073${this.chain.usdcAddress.slice(2)}5af150`;
+    const data = `0x${memory}${call}${call}00`;
+    const sent = await this.chain.funded.sendTransaction({ data, gasLimit: 1_000_000n });
+    await sent.wait();
+    return sent.hash;
+  }
+
+  /** Address of a second deployment of the token: its transfers are no USDC. */
+  async otherToken(): Promise<string> {
+    const file = new URL('../../contracts/TestUSDC.json', import.meta.url);
+    const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as {
+      abi: InterfaceAbi;
+      bytecode: string;
+    };
+    const { funded } = this.chain;
+    const token = await new ContractFactory(abi, bytecode, funded).deploy(
+      [await funded.getAddress()],
+      1_000_000_000n,
+    );
+    await token.waitForDeployment();
+    return token.getAddress();
   }
 
   async close(): Promise<void> {

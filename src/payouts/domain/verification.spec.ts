@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { requiredConfirmations } from './confirmations.js';
+import {
+  expiryReason,
+  judge,
+  type Finding,
+  type TransactionReceipt,
+  type TransferLog,
+} from './verification.js';
+
+const expected = { token: '0xTOKEN', wallet: '0xWaLLet', amountMinor: 1_000_000n, confirmations: 3 };
+const log = (over: Partial<TransferLog> = {}): TransferLog => ({
+  token: '0xtoken',
+  to: '0xwallet',
+  amountMinor: 1_000_000n,
+  logIndex: 0,
+  ...over,
+});
+const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
+  succeeded: true,
+  blockNumber: 10,
+  transfers,
+});
+const at = (found: TransactionReceipt | null, head = 12, used: readonly number[] = []): Finding =>
+  judge(found, expected, head, new Set(used));
+
+describe('the judgement of a receipt', () => {
+  it.each<[string, Finding, Finding]>([
+    ['no receipt', at(null), { kind: 'not_found' }],
+    ['a failed transaction', at({ ...receipt(log()), succeeded: false }), { kind: 'reverted' }],
+    ['no transfer', at(receipt()), { kind: 'wrong_token' }],
+    ['another token', at(receipt(log({ token: '0xother' }))), { kind: 'wrong_token' }],
+    ['another recipient', at(receipt(log({ to: '0xother' }))), { kind: 'wrong_recipient' }],
+    ['a unit too little', at(receipt(log({ amountMinor: 999_999n }))), { kind: 'wrong_amount' }],
+    ['a unit too much', at(receipt(log({ amountMinor: 1_000_001n }))), { kind: 'wrong_amount' }],
+    [
+      'the sum in two parts',
+      at(receipt(log({ amountMinor: 500_000n }), log({ amountMinor: 500_000n, logIndex: 1 }))),
+      { kind: 'wrong_amount' },
+    ],
+    ['a log that is used', at(receipt(log()), 12, [0]), { kind: 'already_used' }],
+    ['one block too few', at(receipt(log()), 11), { kind: 'confirming', confirmations: 2, needed: 3 }],
+    ['a head before its block', at(receipt(log()), 5), { kind: 'confirming', confirmations: 0, needed: 3 }],
+    ['enough blocks', at(receipt(log())), { kind: 'settled', blockNumber: 10, logIndexes: [0] }],
+    [
+      'a fitting log among others',
+      at(receipt(log({ token: '0xother' }), log({ to: '0xother', logIndex: 1 }), log({ logIndex: 2 }))),
+      { kind: 'settled', blockNumber: 10, logIndexes: [2] },
+    ],
+    [
+      'two fitting logs, one used',
+      at(receipt(log(), log({ logIndex: 1 })), 12, [0]),
+      { kind: 'settled', blockNumber: 10, logIndexes: [1] },
+    ],
+  ])('with %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
+
+  it('gives each reason words of its own', () => {
+    const kinds = [
+      'not_found',
+      'no_wallet',
+      'reverted',
+      'wrong_token',
+      'wrong_recipient',
+      'wrong_amount',
+      'already_used',
+    ];
+    const reasons = kinds.map((kind) => expiryReason({ kind: kind as 'not_found' }));
+    expect(new Set(reasons).size).toBe(kinds.length);
+    expect(expiryReason({ kind: 'confirming', confirmations: 2, needed: 12 })).toContain('2 of 12');
+  });
+});
+
+describe('the confirmations a transfer needs', () => {
+  it.each([
+    [1, 12],
+    [10, 12],
+    [8453, 12],
+    [137, 50],
+    [42161, 300],
+    [31337, 1],
+    [99_999, 12],
+  ])('are those of chain %i', (chainId, confirmations) =>
+    expect(requiredConfirmations(chainId, null)).toBe(confirmations),
+  );
+
+  it('are what an operator sets', () => expect(requiredConfirmations(1, 2)).toBe(2));
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ExpirePayout } from '../../src/payouts/application/expire-payout.js';
+import { ReceivePayout } from '../../src/payouts/application/receive-payout.js';
+import { expiryReason } from '../../src/payouts/domain/verification.js';
+import { CHAIN_ID } from '../support/chain.js';
+import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+
+const REPEATS = 20;
+const NOWHERE = `0x${'ef'.repeat(32)}`;
+
+describe('two processes on one database', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+  let buses: CommandBus[];
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    buses = [(await lab.start()).app.get(CommandBus), (await lab.start()).app.get(CommandBus)];
+    user = await lab.activeUser();
+  });
+  afterAll(() => lab.close());
+
+  it('end a payout once when one receives it while the other lets it expire', async () => {
+    lab.node.goAway();
+    const ids = await Promise.all(
+      Array.from({ length: REPEATS }, () => lab.report({ user, hash: NOWHERE, windowSeconds: 1 })),
+    );
+    await wait(1100);
+    const race = ids.flatMap((id, place) => {
+      const receive = new ReceivePayout(id, CHAIN_ID, NOWHERE, 1, [place]);
+      const expire = new ExpirePayout(id, 'too late');
+      const [one, other] = place % 2 === 0 ? buses : [...buses].reverse();
+      return [one!.execute(receive), other!.execute(expire), other!.execute(receive), one!.execute(expire)];
+    });
+    await Promise.all(race);
+    for (const id of ids) expect(await lab.history(id)).toHaveLength(2);
+    lab.node.comeBack();
+    expect(await countOf(lab, 'payout.received.v1')).toBe(await countOf(lab, 'claim.taken.v1', 'transfer-%'));
+  });
+
+  it('give one transfer to one of the payouts that name it', async () => {
+    const wins: string[] = [];
+    for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+      const hash = (await lab.chain.transfer(user.wallet, '1')).hash;
+      const ids = await Promise.all([1, 2].map(() => lab.report({ user, hash, windowSeconds: 2 })));
+      wins.push(...ids);
+    }
+    const outcomes = await Promise.all(wins.map((id) => lab.settled(id)));
+    for (let pair = 0; pair < outcomes.length; pair += 2) {
+      expect(outcomes.slice(pair, pair + 2).sort()).toEqual([
+        expiryReason({ kind: 'already_used' }),
+        'received',
+      ]);
+    }
+  });
+
+  it('bring every payout to one outcome when transfers are mined as their windows end', async () => {
+    await lab.chain.rpc('evm_setAutomine', [false]);
+    const ids: string[] = [];
+    for (let n = 0; n < REPEATS; n += 1) {
+      const hash = await lab.broadcast(user.wallet, '1');
+      ids.push(await lab.report({ user, hash, windowSeconds: 1 }));
+    }
+    await wait(1000);
+    await lab.chain.rpc('evm_setAutomine', [true]);
+    await lab.chain.mine();
+    const outcomes = await Promise.all(ids.map((id) => lab.settled(id)));
+    for (const outcome of outcomes)
+      expect(['received', expiryReason({ kind: 'not_found' })]).toContain(outcome);
+    await wait(300);
+    for (const id of ids) expect(await lab.history(id)).toHaveLength(2);
+  });
+});
+
+async function countOf(lab: PayoutLab, type: string, stream = '%'): Promise<number> {
+  const [row] = await lab.db.database.query<{ count: number }>(
+    'select count(*)::int as count from event_store.events where type = $1 and stream like $2',
+    [type, stream],
+  );
+  return row!.count;
+}

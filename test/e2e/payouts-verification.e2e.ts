@@ -1,0 +1,204 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expiryReason } from '../../src/payouts/domain/verification.js';
+import { until } from '../../src/platform/sandbox/processes.js';
+import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+
+/** Long enough for a look before the end. */
+const SHORT_WINDOW = 2;
+const NOWHERE = `0x${'cd'.repeat(32)}`;
+
+describe('the verification of payouts', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    await lab.start();
+    user = await lab.activeUser();
+  });
+  afterEach(() => lab.node.comeBack());
+  afterAll(() => lab.close());
+
+  const pay = async (to: LabUser, amount = '1'): Promise<string> =>
+    (await lab.chain.transfer(to.wallet, amount)).hash;
+
+  describe('receives a payout', () => {
+    it('whose transfer is on the chain, and keeps where', async () => {
+      const { hash, blockNumber } = await lab.chain.transfer(user.wallet, '12.5');
+      const id = await lab.report({ user, hash, amount: '12.50' });
+      expect(await lab.settled(id)).toBe('received');
+      const events = await lab.history(id);
+      expect(events).toHaveLength(2);
+      expect(events[1]!.data).toMatchObject({ log_index: 0, block_number: blockNumber, amount: '12.50' });
+      expect(await until(async () => (await lab.finding(id)) === null, 5000)).toBe(true);
+    });
+
+    it.each<[string, (hash: string) => string]>([
+      ['in upper case', (hash) => hash.toUpperCase()],
+      ['with spaces around it', (hash) => `  ${hash} `],
+    ])('whose hash was sent %s, and keeps it as it was sent', async (_name, change) => {
+      const sent = change(await pay(user));
+      const id = await lab.report({ user, hash: sent });
+      expect(await lab.settled(id)).toBe('received');
+      expect((await lab.history(id))[1]!.data['transaction_hash']).toBe(sent);
+    });
+
+    it('soon after the transfer is mined, when it was reported before', async () => {
+      await lab.chain.rpc('evm_setAutomine', [false]);
+      const hash = await lab.broadcast(user.wallet, '1');
+      const id = await lab.report({ user, hash });
+      expect(await lab.found(id, 'not_found')).toBe(true);
+      await lab.chain.mine();
+      await lab.chain.rpc('evm_setAutomine', [true]);
+      expect(await lab.settled(id, 5000)).toBe('received');
+    });
+
+    it('of a user who was onboarding, as soon as the wallet is there', async () => {
+      const late = await lab.newUser();
+      const id = await lab.report({ user: late, hash: await pay(late) });
+      await wait(300);
+      expect(await lab.outcome(id)).toBe('reported');
+      await lab.activate(late);
+      expect(await lab.settled(id, 5000)).toBe('received');
+    });
+
+    it('once for each of several logs of one transaction, and not a third time', async () => {
+      const both = await lab.twoTransfers(user.wallet, '1');
+      const ids = await Promise.all(
+        [1, 2, 3].map(() => lab.report({ user, hash: both, windowSeconds: SHORT_WINDOW })),
+      );
+      const outcomes = await Promise.all(ids.map((id) => lab.settled(id)));
+      expect(outcomes.sort()).toEqual([expiryReason({ kind: 'already_used' }), 'received', 'received']);
+      const histories = await Promise.all(ids.map((id) => lab.history(id)));
+      const logs = histories.flatMap((events) => events.flatMap(({ data }) => data['log_index'] ?? []));
+      expect(new Set(logs).size).toBe(2);
+    });
+  });
+
+  describe('expires a payout, and says why', () => {
+    const reasons: [kind: string, hash: () => Promise<string>][] = [
+      ['not_found', async () => NOWHERE],
+      ['not_found', async () => '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t'],
+      ['reverted', async () => lab.chain.revertedTransfer(user.wallet, '1')],
+      ['wrong_token', async () => (await lab.chain.transfer(user.wallet, '1', await lab.otherToken())).hash],
+      ['wrong_recipient', async () => (await lab.chain.transfer(lab.chain.newAddress(), '1')).hash],
+      ['wrong_amount', async () => (await lab.chain.transfer(user.wallet, '1.000001')).hash],
+      ['wrong_amount', async () => (await lab.chain.transfer(user.wallet, '0.999999')).hash],
+    ];
+    let ids: string[];
+    beforeAll(async () => {
+      const hashes: string[] = [];
+      for (const [, hashOf] of reasons) hashes.push(await hashOf());
+      ids = await Promise.all(hashes.map((hash) => lab.report({ user, hash, windowSeconds: 1 })));
+    });
+
+    it.each(reasons.map(([kind], place) => [kind, place] as const))('%s (%i)', async (kind, place) => {
+      expect(await lab.settled(ids[place]!)).toBe(expiryReason({ kind: kind as 'not_found' }));
+      const [reported, expired] = await lab.history(ids[place]!);
+      expect(Date.parse(String(expired!.data['expired_at']))).toBeGreaterThanOrEqual(
+        Date.parse(String(reported!.data['expires_at'])),
+      );
+    });
+
+    it('already used by another payout', async () => {
+      const hash = await pay(user);
+      const first = await lab.report({ user, hash });
+      expect(await lab.settled(first)).toBe('received');
+      const second = await lab.report({ user, hash: hash.toUpperCase(), windowSeconds: SHORT_WINDOW });
+      expect(await lab.found(second, 'already_used')).toBe(true);
+      expect(await lab.settled(second)).toBe(expiryReason({ kind: 'already_used' }));
+    });
+
+    it('no wallet to the end', async () => {
+      const walletless = await lab.newUser();
+      const id = await lab.report({ user: walletless, hash: NOWHERE, windowSeconds: 1 });
+      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'no_wallet' }));
+    });
+  });
+
+  describe('with a node that cannot be relied on', () => {
+    it('decides nothing while it is away over the end of the window; then a transfer that is there counts', async () => {
+      lab.node.goAway();
+      const paid = await lab.report({ user, hash: await pay(user), windowSeconds: 1 });
+      const unpaid = await lab.report({ user, hash: NOWHERE, windowSeconds: 1 });
+      await wait(2000);
+      expect([await lab.outcome(paid), await lab.outcome(unpaid)]).toEqual(['reported', 'reported']);
+      lab.node.comeBack();
+      expect(await lab.settled(paid, 20_000)).toBe('received');
+      expect(await lab.settled(unpaid, 20_000)).toBe(expiryReason({ kind: 'not_found' }));
+    });
+
+    it('decides nothing on receipts of other transactions, also when the window is over', async () => {
+      const other = await lab.chain.rpc('eth_getTransactionReceipt', [await pay(user)]);
+      lab.node.tamper(({ method }) =>
+        method === 'eth_getTransactionReceipt' ? { result: other } : undefined,
+      );
+      const id = await lab.report({ user, hash: NOWHERE, windowSeconds: 1 });
+      await wait(2000);
+      expect(await lab.outcome(id)).toBe('reported');
+      lab.node.comeBack();
+      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+    });
+
+    it('sees a transfer again that a reorganisation dropped and included anew', async () => {
+      const { hash } = await lab.chain.transfer(user.wallet, '1');
+      const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
+      await lab.chain.reorg(1);
+      const id = await lab.report({ user, hash });
+      expect(await lab.found(id, 'not_found')).toBe(true);
+      await lab.chain.mine(2);
+      await lab.chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
+      lab.chain.funded.reset();
+      expect(await lab.settled(id)).toBe('received');
+    });
+  });
+});
+
+describe('confirmations', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    await lab.start({ PAYOUT_CONFIRMATIONS: '3' });
+    user = await lab.activeUser();
+  });
+  afterAll(() => lab.close());
+
+  it('are waited for; the block of the transfer is the first', async () => {
+    const { hash } = await lab.chain.transfer(user.wallet, '1');
+    const id = await lab.report({ user, hash });
+    expect(await lab.found(id, 'confirming')).toBe(true);
+    await lab.chain.mine(1);
+    await wait(500);
+    expect(await lab.outcome(id)).toBe('reported');
+    await lab.chain.mine(1);
+    expect(await lab.settled(id)).toBe('received');
+  });
+
+  it('that never come let the payout expire with their number', async () => {
+    const { hash } = await lab.chain.transfer(user.wallet, '1');
+    const id = await lab.report({ user, hash, windowSeconds: 1 });
+    expect(await lab.settled(id)).toBe(expiryReason({ kind: 'confirming', confirmations: 1, needed: 3 }));
+  });
+
+  it('begin anew after a reorganisation', async () => {
+    const { hash } = await lab.chain.transfer(user.wallet, '1');
+    const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
+    await lab.chain.mine(1);
+    const id = await lab.report({ user, hash });
+    expect(await lab.found(id, 'confirming')).toBe(true);
+    await lab.chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
+    await wait(500);
+    expect(await lab.outcome(id)).toBe('reported');
+    await lab.chain.mine(2);
+    expect(await lab.settled(id)).toBe('received');
+    const [head, included] = [
+      Number(await lab.chain.rpc('eth_blockNumber')),
+      Number((await lab.history(id))[1]!.data['block_number']),
+    ];
+    expect(head - included + 1).toBeGreaterThanOrEqual(3);
+    lab.chain.funded.reset();
+  });
+});
