@@ -102,6 +102,9 @@ describe('POST webhook_endpoints', () => {
     [{ url: 'https://8.8.8.8/', description: 7 }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'x'.repeat(256) }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'a\0b' }, 'description'],
+    // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
+    [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
+    [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
     [{ url: 'https://8.8.8.8/', event_types: ['payout.unknown'] }, 'event_types'],
     [{ url: 'https://8.8.8.8/', event_types: [] }, 'event_types'],
   ])('422: %j', async (fields, field) => {
@@ -201,6 +204,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
     [{ status: 'paused' }, 'status'],
     [{ status: null }, 'status'],
     [{ description: 'x'.repeat(256) }, 'description'],
+    [{ description: '\udfff' }, 'description'],
+    [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
   ])('422: %j', async (changes, field) => {
     const { id } = await registered();
     const answer = await patch(id, changes);

@@ -18,6 +18,9 @@ import type { EndpointStatus } from '../domain/webhook-endpoints.js';
 /** Code points a description may have (merchant-api section 8). */
 const DESCRIPTION_LIMIT = 255;
 
+/** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
 /** Null is a value here, unlike with `IsOptional`: only what is absent is not looked at. */
 const IfPresent = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
@@ -26,7 +29,7 @@ const IsDescription = (): PropertyDecorator =>
     name: 'isDescription',
     validator: {
       validate: (value: unknown) =>
-        typeof value === 'string' && !value.includes('\0') && [...value].length <= DESCRIPTION_LIMIT,
+        typeof value === 'string' && !UNSTORABLE.test(value) && [...value].length <= DESCRIPTION_LIMIT,
       defaultMessage: () => `must be a string of at most ${DESCRIPTION_LIMIT} characters`,
     },
   });
@@ -36,7 +39,7 @@ const IsUrlText = (): PropertyDecorator =>
   ValidateBy({
     name: 'isUrlText',
     validator: {
-      validate: (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\s]+$/u.test(value),
+      validate: (value: unknown) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}\s]+$/u.test(value),
       defaultMessage: () => 'must be a valid URL',
     },
   });
