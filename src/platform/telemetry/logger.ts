@@ -113,16 +113,20 @@ export class NestLog implements LoggerService {
     const context = rest.at(-1);
     const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
     const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
-    const text =
-      typeof message === 'string'
-        ? message
-        : error instanceof Error
-          ? error.message
-          : JSON.stringify(message);
+    const { text, fields } = told(message);
     this.sink.write(level, text, {
+      ...fields,
       ...(typeof context === 'string' && context !== stack ? { context } : {}),
       ...(error === undefined ? {} : { err: error }),
       ...(stack === undefined ? {} : { stack }),
     });
   }
+}
+
+/** What Nest's logger was given to say: a text, an error, or an object with a `msg` and fields beside it. */
+function told(message: unknown): { readonly text: string; readonly fields: LogFields } {
+  if (message instanceof Error) return { text: message.message, fields: {} };
+  if (typeof message !== 'object' || message === null) return { text: String(message), fields: {} };
+  const { msg, ...fields } = message as LogFields;
+  return { text: typeof msg === 'string' ? msg : '', fields };
 }
