@@ -43,6 +43,8 @@ export class PollingSubscription implements Subscription {
         idle = 0;
         position = events.at(-1)!.position;
         yield events;
+        // Less than a page: all there was. What came since woke us already, or is polled for.
+        if (events.length < BATCH) await this.committed.changedSince(version, POLL_MS, this.closing.signal);
       } else {
         idle += 1;
         const pollMs = idle < PATIENCE ? POLL_MS : IDLE_POLL_MS;

@@ -16,6 +16,11 @@ export interface SubscriptionDefinition {
    * It must be harmless to see an event twice.
    */
   apply(events: readonly RecordedEvent[], tx: PoolClient): Promise<void>;
+  /**
+   * Under load, the least time in ms between the starts of two batches: larger ones cost less. An event that comes
+   * alone is applied at once. For work that nobody waits for.
+   */
+  readonly gatherMs?: number;
   /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
   afterCommit?(events: readonly RecordedEvent[]): void;
   /** Read models only: empties the tables before a replay from the first event. Absent for sagas, which never replay. */

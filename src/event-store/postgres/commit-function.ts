@@ -37,6 +37,7 @@ declare
   done_units int[] := '{}';
   refused_units int[] := '{}';
   answered_units int[];
+  stored_answers bigint;
   now_recorded timestamptz;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -93,16 +94,31 @@ begin
   end if;
 
   if keys <> '{}' then
-    select array_agg(n.unit),
-      json_agg(json_build_object('unit', n.unit, 'fingerprint', s.fingerprint, 'status', s.status, 'body', s.body))
-    into answered_units, answered
-    from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
-      n(unit, status, scope, key, fingerprint, body)
-    join event_store.answers s on s.scope = n.scope and s.key = n.key
-    -- A repeat of the very commit that stored the answer succeeds like the first time.
-    where not (n.unit = any(done_units)
-      and s.status = n.status and s.fingerprint = n.fingerprint and s.body = n.body);
-    refused_units := refused_units || coalesce(answered_units, '{}');
+    -- Storing is the look-up: what is not stored was answered before. Refused units store nothing either way.
+    with stored as (
+      insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
+      select n.scope, n.key, n.fingerprint, n.status, n.body, now_recorded
+      from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
+        n(unit, status, scope, key, fingerprint, body)
+      where n.unit <> all(refused_units)
+      on conflict do nothing
+      returning 1
+    )
+    select count(*) into stored_answers from stored;
+    if stored_answers < cardinality(keys) then
+      select array_agg(n.unit),
+        json_agg(json_build_object('unit', n.unit, 'fingerprint', s.fingerprint, 'status', s.status, 'body', s.body))
+      into answered_units, answered
+      from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
+        n(unit, status, scope, key, fingerprint, body)
+      join event_store.answers s on s.scope = n.scope and s.key = n.key
+      -- Those of this call are not answers that stood before.
+      where s.xmin <> pg_current_xact_id()::xid
+      -- A repeat of the very commit that stored the answer succeeds like the first time.
+        and not (n.unit = any(done_units)
+          and s.status = n.status and s.fingerprint = n.fingerprint and s.body = n.body);
+      refused_units := refused_units || coalesce(answered_units, '{}');
+    end if;
   end if;
 
   insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
@@ -117,16 +133,6 @@ begin
   ) n;
   if found then
     last_position := currval('event_store.position');
-  end if;
-
-  if keys <> '{}' then
-    insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
-    select n.scope, n.key, n.fingerprint, n.status, n.body, now_recorded
-    from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
-      n(unit, status, scope, key, fingerprint, body)
-    where n.unit <> all(refused_units)
-    -- Only a repeat of the commit that stored it gets here with its answer in place: all writers hold the lock.
-    on conflict do nothing;
   end if;
 end
 $function$

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
+import pg, { type PoolClient } from 'pg';
 import { Database } from '../../platform/database/database.js';
+
+const { escapeLiteral } = pg;
 
 /** How far each subscription has come, in `event_store.checkpoints`, beside the rows that its events became. */
 @Injectable()
@@ -34,20 +36,23 @@ export class Checkpoints {
     to: string,
     work: (tx: PoolClient) => Promise<void>,
   ): Promise<boolean> {
-    return this.database.transaction(async (tx) => {
-      const moved = await tx.query({
-        name: 'event_store.advance',
-        text: `update event_store.checkpoints set position = $3, updated_at = now()
-          where name = (
-            select name from event_store.checkpoints
-            where name = $1 and position is not distinct from $2 for update skip locked
-          )`,
-        values: [name, from, to],
-      });
-      if (moved.rowCount === 0) return false;
-      await work(tx);
-      return true;
-    });
+    // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL takes away, rows and checkpoint
+    // together, is made again from the events, which are on disk.
+    const begin = `begin; set local synchronous_commit = off;
+      update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()
+      where name = (
+        select name from event_store.checkpoints
+        where name = ${escapeLiteral(name)} and position is not distinct from ${from === null ? 'null' : escapeLiteral(from)}
+        for update skip locked
+      )`;
+    return this.database.transaction(
+      async (tx, began) => {
+        if (began.at(-1)?.rowCount === 0) return false;
+        await work(tx);
+        return true;
+      },
+      { begin },
+    );
   }
 
   /** Moves the checkpoint when nothing had to be done. False when another process holds it or has moved it. */

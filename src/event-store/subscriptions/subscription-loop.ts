@@ -47,6 +47,8 @@ export class SubscriptionLoop {
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
+  /** When the last batch was begun. */
+  private startedAt = -Infinity;
   private limit = MOST_EVENTS;
   private failures = 0;
   /** While a batch fails: its last position. Up to there it is taken in smaller pieces. */
@@ -84,12 +86,14 @@ export class SubscriptionLoop {
   }
 
   private async step(signal: AbortSignal): Promise<void> {
+    await this.gather(signal);
     const events = await this.next();
     if (events.length === 0 || signal.aborted) {
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
       return;
     }
     this.inHand = events;
+    this.startedAt = performance.now();
     const last = events.at(-1)!.position;
     if (events.length >= this.limit) this.readAhead(last);
     const wanted = events.filter(({ type }) => this.wants(type));
@@ -108,6 +112,13 @@ export class SubscriptionLoop {
       this.passed(last);
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
     }
+  }
+
+  /** Lets more events come together, unless whole batches are waiting already. */
+  private async gather(signal: AbortSignal): Promise<void> {
+    const { gatherMs = 0 } = this.definition;
+    const waitMs = gatherMs - (performance.now() - this.startedAt);
+    if (waitMs > 0 && this.ahead === null) await pause(waitMs, signal);
   }
 
   private async next(): Promise<readonly RecordedEvent[]> {

@@ -35,6 +35,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     if (this.running !== null) return;
     const { feed, checkpoints, codec, progress } = this;
     this.feed.start();
+    progress.runsHere(this.registry.all().map(({ name }) => name));
     this.loops = this.registry
       .all()
       .map((definition) => new SubscriptionLoop(definition, { feed, checkpoints, codec, progress }));

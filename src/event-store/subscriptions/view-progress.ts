@@ -5,6 +5,8 @@ import { comparePositions } from '../port.js';
 import { Checkpoints } from './checkpoints.js';
 
 const POLL_MS = 15;
+/** Subscriptions that run here tell how far they are; looking is for the case that they are stuck. */
+const POLL_OWN_MS = 150;
 
 interface Waiter {
   readonly name: string;
@@ -21,6 +23,7 @@ export class ViewProgress {
   private readonly positions = new Map<string, string>();
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
+  private runningHere: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly checkpoints: Checkpoints,
@@ -35,6 +38,11 @@ export class ViewProgress {
     const reached = position === null || this.hasPassed(name, position) || (await this.wait(name, position));
     failpoint('views.waited');
     return reached;
+  }
+
+  /** The runner's word that it works on these subscriptions in this process. */
+  runsHere(names: readonly string[]): void {
+    this.runningHere = new Set(names);
   }
 
   /** The runner's word that `name` has passed `position`. */
@@ -65,12 +73,15 @@ export class ViewProgress {
   }
 
   private schedulePoll(): void {
-    this.poll ??= setTimeout(() => {
+    if (this.poll !== null) return;
+    const elsewhere = [...this.waiters].some(({ name }) => !this.runningHere.has(name));
+    const look = (): void => {
       void this.look().finally(() => {
         this.poll = null;
         if (this.waiters.size > 0) this.schedulePoll();
       });
-    }, POLL_MS).unref();
+    };
+    this.poll = setTimeout(look, elsewhere ? POLL_MS : POLL_OWN_MS).unref();
   }
 
   private async look(): Promise<void> {

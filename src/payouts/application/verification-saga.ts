@@ -22,6 +22,7 @@ export function verificationSaga(wake: () => void): SubscriptionDefinition {
   return {
     name: VERIFICATION_SAGA,
     events: ['user.activated.v1', ...PAYOUT_EVENTS],
+    gatherMs: 50,
     apply: recordWork,
     afterCommit: wake,
   };

@@ -33,6 +33,8 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
   private restUntil = 0;
   private stopping = false;
   private timer: NodeJS.Timeout | null = null;
+  private later: NodeJS.Timeout | null = null;
+  private lookedAt = -Infinity;
   private readonly work = new Wakeable(
     () => this.drain(),
     (error) => this.logger.warn({ msg: 'payouts are looked up later', error }),
@@ -50,9 +52,19 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     private readonly commandBus: CommandBus,
   ) {}
 
-  /** Looks for due payouts now, or right after the round under way. */
+  /** Looks for due payouts: at once, or an interval after the last time, so that many reports share one look. */
   wake(): void {
-    if (this.config.roles.includes('worker') && this.config.usdcAddress !== null) this.work.wake();
+    if (!this.config.roles.includes('worker') || this.config.usdcAddress === null) return;
+    const waitMs = this.config.payoutCheckIntervalMs - (performance.now() - this.lookedAt);
+    if (waitMs <= 0) {
+      this.lookedAt = performance.now();
+      this.work.wake();
+    } else {
+      this.later ??= setTimeout(() => {
+        this.later = null;
+        this.wake();
+      }, waitMs + 1).unref();
+    }
   }
 
   onApplicationBootstrap(): void {
@@ -65,6 +77,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
+    if (this.later !== null) clearTimeout(this.later);
     await this.work.stop();
   }
 
@@ -118,7 +131,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
   private async bring(each: Verification, look: ChainLook): Promise<'ended' | NextCheck> {
     const receipt = look.receipts.get(each.hash);
     // No usable answer for this one: nothing may be concluded from that.
-    if (each.wallet !== null && receipt === undefined) return this.later(each, 'not_found', null);
+    if (each.wallet !== null && receipt === undefined) return this.nextCheck(each, 'not_found', null);
     let finding: Finding =
       each.wallet === null
         ? { kind: 'no_wallet' }
@@ -132,9 +145,9 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
       finding = { kind: 'already_used' };
     }
     const now = this.clock.now();
-    if (now < each.expiresAt) return this.later(each, finding.kind, finding.kind);
+    if (now < each.expiresAt) return this.nextCheck(each, finding.kind, finding.kind);
     const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
-    return expiry === 'early' ? this.later(each, finding.kind, finding.kind) : 'ended';
+    return expiry === 'early' ? this.nextCheck(each, finding.kind, finding.kind) : 'ended';
   }
 
   private expected(each: Verification, wallet: string): Parameters<typeof judge>[1] {
@@ -146,7 +159,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     };
   }
 
-  private later(each: Verification, kind: Finding['kind'], finding: string | null): NextCheck {
+  private nextCheck(each: Verification, kind: Finding['kind'], finding: string | null): NextCheck {
     const now = this.clock.now().getTime();
     const untilExpiryMs = each.expiresAt.getTime() - now;
     const delayMs =

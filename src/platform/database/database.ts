@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
@@ -54,8 +54,14 @@ export class Database implements OnApplicationShutdown {
     return result.rows;
   }
 
-  /** Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects. */
-  async transaction<T>(work: (tx: PoolClient) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
+   * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
+   */
+  async transaction<T>(
+    work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
+    { begin = 'begin' }: { readonly begin?: string } = {},
+  ): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     // A connection that dies while checked out emits an error of its own; the query under way rejects with it too.
@@ -64,8 +70,8 @@ export class Database implements OnApplicationShutdown {
     };
     client.on('error', onError);
     try {
-      await client.query('begin');
-      const result = await work(client);
+      const began: QueryResult | QueryResult[] = await client.query(begin);
+      const result = await work(client, Array.isArray(began) ? began : [began]);
       await client.query('commit');
       return result;
     } catch (error) {

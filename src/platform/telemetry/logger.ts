@@ -9,7 +9,7 @@ import { redact, redactText } from './redaction.js';
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Bytes gathered before the log is written, and how long they may wait. */
-const BUFFER_BYTES = 4096;
+const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
 
 /**
@@ -40,7 +40,10 @@ export class Log {
 
   static open(config: Pick<Config, 'logLevel' | 'logFile'>): Log {
     const fd = config.logFile === null ? 1 : openFile(config.logFile);
-    return new Log(pino.destination({ fd, sync: false, minLength: BUFFER_BYTES }), config.logLevel);
+    return new Log(
+      pino.destination({ fd, sync: false, minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES }),
+      config.logLevel,
+    );
   }
 
   /**

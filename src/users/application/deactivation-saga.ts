@@ -31,6 +31,7 @@ export function deactivationSaga(wake: () => void): SubscriptionDefinition {
   return {
     name: DEACTIVATION_SAGA,
     events: Object.keys(EFFECTS),
+    gatherMs: 200,
     async apply(events, tx) {
       await store(tx, count(events, await load(tx, [...new Set(events.map(userOf))])));
     },
