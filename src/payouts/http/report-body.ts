@@ -13,7 +13,7 @@ export interface ReportBody {
 
 const HASH_MAX_LENGTH = 255;
 // Text that PostgreSQL or UTF-8 cannot hold, and nothing that a hash could be made of.
-const UNPRINTABLE = /[\u0000-\u001f\u007f\p{Cs}]/u;
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /**
  * Checks a parsed body by hand: this is the hot route, and class-validator costs more than the rest of it.

@@ -1,0 +1,143 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { auditProgram } from '../../src/cli/audit-program.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createPayee, createUser, reported, settledPayout } from '../support/payout-calls.js';
+
+interface Report {
+  readonly events: number;
+  readonly payouts: object;
+  readonly confirmed_minor: string;
+  readonly violations: { rule: string }[];
+  readonly differences: string[];
+}
+
+describe('npm run audit -- verify', () => {
+  let app: TestApp;
+  let received: string;
+  let pending: string;
+  let payee: string;
+  let before: typeof process.exitCode;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    const user = await createPayee(app.merchant);
+    payee = user.id;
+    const { hash } = await app.chain.transfer(user.wallet, '2');
+    const metadata = { custom_metadata: { '\u0000': ['"', '\\'] } };
+    received = (
+      await reported(app.merchant, payee, { amount: '2', transaction_hash: ` ${hash}`, ...metadata })
+    ).id;
+    await settledPayout(app.merchant, received);
+    pending = (await reported(app.merchant, await createUser(app.merchant), { amount: '7.50' })).id;
+  });
+  afterAll(() => app.close());
+  beforeEach(() => {
+    before = process.exitCode;
+  });
+  afterEach(() => {
+    process.exitCode = before;
+  });
+
+  const audit = async (...args: string[]): Promise<{ printed: string; exitCode: unknown }> => {
+    let printed = '';
+    process.exitCode = undefined;
+    const env = { DATABASE_URL: app.config.databaseUrl! };
+    await auditProgram({ env, print: (text) => (printed += text) }).parseAsync([...args, 'verify'], {
+      from: 'user',
+    });
+    return { printed, exitCode: process.exitCode };
+  };
+  /** What an audit says while `sql` has been done; `undo` afterwards. */
+  const tampered = async (sql: string, undo: string): Promise<Report & { exitCode: unknown }> => {
+    await app.database.query(sql);
+    try {
+      const { printed, exitCode } = await audit('--json');
+      return { ...(JSON.parse(printed) as Report), exitCode };
+    } finally {
+      await app.database.query(undo);
+    }
+  };
+
+  it('finds sound books in order, and changes nothing', async () => {
+    const rows = (): Promise<object[]> => app.database.query('select * from payouts.payouts order by id');
+    const stood = await rows();
+    const { printed, exitCode } = await audit();
+    expect(printed).toContain('in order: the read models equal the replay');
+    expect(printed).toContain('1 pending, 1 received, 0 expired');
+    expect(printed).toContain('2 USDC confirmed, 7.5 pending');
+    expect(exitCode).toBeUndefined();
+    expect(await rows()).toEqual(stood);
+  });
+
+  it('is in order while payouts are being reported', async () => {
+    const reports = Array.from({ length: 30 }, () => reported(app.merchant, payee));
+    for (let round = 0; round < 3; round += 1) expect((await audit()).exitCode).toBeUndefined();
+    await Promise.all(reports);
+    expect((await audit()).exitCode).toBeUndefined();
+  });
+
+  it.each<[string, () => [sql: string, undo: string], () => string]>([
+    [
+      'a status',
+      () => [
+        `update payouts.payouts set status = 1 where id = '${pending}'`,
+        `update payouts.payouts set status = 0 where id = '${pending}'`,
+      ],
+      () => `payout ${pending} has a row that differs from its events`,
+    ],
+    [
+      'an answer',
+      () => [
+        `update payouts.payouts set body = replace(body, '7.50', '9.50') where id = '${pending}'`,
+        `update payouts.payouts set body = replace(body, '9.50', '7.50') where id = '${pending}'`,
+      ],
+      () => `payout ${pending} has a row that differs from its events`,
+    ],
+    [
+      'an answer that is no JSON any more',
+      () => [
+        `update payouts.payouts set body = 'x' || body where id = '${received}'`,
+        `update payouts.payouts set body = substr(body, 2) where id = '${received}'`,
+      ],
+      () => `payout ${received} has a row that differs from its events`,
+    ],
+    [
+      'the time that lists go by',
+      () => [
+        `update payouts.payouts set created_at = created_at - interval '1 day' where id = '${pending}'`,
+        `update payouts.payouts set created_at = created_at + interval '1 day' where id = '${pending}'`,
+      ],
+      () => `payout ${pending} has a row that differs from its events`,
+    ],
+    [
+      'a row that is gone',
+      () => [
+        `update payouts.payouts set id = md5('gone')::uuid where id = '${pending}'`,
+        `update payouts.payouts set id = '${pending}' where id = md5('gone')::uuid`,
+      ],
+      () => `payout ${pending} has events and no row`,
+    ],
+    [
+      'a balance',
+      () => [
+        `update payouts.balances set confirmed = confirmed + 1 where user_id = '${payee}'`,
+        `update payouts.balances set confirmed = confirmed - 1 where user_id = '${payee}'`,
+      ],
+      () => `user ${payee} has a balance that differs from the events`,
+    ],
+  ])('names %s that was tampered with, and exits with 2', async (_name, change, difference) => {
+    const report = await tampered(...change());
+    expect(report.exitCode).toBe(2);
+    expect(report.differences).toContain(difference());
+    expect((await audit()).exitCode).toBeUndefined();
+  });
+
+  it('names an event that was tampered with: the payout no longer ends as it was reported', async () => {
+    const change = (from: string, to: string): string =>
+      `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
+       where stream = 'payout-${received}' and revision = 0`;
+    const report = await tampered(change('2', '2000'), change('2000', '2'));
+    expect(report.exitCode).toBe(2);
+    expect(report.violations.map(({ rule }) => rule)).toContain(`payout ${received} ends as it was reported`);
+  });
+});

@@ -1,0 +1,70 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { until } from '../../src/platform/sandbox/processes.js';
+import type { Answer, SignedClient } from './signed-client.js';
+
+export const REPORT = '/merchants/v1/payouts/report';
+export const PAYOUTS = '/merchants/v1/payouts';
+export const USERS = '/merchants/v1/users';
+
+export interface PayoutBody {
+  readonly id: string;
+  readonly user_id: string;
+  readonly amount: string;
+  readonly currency_code: string;
+  readonly status: string;
+  readonly transaction_hash: string;
+  readonly reason: string | null;
+  readonly custom_metadata: object;
+  readonly created_at: string;
+}
+
+/** A hash that no transaction has. */
+export function randomHash(): string {
+  return `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
+}
+
+/** Id of a new user of the merchant, who is onboarding. */
+export async function createUser(merchant: SignedClient): Promise<string> {
+  const answer = await merchant.post(USERS, {
+    phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`,
+  });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.json<{ user: { id: string } }>().user.id;
+}
+
+/** A new user with a wallet. */
+export async function createPayee(merchant: SignedClient): Promise<{ id: string; wallet: string }> {
+  const id = await createUser(merchant);
+  const answer = await merchant.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return {
+    id,
+    wallet: answer.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address,
+  };
+}
+
+/** Reports a payout that is never found on the chain; `over` replaces fields of `payout`. */
+export function report(merchant: SignedClient, userId: string, over: object = {}): Promise<Answer> {
+  const payout = { amount: '1', transaction_hash: randomHash(), ...over };
+  return merchant.post(REPORT, { user_id: userId, payout });
+}
+
+export async function reported(
+  merchant: SignedClient,
+  userId: string,
+  over: object = {},
+): Promise<PayoutBody> {
+  const answer = await report(merchant, userId, over);
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.json<{ payout: PayoutBody }>().payout;
+}
+
+export async function getPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
+  return (await merchant.get(`${PAYOUTS}/${id}`)).json<{ payout: PayoutBody }>().payout;
+}
+
+/** Waits until the payout is no longer pending. */
+export async function settledPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
+  await until(async () => (await getPayout(merchant, id)).status !== 'pending', 15_000);
+  return getPayout(merchant, id);
+}
