@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SignedRequest } from '../../../bench/support/sign.js';
 import type { Service } from '../../../bench/support/service.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js';
@@ -7,7 +8,7 @@ import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '.
 import { activePayee } from '../support/payees.js';
 import { RawConnection, type Answer, type Outcome } from '../support/raw-connection.js';
 import { portOf, Shared } from '../support/shared.js';
-import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
 
 /** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
@@ -21,23 +22,31 @@ const TURNS: readonly (readonly Operation[])[] = [
 ];
 
 /**
- * A process dies at each named point of a keyed request, as with `kill -9`; another takes its place, and the request is
- * sent again under its key: first alone or many at once, by turns. One event, 201, and read models that agree.
+ * A process dies at each named point of a keyed request, as with `kill -9`, and the request is sent again under its key:
+ * in even turns once, to another process; in odd turns many times at once, to the process started in its place.
+ * One event, 201, and read models that agree.
  */
 export const failpoints: Suite = async (options) => {
   const shared = await Shared.start();
   try {
-    let service = await shared.service('service');
-    const userId = (await activePayee(service.baseUrl, service.merchant)).id;
-    await service.child.stop();
+    const other = await shared.service('other');
+    const payees = new Map<string, string>();
     for (let turn = 0; turn < options.count; turn += 1) {
       for (const point of FAILPOINTS) {
         for (const operation of TURNS[Math.min(turn, TURNS.length - 1)]!) {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
-          const atOnce = turn % 2 === 1;
-          service = await dieAndRetry(shared, point, operation, userId, atOnce, options);
+          const doomed = await shared.service('service', { FAILPOINT: point });
+          const { merchant } = doomed;
+          const known = payees.get(merchant.apiKey);
+          const userId = known ?? (await activePayee(other.baseUrl, merchant)).id;
+          payees.set(merchant.apiKey, userId);
+          const how =
+            turn % 2 === 0
+              ? { replace: () => Promise.resolve(other), atOnce: 1 }
+              : { replace: () => shared.service('service'), atOnce: RETRIES };
+          const service = await dieAndRetry({ point, operation, userId, doomed, ...how }, shared, options);
           await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
-          await service.child.stop();
+          if (service !== other) await service.child.stop();
         }
       }
     }
@@ -48,17 +57,23 @@ export const failpoints: Suite = async (options) => {
   }
 };
 
-/** The service that took the place of the dead one, running. */
+interface Death {
+  readonly point: Failpoint;
+  readonly operation: Operation;
+  readonly userId: string;
+  readonly doomed: Service;
+  /** The process that takes over. */
+  readonly replace: () => Promise<Service>;
+  /** How many retries go to it in the same moment. */
+  readonly atOnce: number;
+}
+
 async function dieAndRetry(
+  { point, operation, userId, doomed, replace, atOnce }: Death,
   shared: Shared,
-  point: Failpoint,
-  operation: Operation,
-  userId: string,
-  atOnce: boolean,
   { say, verdict }: SuiteOptions,
 ): Promise<Service> {
   const where = `${operation.name} killed at ${point}`;
-  const doomed = await shared.service('service', { FAILPOINT: point });
   const { merchant } = doomed;
   const key = randomUUID();
   const body = operation.body(userId);
@@ -74,31 +89,27 @@ async function dieAndRetry(
   verdict.equal(doomed.child.exited(), 'signal SIGKILL', `${where}: its end`);
   if (point !== 'answer.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
 
-  const started = performance.now();
-  const service = await shared.service('service');
+  const service = await replace();
   const retries = await retry(service, atOnce, () => keyed(merchant, operation.path, body, key));
   verdict.equal((await count()) - before, 1, `${where}: events written`);
   checkRetries(where, point, retries, first, verdict);
   const statuses = new Tally();
   for (const each of retries) statuses.add(each.kind === 'answered' ? String(each.status) : 'cut off');
   say(
-    `${point.padEnd(22)} ${operation.name.padEnd(18)} first ${describe(first)}, back after ${seconds(performance.now() - started)}, ${retries.length} retries: ${statuses.toString()}`,
+    `${point.padEnd(22)} ${operation.name.padEnd(18)} first ${describe(first)}; retries: ${statuses.toString()}`,
   );
   return service;
 }
 
-async function retry(
-  service: Service,
-  atOnce: boolean,
-  request: () => ReturnType<typeof keyed>,
-): Promise<Outcome[]> {
+/** So many at the same moment, then one more. */
+async function retry(service: Service, atOnce: number, request: () => SignedRequest): Promise<Outcome[]> {
   const send = async (): Promise<Outcome> => {
     const connection = await RawConnection.open(portOf(service));
     const outcome = await connection.exchange(request());
     connection.close();
     return outcome;
   };
-  const outcomes = await Promise.all(Array.from({ length: atOnce ? RETRIES : 1 }, send));
+  const outcomes = await Promise.all(Array.from({ length: atOnce }, send));
   outcomes.push(await send());
   return outcomes;
 }

@@ -32,11 +32,10 @@ interface Sent {
 export const sigterm: Suite = async (options) => {
   const shared = await Shared.start();
   try {
-    const first = await shared.service('service');
-    const userId = (await activePayee(first.baseUrl, first.merchant)).id;
-    await first.child.stop();
+    let userId: string | undefined;
     for (let round = 1; round <= options.count; round += 1) {
       const service = await shared.service('service');
+      userId ??= (await activePayee(service.baseUrl, service.merchant)).id;
       await terminateUnderLoad(round, service, userId, shared, options);
     }
     const last = await shared.service('service');
