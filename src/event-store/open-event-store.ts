@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Config } from '../platform/config/config.js';
+import { outliveConnections } from '../platform/database/lost-connections.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { COMMIT_FUNCTION } from './postgres/commit-function.js';
@@ -53,7 +54,7 @@ async function preparedPool(connectionString: string, max: number): Promise<pg.P
     keepAlive: true,
     connectionTimeoutMillis: 5000,
   });
-  pool.on('error', () => undefined);
+  outliveConnections(pool);
   await pool.query(EVENT_STORE_SCHEMA);
   await pool.query(COMMIT_FUNCTION);
   return pool;

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
 import type { Config } from '../config/config.js';
+import { outliveConnections } from './lost-connections.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_001;
@@ -39,10 +40,12 @@ export class Database implements OnApplicationShutdown {
         keepAlive: true,
         connectionTimeoutMillis: 5000,
       },
+      // In place of TypeORM's own, which logs every lost connection.
       poolErrorHandler: () => undefined,
     });
     await dataSource.initialize();
     const pool = (dataSource.driver as PostgresDriver).master as Pool;
+    outliveConnections(pool);
     const database = new Database(dataSource, pool);
     if (options.migrate !== false) await database.migrate();
     return database;

@@ -6,6 +6,7 @@ import {
   type ConnectionOptions,
 } from 'bullmq';
 import pg from 'pg';
+import { outliveConnections } from '../database/lost-connections.js';
 
 const SCHEMA = 'bullmq';
 /** Each worker keeps one connection for LISTEN; the others serve all queues of the process. */
@@ -52,7 +53,7 @@ export class QueueBackend implements OnApplicationShutdown {
       keepAlive: true,
       connectionTimeoutMillis: 5000,
     });
-    pool.on('error', () => undefined);
+    outliveConnections(pool);
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);
