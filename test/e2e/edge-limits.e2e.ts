@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readConfig } from '../../src/platform/config/config.js';
+import { addressLimit } from '../../src/platform/http/address.js';
 import { MerchantRateLimiter } from '../../src/platform/http/rate-limit.js';
 import { startEdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
@@ -54,6 +56,15 @@ test('the limit per address comes before authentication', async () => {
   expect(answer.json()).toMatchObject({ title: 'Too many requests', detail: 'Rate limit exceeded' });
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   await edge.close();
+});
+
+test.each([
+  [{}, 6000],
+  [{ RATE_LIMIT_PER_MINUTE: '5' }, 6000],
+  [{ RATE_LIMIT_PER_MINUTE: '100000' }, 6_000_000],
+  [{ RATE_LIMIT_PER_MINUTE: '100000', RATE_LIMIT_PER_IP_PER_MINUTE: '7' }, 7],
+])('the limit per address follows that of a merchant unless it is set: %j', (env, limit) => {
+  expect(addressLimit(readConfig(env))).toBe(limit);
 });
 
 test.each([1, 7, 100, 101, 150, 1000])(

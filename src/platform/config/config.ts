@@ -90,12 +90,12 @@ export const SETTINGS = {
     100,
     'requests per minute and merchant.',
   ),
-  rateLimitPerIpPerMinute: setting(
-    'RATE_LIMIT_PER_IP_PER_MINUTE',
-    integer(1, 100_000_000),
-    6000,
-    'requests per minute and address, before authentication.',
-  ),
+  rateLimitPerIpPerMinute: {
+    name: 'RATE_LIMIT_PER_IP_PER_MINUTE',
+    parse: integer(1, 1_000_000_000),
+    fallback: null,
+    help: 'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
+  } as Setting<number | null>,
   payoutVerificationWindowSeconds: setting(
     'PAYOUT_VERIFICATION_WINDOW_SECONDS',
     integer(1, 31_536_000),

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import type { Config } from '../config/config.js';
 
 /** The address in its plain form: an IPv4 address written as IPv6 is IPv4. Null for what is no address. */
 function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
@@ -33,6 +34,18 @@ interface Count {
 /** The most clients counted at once; the ones not seen for longest are forgotten first. */
 const MAX_CLIENTS = 50_000;
 const WINDOW_MS = 60_000;
+
+/** How many merchants at their full rate one address stands for when its limit is not set, and the least it may do. */
+const MERCHANTS_PER_ADDRESS = 60;
+const LEAST_PER_ADDRESS = 6000;
+
+/** Requests per minute that one address may send: always more than one merchant may (decisions.md, "rate-limit headers"). */
+export function addressLimit(config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>): number {
+  return (
+    config.rateLimitPerIpPerMinute ??
+    Math.max(LEAST_PER_ADDRESS, MERCHANTS_PER_ADDRESS * config.rateLimitPerMinute)
+  );
+}
 
 /** Counts requests per address before authentication, in this process alone, to blunt floods cheaply. */
 export class AddressRateLimiter {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
-import { AddressRateLimiter } from './address.js';
+import { addressLimit, AddressRateLimiter } from './address.js';
 import { absentHeaders, type Admission } from './admission.js';
 import type { AnswerSeal } from './answer-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
@@ -35,6 +35,8 @@ const MALFORMED_KEY: Problem = {
 type Done = (error?: Error) => void;
 type SendDone = (error: Error | null, payload?: unknown) => void;
 
+type EdgeConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
+
 /** What the hooks need of the application; it is there once the modules are initialized. */
 export interface EdgeServices {
   readonly admission: Admission;
@@ -54,8 +56,8 @@ export class EdgeHooks {
   private services: EdgeServices | null = null;
   private draining = false;
 
-  constructor(config: Pick<Config, 'rateLimitPerIpPerMinute' | 'requireHttps'>) {
-    this.addresses = new AddressRateLimiter(config.rateLimitPerIpPerMinute);
+  constructor(config: EdgeConfig) {
+    this.addresses = new AddressRateLimiter(addressLimit(config));
     this.requireHttps = config.requireHttps;
   }
 

@@ -23,7 +23,10 @@ const KEEP_ALIVE_MS = 72_000;
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = Pick<Config, 'rateLimitPerIpPerMinute' | 'requireHttps' | 'trustProxy'>;
+type EdgeConfig = Pick<
+  Config,
+  'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps' | 'trustProxy'
+>;
 
 /** Nest's Fastify adapter with the edge of merchant-api sections 5, 7 and 8 around every route. */
 export class EdgeAdapter extends FastifyAdapter {
