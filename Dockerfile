@@ -7,7 +7,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --loglevel=error
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
-RUN npx nest build
+COPY scripts/bundle.mjs scripts/bundled-main.mjs ./scripts/
+RUN npm run build
 
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app

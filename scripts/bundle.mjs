@@ -63,7 +63,6 @@ await build({
   // Names of classes are what logs and dependency injection show.
   keepNames: true,
   minifySyntax: true,
-  minifyWhitespace: true,
   // One byte per character: the file is read without being decoded.
   charset: 'ascii',
   legalComments: 'linked',

@@ -1,7 +1,7 @@
 /**
  * `dist/main.js`: runs the bundle, with the machine code that V8 made of it the last time (`disburse.cjs.cache`), which
- * halves the start. The first run of a build makes the cache when it has settled; a cache of another version of Node.js
- * is refused by V8 and made anew, and where the folder cannot be written there is none.
+ * halves the start. The first run of a build makes the cache when it has settled or ends well; a cache of another
+ * version of Node.js is refused by V8 and made anew, and where the folder cannot be written there is none.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +21,11 @@ const script = new Script(`(function (require, module, __filename, __dirname) {$
   cachedData: read(cacheFile),
   importModuleDynamically: (name) => import(name),
 });
-if (script.cachedDataRejected !== false) setTimeout(keepCache, SETTLED_MS).unref();
+let kept = script.cachedDataRejected === false;
+if (!kept) {
+  setTimeout(keepCache, SETTLED_MS).unref();
+  process.once('exit', (code) => code === 0 && keepCache());
+}
 
 script.runInThisContext()(createRequire(file), { exports: {} }, file, dirname(file));
 
@@ -34,6 +38,8 @@ function read(path) {
 }
 
 function keepCache() {
+  if (kept) return;
+  kept = true;
   try {
     writeFileSync(`${cacheFile}.${process.pid}`, script.createCachedData());
     renameSync(`${cacheFile}.${process.pid}`, cacheFile);

@@ -43,6 +43,7 @@ export async function build() {
       if (isBuilt()) return 'up to date';
       const stamp = sourceStamp();
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
+      await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')]);
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
@@ -70,7 +71,10 @@ function lockHash() {
 /** Changes with every file that the build reads. */
 export function sourceStamp() {
   const hash = createHash('sha256').update(process.versions.node);
-  const inputs = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'];
+  const inputs = [
+    ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
+    ...['scripts/bundle.mjs', 'scripts/bundled-main.mjs'],
+  ];
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).map((name) => join('src', name));
   for (const name of [...inputs, ...sources].sort()) {
     const file = statSync(join(ROOT, name));
