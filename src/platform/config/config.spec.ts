@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from './config.js';
+import { ConfigError } from './settings.js';
+
+const production = {
+  MODE: 'production',
+  DATABASE_URL: 'postgres://db/disburse',
+  MASTER_KEY: '0'.repeat(64),
+  CHAIN_RPC_URL: 'https://node.example.com',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+  PUBLIC_URL: 'https://api.example.com',
+};
+
+describe('the configuration', () => {
+  it('has a default for everything in the sandbox', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({ mode: 'sandbox', port: 3000, rateLimitPerMinute: 100, databaseUrl: null });
+    expect(config.roles).toEqual(['api', 'worker', 'widget']);
+    expect(config.webhookRetryScheduleSeconds).toEqual([
+      0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
+    ]);
+  });
+
+  it('takes an empty text for not set', () => {
+    expect(readConfig({ PORT: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '70000'],
+    ['PORT', '3000.5'],
+    ['MODE', 'prod'],
+    ['ROLES', 'api,cook'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['EVENT_STORE_URL', 'http://x'],
+    ['QUEUE_URL', 'amqp://x'],
+    ['USDC_ADDRESS', '0x12'],
+    ['RATE_LIMIT_PER_MINUTE', '0'],
+    ['WEBHOOK_RETRY_SCHEDULE_SECONDS', '0,,5'],
+    ['REQUIRE_HTTPS', 'yes'],
+  ])('names %s when it is %s', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .*It is`));
+  });
+
+  it('never shows a wrong secret', () => {
+    expect(() => readConfig({ MASTER_KEY: 'hunter2' })).toThrow(/^MASTER_KEY must be 64 hexadecimal digits/);
+    expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);
+  });
+
+  it('is complete in production', () => {
+    expect(readConfig(production)).toMatchObject({ mode: 'production' });
+  });
+
+  it.each(Object.keys(production).filter((name) => name !== 'MODE'))('misses %s in production', (name) => {
+    expect(() => readConfig({ ...production, [name]: undefined })).toThrow(
+      new RegExp(`^${name} must be set in production`),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { routeDifferences } from '../support/openapi.js';
+
+describe('the whole service', () => {
+  let test: TestApp;
+
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
+
+  afterAll(() => test.close());
+
+  it('has every route in its OpenAPI document, and every path of the document as a route', async () => {
+    const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as Parameters<
+      typeof routeDifferences
+    >[1];
+    const adapter = test.app.getHttpAdapter() as unknown as EdgeAdapter;
+    expect(routeDifferences(adapter.routes.list(), document)).toEqual({ undocumented: [], unserved: [] });
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/merchants/v1/users',
+        '/merchants/v1/payouts/report',
+        '/merchants/v1/webhook_endpoints/{id}/test_delivery',
+        '/merchants/v1/sandbox/transfers',
+      ]),
+    );
+  });
+
+  it('tells of each dependency when it is ready', async () => {
+    const answer = await fetch(`${test.url}/health/ready`);
+    expect(answer.status).toBe(200);
+    const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
+    expect(Object.keys(checks).sort()).toEqual(['chain', 'database', 'event_store', 'queue', 'views']);
+    expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);
+  });
+
+  it('is not ready, and says why, when the node of the chain is away', async () => {
+    await test.chain.stop();
+    const answer = await fetch(`${test.url}/health/ready`);
+    expect(answer.status).toBe(503);
+    const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
+    expect(checks['chain']?.status).toBe('unavailable');
+    expect(checks['database']?.status).toBe('ok');
+  });
+});
+
+describe('outside the sandbox', () => {
+  let test: TestApp;
+
+  beforeAll(async () => {
+    test = await startTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
+  });
+
+  afterAll(() => test.close());
+
+  it.each([
+    ['/merchants/v1/sandbox/transfers', { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
+    ['/merchants/v1/sandbox/users/90c24bb3-327c-857c-bd44-e5155e389be6/complete_onboarding', undefined],
+  ])('there is no %s', async (path, body) => {
+    const answer = await test.merchant.call({
+      method: 'POST',
+      path,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(answer.status).toBe(404);
+  });
+
+  it('the document does not speak of the sandbox', async () => {
+    const text = await (await fetch(`${test.url}/openapi.json`)).text();
+    expect(text).not.toContain('/sandbox/');
+  });
+});
