@@ -11,6 +11,8 @@ import type { ViewProgress } from './view-progress.js';
 const MOST_EVENTS = 5000;
 /** The longest that a checkpoint is behind what was passed by without being wanted. */
 const LAZY_MS = 500;
+/** How often an idle subscription makes sure that its checkpoint is where it left it. */
+const CONFIRM_MS = 2000;
 /** How long to leave a checkpoint alone that another process holds. */
 const HELD_MS = 20;
 const RETRY = { firstMs: 50, mostMs: 30_000 };
@@ -47,6 +49,7 @@ export class SubscriptionLoop {
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
+  private confirmedAt = 0;
   /** When the last batch was begun. */
   private startedAt = -Infinity;
   private limit = MOST_EVENTS;
@@ -90,6 +93,7 @@ export class SubscriptionLoop {
     const events = await this.next();
     if (events.length === 0 || signal.aborted) {
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
+      if (performance.now() - this.confirmedAt >= CONFIRM_MS) await this.reread();
       return;
     }
     this.inHand = events;
@@ -167,7 +171,7 @@ export class SubscriptionLoop {
     this.parts.progress.advanced(this.definition.name, position);
   }
 
-  /** Another process holds the checkpoint or has moved it: go on from where it is. */
+  /** Another process holds the checkpoint or has moved it, or a crash took it back: go on from where it is. */
   private async standBack(signal: AbortSignal): Promise<void> {
     const before = this.stored;
     await this.reread();
@@ -181,8 +185,20 @@ export class SubscriptionLoop {
       await this.parts.checkpoints.ensure([name]);
       position = (await this.parts.checkpoints.read([name])).get(name) ?? null;
     }
+    const lost = comparePositions(position, this.stored) < 0;
     this.stored = position;
-    if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
+    this.confirmedAt = performance.now();
+    if (lost) this.rewind(position);
+    else if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
+  }
+
+  /** A crash of PostgreSQL took the last batches back, their rows and the checkpoint with them: they are applied again. */
+  private rewind(position: string | null): void {
+    const { name } = this.definition;
+    this.logger.warn({ msg: 'a subscription goes back to its checkpoint', subscription: name, position });
+    this.seen = position;
+    this.inHand = [];
+    this.ahead = null;
   }
 
   private async storeSeen(): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { until } from '../../platform/sandbox/processes.js';
 import { OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
 
 describe('the subscription runner', () => {
@@ -34,6 +35,41 @@ describe('the subscription runner', () => {
     expect(await progress.reached(lab.name, position)).toBe(true);
     expect(await lab.applied()).toEqual(upTo(50));
     expect(woken.reduce((sum, n) => sum + n, 0)).toBe(50);
+  });
+
+  /** Commits of the runner do not wait for the disk: a crash takes the last ones back, rows and checkpoint together. */
+  const loseAllButTheFirst = async (checkpoint: string | null): Promise<void> => {
+    await lab.database.database.transaction(async (tx) => {
+      await tx.query('delete from seen where name = $1 and n > 0', [lab.name]);
+      await tx.query('update event_store.checkpoints set position = $2 where name = $1', [
+        lab.name,
+        checkpoint,
+      ]);
+    });
+  };
+
+  it('applies again what a crash of PostgreSQL took back, when more happens', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const { runner, progress } = lab.process(lab.view());
+    runner.start();
+    const first = await lab.write(1);
+    expect(await progress.reached(lab.name, first)).toBe(true);
+    expect(await progress.reached(lab.name, await lab.write(3, WANTED, 1))).toBe(true);
+    await loseAllButTheFirst(first);
+    expect(await progress.reached(lab.name, await lab.write(2, WANTED, 4))).toBe(true);
+    expect(await lab.applied()).toEqual(upTo(6));
+  });
+
+  it('applies again what a crash of PostgreSQL took back, when nothing more happens', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const { runner, progress } = lab.process(lab.view());
+    runner.start();
+    const first = await lab.write(1);
+    expect(await progress.reached(lab.name, first)).toBe(true);
+    expect(await progress.reached(lab.name, await lab.write(3, WANTED, 1))).toBe(true);
+    await loseAllButTheFirst(first);
+    await until(async () => (await lab.applied()).length === 4, 10_000);
+    expect(await lab.applied()).toEqual(upTo(4));
   });
 
   it('goes on from the checkpoint in the next process', async () => {
