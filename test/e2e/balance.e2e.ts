@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { until } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createPayee, createUser, reported, settledPayout, USERS } from '../support/payout-calls.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
@@ -27,7 +28,9 @@ describe('GET /users/{id}/balance', () => {
 
   it('200: zeros for a new user also when the read models are far behind', async () => {
     const userId = await createUser(merchant);
-    await app.database.query('delete from payouts.balances where user_id = $1', [userId]);
+    const forget = (): Promise<object[]> =>
+      app.database.query('delete from payouts.balances where user_id = $1 returning user_id', [userId]);
+    expect(await until(async () => (await forget()).length === 1, 5000)).toBe(true);
     expect((await balance(userId)).text).toBe(NOTHING);
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
   });

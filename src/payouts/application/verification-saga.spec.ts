@@ -151,4 +151,25 @@ describe('the saga of verifications', () => {
       { numRuns: 30 },
     );
   });
+
+  it('has a payout looked up at once when the wallet is known, and with the window otherwise', async () => {
+    world += 1;
+    await apply([activated(0)]);
+    await apply([reported(0, 0), reported(1, 1)]);
+    const due = async (): Promise<unknown> =>
+      db.database.query(
+        `select payout_id, next_check_at <= now() as due, next_check_at = expires_at as "atTheEnd"
+         from payouts.verifications where payout_id = any($1::uuid[])`,
+        [[id('payout 0'), id('payout 1')]],
+      );
+    const [known, unknown] = [{ payout_id: id('payout 0') }, { payout_id: id('payout 1') }];
+    expect(await due()).toEqual(
+      expect.arrayContaining([
+        { ...known, due: true, atTheEnd: false },
+        { ...unknown, due: false, atTheEnd: true },
+      ]),
+    );
+    await apply([activated(1)]);
+    expect(await due()).toContainEqual({ ...unknown, due: true, atTheEnd: false });
+  });
 });
