@@ -68,13 +68,11 @@ async function playRound(
   const now = await totals(shared.pool);
   verdict.equal(now.reported - before.reported, RACES + 2 * RIVALS, `round ${round}: payouts`);
   const outcomes = await Promise.all(pairs.map((pair) => outcomesOf(pair, shared)));
-  verdict.none(
-    outcomes.filter((pair) => pair.filter((type) => type === 'payout.received.v1').length !== 1),
-    `round ${round}: of two payouts naming one transfer not exactly one was received`,
-  );
+  const wrong = outcomes.filter((pair) => pair.filter((type) => type === 'payout.received.v1').length !== 1);
+  verdict.none(wrong, `round ${round}: of two payouts naming one transfer not exactly one was received`);
   const received = now.received - before.received - RIVALS;
   say(
-    `round ${round}  at the end of the window ${received} of ${RACES} received, ${RACES - received} expired; ${RIVALS} pairs on one transfer: one received each; settled after ${seconds(performance.now() - began)}`,
+    `round ${round}  at the end of the window ${received} of ${RACES} received, ${RACES - received} expired; one received in ${RIVALS - wrong.length} of ${RIVALS} pairs on one transfer; settled after ${seconds(performance.now() - began)}`,
   );
 }
 
