@@ -16,12 +16,14 @@ export const WARM_UP = -1;
 
 /**
  * Runs the variants in turns (A B, B A, A B, ...), so that a machine that slows down for a while slows all of them.
+ * Variants that take little time take several turns per round (`slices`), whose sum is the round's sample.
  * The warm-up runs each of them once and is thrown away.
  */
 export async function alternate(
   variants: readonly Variant[],
   rounds: number,
   progress: (text: string) => void = () => undefined,
+  slices = 1,
 ): Promise<Samples> {
   const samples = new Map<string, Sample[]>(variants.map((variant) => [variant.name, []]));
   for (const variant of variants) {
@@ -29,11 +31,17 @@ export async function alternate(
     await variant.run(WARM_UP);
   }
   for (let round = 0; round < rounds; round += 1) {
-    const order = round % 2 === 0 ? variants : [...variants].reverse();
-    for (const variant of order) {
-      progress(`round ${round + 1} of ${rounds}: ${variant.name}`);
-      samples.get(variant.name)!.push(await variant.run(round));
+    const sums = new Map<string, Sample>();
+    for (let slice = 0; slice < slices; slice += 1) {
+      const order = (round + slice) % 2 === 0 ? variants : [...variants].reverse();
+      for (const variant of order) {
+        progress(`round ${round + 1} of ${rounds}: ${variant.name}`);
+        const { units, seconds } = await variant.run(round);
+        const sum = sums.get(variant.name) ?? { units: 0, seconds: 0 };
+        sums.set(variant.name, { units: sum.units + units, seconds: sum.seconds + seconds });
+      }
     }
+    for (const [name, sum] of sums) samples.get(name)!.push(sum);
   }
   return samples;
 }

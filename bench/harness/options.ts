@@ -30,8 +30,8 @@ const GOAL_SIZES = {
   users: 40,
   payouts: 1_000_000,
   'user-payouts': 100_000,
-  pages: 60,
-  reads: 2000,
+  pages: 64,
+  reads: 8000,
   catchup: 200_000,
 };
 
@@ -42,8 +42,8 @@ const QUICK_SIZES: typeof GOAL_SIZES = {
   users: 12,
   payouts: 20_000,
   'user-payouts': 5000,
-  pages: 15,
-  reads: 300,
+  pages: 16,
+  reads: 1600,
   catchup: 10_000,
 };
 

@@ -9,6 +9,8 @@ import { startService } from '../support/service.js';
 import { signed } from '../support/sign.js';
 
 const CONNECTIONS = 16;
+/** Turns of a variant within a round. */
+const SLICES = 4;
 const WITHIN_LOOKUP: Goal = { atMost: 1.2 };
 const WITHIN_POOR: Goal = { atMost: 1.1 };
 
@@ -35,7 +37,7 @@ async function runBalance(context: RowContext): Promise<RowOutcome> {
     variant('service poor', service.baseUrl, `/merchants/v1/users/${poorUser}/balance`),
     variant('service payout', service.baseUrl, `/merchants/v1/payouts/${payoutId}`),
   ];
-  const samples = await alternate(variants, options.rounds, context.progress);
+  const samples = await alternate(variants, options.rounds, context.progress, SLICES);
   const comparison = (label: string, subject: string, reference: string, goal: Goal) =>
     compare(samples, { label, subject, reference, goal });
   return {
@@ -59,7 +61,7 @@ async function runBalance(context: RowContext): Promise<RowOutcome> {
     return {
       name,
       run: async () => {
-        const count = Math.ceil(options.reads / CONNECTIONS) * CONNECTIONS;
+        const count = Math.ceil(options.reads / SLICES / CONNECTIONS) * CONNECTIONS;
         const request = signed(made.merchant, 'GET', path);
         const result = await load(baseUrl, Array<typeof request>(count).fill(request), CONNECTIONS);
         context.checks.equal(`${name}: answers`, result.statuses, { 200: count });

@@ -11,6 +11,8 @@ import { checkWalk, type Walk } from './list-walk.js';
 const PAGE = 1000;
 /** Readers at a time: the lists of several merchants, or of several workers of one. */
 const READERS = 4;
+/** Turns of a variant within a round. */
+const SLICES = 8;
 
 /** Pages of 1000 payouts out of very many: how they are made, where they are, how they are filtered. */
 export const listRow: Row = {
@@ -34,11 +36,11 @@ async function runList(context: RowContext): Promise<RowOutcome> {
   try {
     const walk = await checkWalk(context, made, viaService, viaShell, PAGE);
     const variants = [
-      ...pageVariants(options.pages, walk, viaService, viaShell),
-      ...placeVariants(options.pages, walk, viaShell),
-      ...filterVariants(options.pages, made, viaShell),
+      ...pageVariants(Math.ceil(options.pages / SLICES), walk, viaService, viaShell),
+      ...placeVariants(Math.ceil(options.pages / SLICES), walk, viaShell),
+      ...filterVariants(Math.ceil(options.pages / SLICES), made, viaShell),
     ];
-    const samples = await alternate(variants, options.rounds, context.progress);
+    const samples = await alternate(variants, options.rounds, context.progress, SLICES);
     return {
       comparisons: [
         ...MAKING.map((each) => compare(samples, each)),
