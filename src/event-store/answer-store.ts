@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { bounded } from '../platform/database/bounded.js';
 import type { CommitResult, StoredAnswer } from './port.js';
 
 /** Where answers are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
@@ -31,11 +32,13 @@ export class PostgresAnswerStore {
   }
 
   async find(scope: string, key: string): Promise<StoredAnswer | null> {
-    const { rows } = await this.pool.query<AnswerRow>({
-      name: 'event_store.find_answer',
-      text: 'select fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
-      values: [scope, key],
-    });
+    const { rows } = await this.pool.query<AnswerRow>(
+      bounded({
+        name: 'event_store.find_answer',
+        text: 'select fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
+        values: [scope, key],
+      }),
+    );
     const [row] = rows;
     return row ? { scope, key, ...row } : null;
   }

@@ -1,51 +1,13 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { CuttableRoad } from '../../../test/support/cuttable-road.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
+import { CommitObservers } from '../commit-observer.js';
 import { EventStoreUnavailable, type Commit, type RecordedEvent } from '../port.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-/** A road to PostgreSQL that can be cut: at once, or just before the next answer comes back. */
-class CuttableRoad {
-  cutNextAnswer = false;
-  private readonly sockets = new Set<Socket>();
-  private server: Server | null = null;
-  private port = 0;
-
-  constructor(private readonly target: URL) {}
-
-  async open(): Promise<string> {
-    this.server = createServer((client) => {
-      const upstream = connect(Number(this.target.port), this.target.hostname);
-      for (const socket of [client, upstream]) {
-        this.sockets.add(socket);
-        socket.on('error', () => undefined);
-        socket.on('close', () => [client, upstream].forEach((each) => each.destroy()));
-      }
-      client.pipe(upstream);
-      upstream.on('data', (chunk) => {
-        if (!this.cutNextAnswer) client.write(chunk);
-        else this.cut();
-      });
-    });
-    await new Promise<void>((resolve) => this.server!.listen(this.port, '127.0.0.1', resolve));
-    this.port = (this.server.address() as AddressInfo).port;
-    return Object.assign(new URL(this.target.href), { hostname: '127.0.0.1', port: String(this.port) }).href;
-  }
-
-  cut(): void {
-    this.cutNextAnswer = false;
-    for (const socket of this.sockets) socket.destroy();
-    this.sockets.clear();
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.server?.close(resolve));
-    this.cut();
-    await closed;
-  }
-}
+const PATIENCE_MS = 1000;
 
 describe('the PostgreSQL event store in an outage', () => {
   let test: TestDatabase;
@@ -63,7 +25,7 @@ describe('the PostgreSQL event store in an outage', () => {
     road = new CuttableRoad(new URL(test.url));
     pool = new pg.Pool({ connectionString: await road.open(), max: 4, connectionTimeoutMillis: 1000 });
     pool.on('error', () => undefined);
-    store = new PostgresEventStore(pool);
+    store = new PostgresEventStore(pool, new CommitObservers(), PATIENCE_MS);
     await store.ping();
   });
 
@@ -119,6 +81,21 @@ describe('the PostgreSQL event store in an outage', () => {
     await expect(store.ping()).rejects.toThrow(EventStoreUnavailable);
     await road.open();
     expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
+  });
+
+  it('says that it is unavailable when the database takes connections and answers nothing', async () => {
+    const commit = someCommit();
+    road.silent = true;
+    const started = performance.now();
+    await Promise.all([
+      expect(store.commit(commit)).rejects.toThrow(EventStoreUnavailable),
+      expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable),
+      expect(store.ping()).rejects.toThrow(EventStoreUnavailable),
+    ]);
+    expect(performance.now() - started).toBeLessThan(5 * PATIENCE_MS);
+    road.silent = false;
+    expect(await store.commit(commit)).toMatchObject({ outcome: 'committed', revisions: [0] });
+    expect(await direct.readStream(commit.stream)).toHaveLength(1);
   });
 
   it('keeps a subscription going over an outage, missing nothing', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { Pool, QueryArrayConfig } from 'pg';
+import { bounded, PATIENCE_MS } from '../../platform/database/bounded.js';
 import { failpoint } from '../../platform/failpoints.js';
 import { backOff } from '../backoff.js';
 import { CommitObservers } from '../commit-observer.js';
@@ -51,6 +52,7 @@ export class PostgresEventStore implements EventStore {
   constructor(
     private readonly pool: Pool,
     private readonly observers: CommitObservers = new CommitObservers(),
+    private readonly patienceMs = PATIENCE_MS,
   ) {
     this.writer = new WriterConnection(pool);
     this.group = new GroupCommit(
@@ -107,7 +109,7 @@ export class PostgresEventStore implements EventStore {
 
   async ping(): Promise<void> {
     try {
-      await this.pool.query('select from event_store.events limit 1');
+      await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.patienceMs));
     } catch (error) {
       throw away(error);
     }
@@ -134,7 +136,8 @@ export class PostgresEventStore implements EventStore {
     values: readonly unknown[],
   ): Promise<Row[]> {
     return this.persevere(async () => {
-      const result = await this.pool.query<Row>({ name, text, values: [...values], rowMode: 'array' });
+      const statement: QueryArrayConfig = { name, text, values: [...values], rowMode: 'array' };
+      const result = await this.pool.query<Row>(bounded(statement, this.patienceMs));
       return result.rows;
     });
   }
@@ -160,11 +163,9 @@ export class PostgresEventStore implements EventStore {
   private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
     const client = await this.writer.connection();
     const values = encodeCall(units, separatorFor(units, randomUUID));
-    const answer = client.query<CommitRow>({
-      name: 'event_store.commit_units',
-      text: COMMIT_STATEMENT,
-      values,
-    });
+    const answer = client.query<CommitRow>(
+      bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.patienceMs),
+    );
     setImmediate(() => failpoint('commit.sent'));
     try {
       return (await answer).rows[0]!;
@@ -179,12 +180,13 @@ export class PostgresEventStore implements EventStore {
    * answer keys make the repeat of it harmless.
    */
   private async persevere<T>(work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + this.patienceMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await work();
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
-        if (attempt + 1 >= ATTEMPTS) throw away(error);
+        if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw away(error);
         await backOff(RETRY, attempt);
       }
     }

@@ -14,7 +14,7 @@ const NETWORK_CODES = new Set([
   'ENETUNREACH',
 ]);
 const CLIENT_MESSAGES =
-  /connection terminated|not queryable|connection error|timeout exceeded when trying to connect|client was closed/i;
+  /connection terminated|not queryable|connection error|query read timeout|timeout exceeded when trying to connect|client was closed/i;
 
 /** Whether the database, not the statement, is at fault: trying again later may help. */
 export function isDatabaseAway(error: unknown): boolean {

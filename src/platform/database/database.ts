@@ -5,6 +5,10 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from './lost-connections.js';
+import { bounded, PATIENCE_MS } from './bounded.js';
+
+/** After this long without a word the system asks whether the other side is still there. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_001;
@@ -18,6 +22,7 @@ export class Database implements OnApplicationShutdown {
   private constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
+    private readonly patienceMs: number | null,
   ) {}
 
   /** Connects, and brings the schema up to date. Rejects when the database cannot be reached. */
@@ -25,6 +30,8 @@ export class Database implements OnApplicationShutdown {
     readonly url: string;
     readonly poolSize: number;
     readonly migrate?: boolean;
+    /** How long {@link query} waits for its answer; as long as it takes when not set. */
+    readonly patienceMs?: number;
   }): Promise<Database> {
     const dataSource = new DataSource({
       type: 'postgres',
@@ -38,6 +45,7 @@ export class Database implements OnApplicationShutdown {
       extra: {
         options: '-c plan_cache_mode=force_custom_plan',
         keepAlive: true,
+        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
         connectionTimeoutMillis: 5000,
       },
       // In place of TypeORM's own, which logs every lost connection.
@@ -46,14 +54,17 @@ export class Database implements OnApplicationShutdown {
     await dataSource.initialize();
     const pool = (dataSource.driver as PostgresDriver).master as Pool;
     outliveConnections(pool);
-    const database = new Database(dataSource, pool);
+    const database = new Database(dataSource, pool, options.patienceMs ?? null);
     if (options.migrate !== false) await database.migrate();
     return database;
   }
 
-  /** Rows of one statement. */
+  /** Rows of one statement. In the service one without an answer in time rejects, as if the database were away. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const result = await this.pool.query<Row>(sql, params as unknown[]);
+    const statement = { text: sql, values: [...params] };
+    const result = await this.pool.query<Row>(
+      this.patienceMs === null ? statement : bounded(statement, this.patienceMs),
+    );
     return result.rows;
   }
 
@@ -118,5 +129,9 @@ export async function databaseFromConfig(
   config: Pick<Config, 'databaseUrl' | 'databasePoolSize'>,
 ): Promise<Database> {
   if (config.databaseUrl === null) throw new Error('DATABASE_URL is not set');
-  return Database.connect({ url: config.databaseUrl, poolSize: config.databasePoolSize });
+  return Database.connect({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    patienceMs: PATIENCE_MS,
+  });
 }

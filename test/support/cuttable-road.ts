@@ -1,0 +1,45 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A road to PostgreSQL that can be cut, at once or just before the next answer comes back, or lead nowhere. */
+export class CuttableRoad {
+  cutNextAnswer = false;
+  /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
+  silent = false;
+  private readonly sockets = new Set<Socket>();
+  private server: Server | null = null;
+  private port = 0;
+
+  constructor(private readonly target: URL) {}
+
+  async open(): Promise<string> {
+    this.server = createServer((client) => {
+      const upstream = connect(Number(this.target.port), this.target.hostname);
+      for (const socket of [client, upstream]) {
+        this.sockets.add(socket);
+        socket.on('error', () => undefined);
+        socket.on('close', () => [client, upstream].forEach((each) => each.destroy()));
+      }
+      client.on('data', (chunk) => this.silent || upstream.write(chunk));
+      upstream.on('data', (chunk) => {
+        if (this.silent) return;
+        if (!this.cutNextAnswer) client.write(chunk);
+        else this.cut();
+      });
+    });
+    await new Promise<void>((resolve) => this.server!.listen(this.port, '127.0.0.1', resolve));
+    this.port = (this.server.address() as AddressInfo).port;
+    return Object.assign(new URL(this.target.href), { hostname: '127.0.0.1', port: String(this.port) }).href;
+  }
+
+  cut(): void {
+    this.cutNextAnswer = false;
+    for (const socket of this.sockets) socket.destroy();
+    this.sockets.clear();
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server?.close(resolve));
+    this.cut();
+    await closed;
+  }
+}
