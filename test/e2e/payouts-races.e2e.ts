@@ -40,6 +40,22 @@ describe('two processes on one database', () => {
     expect(await countOf(lab, 'payout.received.v1')).toBe(await countOf(lab, 'claim.taken.v1', 'transfer-%'));
   });
 
+  it('say so when a payout has its outcome already, or has time left', async () => {
+    lab.node.goAway();
+    const [id, other] = await Promise.all([1, 2].map(() => lab.report({ user, hash: NOWHERE })));
+    const [one, two] = buses as [CommandBus, CommandBus];
+    expect(await one.execute(new ExpirePayout(id!, 'too early'))).toBe('early');
+    const receive = (payoutId: string, ...logs: number[]): ReceivePayout =>
+      new ReceivePayout(payoutId, CHAIN_ID, NOWHERE, 1, logs);
+    expect(await one.execute(receive(id!, 100))).toBe('received');
+    expect(await two.execute(receive(id!, 100))).toBe('ended');
+    expect(await two.execute(new ExpirePayout(id!, 'too late'))).toBe('ended');
+    expect(await two.execute(receive(other!, 100))).toBe('used');
+    expect(await two.execute(receive(other!, 100, 101))).toBe('received');
+    expect((await lab.history(other!)).at(-1)!.data['log_index']).toBe(101);
+    lab.node.comeBack();
+  });
+
   it('give one transfer to one of the payouts that name it', async () => {
     const wins: string[] = [];
     for (let repeat = 0; repeat < REPEATS; repeat += 1) {
