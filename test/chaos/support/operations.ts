@@ -17,7 +17,7 @@ export const REPORT: Operation = {
   name: 'payouts/report',
   path: '/merchants/v1/payouts/report',
   event: 'payout.reported.v1',
-  waitsForViews: true,
+  waitsForViews: false,
   body: (userId) =>
     JSON.stringify({
       user_id: userId,
