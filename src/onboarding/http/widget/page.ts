@@ -1,10 +1,17 @@
+import { SCRIPT } from './page-script.js';
+import { STYLE } from './page-style.js';
+
 export interface PageFacts {
   readonly merchantId: string;
   readonly userId: string;
   readonly phoneNumber: string;
   readonly email: string | null;
   readonly callbackUrl: string | null;
-  readonly nonce: string;
+  readonly codeEverySeconds: number;
+  /** What the sandbox has to say about trying things; null outside sandbox mode. */
+  readonly sandbox: { readonly rejectedLastName: string } | null;
+  /** Today, as `YYYY-MM-DD`. */
+  readonly today: string;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -19,78 +26,181 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** The onboarding page: one form a step, plain HTML and a small script. */
-export function onboardingPage(facts: PageFacts): string {
-  const data = escapeHtml(
-    JSON.stringify({
-      steps: `/onboarding/${facts.merchantId}/${facts.userId}`,
-      callbackUrl: facts.callbackUrl,
-    }),
-  );
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign up</title>
-<style nonce="${facts.nonce}">
-body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1c2024;background:#f6f7f9}
-main{max-width:24rem;margin:2rem auto;padding:1.5rem;background:#fff;border-radius:.75rem;box-shadow:0 1px 4px #0002}
-label{display:block;margin:.75rem 0}input{display:block;width:100%;box-sizing:border-box;padding:.5rem;font:inherit}
-button{font:inherit;padding:.6rem 1rem;border:0;border-radius:.5rem;background:#1554d1;color:#fff;cursor:pointer}
-[hidden]{display:none}#message{min-height:1.5em;color:#a3160e}
-</style>
-<main data-facts="${data}">
-<h1>Sign up</h1>
-<p id="message" role="alert"></p>
-<form id="code"><label>Phone number<input name="phone_number" type="tel" value="${escapeHtml(facts.phoneNumber)}" required></label>
-<button>Send me a code</button></form>
-<form id="phone" hidden><label>Code from the message<input name="code" inputmode="numeric" autocomplete="one-time-code" required></label>
-<button>Confirm</button></form>
-<form id="details" hidden><label>First name<input name="first_name" autocomplete="given-name" required></label>
-<label>Last name<input name="last_name" autocomplete="family-name" required></label>
-<label>Date of birth<input name="date_of_birth" type="date" required></label>
-<label>Email<input type="email" value="${escapeHtml(facts.email ?? '')}" readonly></label>
-<button>Continue</button></form>
-<form id="identity" hidden><p>We now verify your identity.</p><button>Verify my identity</button></form>
-<p id="waiting" hidden>One moment: your account is being set up.</p>
-<p id="done" hidden>Your account is ready.</p>
-</main>
-<script nonce="${facts.nonce}">${SCRIPT}</script>
-</html>`;
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
+
+/** What the pages may load and run: themselves, and nothing from elsewhere. */
+export function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "connect-src 'self'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
 }
 
-const SCRIPT = `
-const facts = JSON.parse(document.querySelector('main').dataset.facts);
-const $ = (id) => document.getElementById(id);
-const SCREENS = ['code', 'phone', 'details', 'identity', 'waiting', 'done'];
-const OF_STAGE = { phone_verified: 'details', kyc_failed: 'details', details_confirmed: 'identity', completed: 'done' };
-let session = '', phoneNumber = '';
-function show(screen) { for (const each of SCREENS) $(each).hidden = each !== screen; }
-async function call(step, body) {
-  const response = await fetch(facts.steps + '/' + step, {
-    method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + session }, body: JSON.stringify(body || {}),
-  });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.detail);
-  return answer;
-}
-async function follow(answer) {
-  if (answer.session) session = answer.session;
-  const screen = OF_STAGE[answer.stage] || 'waiting';
-  show(screen);
-  if (answer.stage === 'kyc_failed') $('message').textContent = 'Your identity could not be verified. Please check your details.';
-  if (screen === 'done' && facts.callbackUrl && window.top === window.self) location.assign(facts.callbackUrl);
-  if (screen === 'waiting') setTimeout(() => call('state').then(follow), 1000);
-}
-function on(id, act) {
-  $(id).addEventListener('submit', (event) => {
-    event.preventDefault();
-    $('message').textContent = '';
-    act(Object.fromEntries(new FormData($(id)))).catch((error) => { $('message').textContent = error.message; });
-  });
-}
-on('code', async (fields) => { phoneNumber = fields.phone_number; await call('code', fields); show('phone'); });
-on('phone', async (fields) => follow(await call('phone', { phone_number: phoneNumber, code: fields.code })));
-on('details', async (fields) => follow(await call('details', fields)));
-on('identity', async () => follow(await call('identity')));
+function layout(title: string, nonce: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${ICON}">
+<style nonce="${nonce}">${STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
 `;
+}
+
+/** A page for people whose link leads nowhere. */
+export function refusalPage(
+  refusal: { heading: string; text: string; detail: string },
+  nonce: string,
+): string {
+  const main = `<main>
+<h1>${escapeHtml(refusal.heading)}</h1>
+<p class="lead">${escapeHtml(refusal.text)}</p>
+<p class="small">${escapeHtml(refusal.detail)}</p>
+</main>`;
+  return layout(refusal.heading, nonce, main);
+}
+
+interface Field {
+  readonly name: string;
+  readonly id?: string;
+  readonly label: string;
+  /** How a message about the field begins: `<subject> must not be blank`. */
+  readonly subject: string;
+  /** What is said when the field is empty or impossible. */
+  readonly missing: string;
+  /** More attributes, as HTML. */
+  readonly attributes: string;
+}
+
+function field({ name, id = name, label, subject, missing, attributes }: Field): string {
+  return `<div class="field"><label for="${id}">${label}</label>
+<input id="${id}" name="${name}" ${attributes} required data-subject="${subject}" data-missing="${missing}" aria-describedby="${id}-error">
+<p class="error" id="${id}-error"></p></div>`;
+}
+
+function emailField(email: string | null): string {
+  if (email === null) return '';
+  return `<div class="field"><label for="email">Email</label>
+<input id="email" type="email" value="${escapeHtml(email)}" readonly aria-describedby="email-hint">
+<p class="hint" id="email-hint">From your profile.</p></div>`;
+}
+
+function sandboxNote(facts: PageFacts, html: string): string {
+  return facts.sandbox === null ? '' : `<div class="sandbox"><p><strong>Sandbox.</strong> ${html}</p></div>`;
+}
+
+function numberScreen(facts: PageFacts): string {
+  return `<form id="number" novalidate>
+<h1 tabindex="-1">Confirm your phone number</h1>
+<p class="lead">We send a one-time code to this number. It shows us that the phone is yours.</p>
+${field({
+  name: 'phone_number',
+  label: 'Phone number',
+  subject: 'This',
+  missing: 'Enter your phone number, with the country code.',
+  attributes: `type="tel" autocomplete="tel" value="${escapeHtml(facts.phoneNumber)}"`,
+})}
+<button type="submit">Send me a code</button>
+</form>`;
+}
+
+function codeScreen(facts: PageFacts): string {
+  const note = 'Nothing reaches a phone here. The code is <output id="sandbox-code"></output>';
+  return `<form id="code" novalidate hidden>
+<h1 tabindex="-1">Enter the code</h1>
+<p class="lead">We sent six digits to <strong id="sent-to"></strong>. They are good for ten minutes.</p>
+${sandboxNote(facts, note)}
+${field({
+  name: 'code',
+  id: 'code-field',
+  label: 'Code',
+  subject: 'The code',
+  missing: 'Enter the six digits of the code.',
+  attributes: 'inputmode="numeric" autocomplete="one-time-code" pattern="(\\s*[0-9]){6}\\s*"',
+})}
+<button type="submit">Confirm</button>
+<button type="button" class="quiet" id="resend">Send a new code</button>
+<button type="button" class="quiet" id="other-number">Back to the phone number</button>
+</form>`;
+}
+
+function detailsScreen(facts: PageFacts): string {
+  const name = (each: 'first' | 'last', label: string, autocomplete: string): string =>
+    field({
+      name: `${each}_name`,
+      label,
+      subject: label,
+      missing: `Enter your ${each} name.`,
+      attributes: `autocomplete="${autocomplete}" maxlength="100"`,
+    });
+  const rejected = escapeHtml(facts.sandbox?.rejectedLastName ?? '');
+  return `<form id="details" novalidate hidden>
+<h1 tabindex="-1">Your details</h1>
+<p class="lead">Please enter them as they stand in your passport or identity card.</p>
+${sandboxNote(facts, `The last name <strong>${rejected}</strong> fails the identity check; any other passes.`)}
+<div class="pair">${name('first', 'First name', 'given-name')}${name('last', 'Last name', 'family-name')}</div>
+${field({
+  name: 'date_of_birth',
+  label: 'Date of birth',
+  subject: 'Date of birth',
+  missing: 'Enter your date of birth.',
+  attributes: `type="date" autocomplete="bday" min="1900-01-01" max="${facts.today}"`,
+})}
+${emailField(facts.email)}
+<button type="submit">Continue</button>
+</form>`;
+}
+
+const REST = `<form id="identity" novalidate hidden>
+<h1 tabindex="-1">Verify your identity</h1>
+<p class="lead">The last step: we check that you are who you say. It takes a moment.</p>
+<dl id="summary" hidden><div><dt>Name</dt><dd id="name-given"></dd></div>
+<div><dt>Date of birth</dt><dd id="born-given"></dd></div></dl>
+<button type="submit">Verify my identity</button>
+<button type="button" class="quiet" id="change">Change my details</button>
+</form>
+<section id="waiting" hidden>
+<span class="spinner"></span>
+<h1 tabindex="-1">We are setting up your account</h1>
+<p class="lead">This page goes on by itself.</p>
+<p class="small" id="slow" role="status" hidden>It takes longer than usual. You can wait here, or come back later with the same link.</p>
+</section>
+<section id="done" hidden>
+<div class="mark"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M5 12.5l4.5 4.5L19 7.5"/></svg></div>
+<h1 tabindex="-1">Your account is ready</h1>
+<p class="lead">Your wallet and your card are set up. You can be paid now.</p>
+<p class="small" id="close" hidden>You can close this page.</p>
+<a class="button" id="back" rel="noreferrer" hidden>Continue</a>
+</section>`;
+
+/** The onboarding page (merchant-api section 4.5): one screen a step, plain HTML and a small script. */
+export function onboardingPage(facts: PageFacts, nonce: string): string {
+  const data = {
+    steps: `/onboarding/${facts.merchantId}/${facts.userId}`,
+    callbackUrl: facts.callbackUrl,
+    codeEverySeconds: facts.codeEverySeconds,
+    sandbox: facts.sandbox !== null,
+  };
+  const body = `<main data-facts="${escapeHtml(JSON.stringify(data))}">
+<ol class="progress" id="progress" aria-label="Steps"><li aria-current="step">Phone</li><li>Details</li><li>Identity</li></ol>
+<p class="eyebrow" id="eyebrow">Step 1 of 3</p>
+<p class="alert" id="alert" role="alert" hidden></p>
+<noscript><p class="alert">This page needs JavaScript. Please turn it on and load the page again.</p></noscript>
+${[numberScreen(facts), codeScreen(facts), detailsScreen(facts), REST].join('\n')}
+</main>
+<script nonce="${nonce}">${SCRIPT}</script>`;
+  return layout('Sign up', nonce, body);
+}

@@ -15,9 +15,10 @@ import { toProblem } from '../../../platform/http/error-mapping.js';
 import { PROBLEM_TYPE, problemJson } from '../../../platform/http/problem.js';
 import { findApplicant } from '../../application/applicant.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
+import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
 import { acceptCallbackUrl } from './callback-url.js';
-import { onboardingPage } from './page.js';
-import { WidgetSteps } from './steps.js';
+import { contentSecurityPolicy, onboardingPage, refusalPage } from './page.js';
+import { CODE_EVERY_SECONDS, WidgetSteps } from './steps.js';
 
 const MAX_BODY_BYTES = 16_384;
 const TIMEOUT_MS = 15_000;
@@ -42,8 +43,8 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     if (!this.config.roles.includes('widget')) return;
     this.server.get('/onboarding', (request, reply) => this.page(request, reply));
     this.server.post('/onboarding/:merchantId/:userId/:step', (request, reply) => this.step(request, reply));
-    this.server.setErrorHandler((error, _request, reply) => refuse(reply, error));
-    this.server.setNotFoundHandler((_request, reply) => refuse(reply, DomainError.notFound('Page')));
+    this.server.setErrorHandler((error, request, reply) => refuse(request, reply, error));
+    this.server.setNotFoundHandler((request, reply) => refuse(request, reply, DomainError.notFound('Page')));
     await this.server.listen({ port: this.config.widgetPort, host: this.config.host });
   }
 
@@ -69,16 +70,11 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     }
     const { phoneNumber, email } = await findApplicant(this.queryBus, merchantId, userId);
     await this.commandBus.execute(new StartOnboarding(merchantId, userId));
-    const nonce = randomBytes(16).toString('base64');
-    const policy = `default-src 'none'; connect-src 'self'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
-    return reply
-      .headers({
-        'content-security-policy': policy,
-        'referrer-policy': 'no-referrer',
-        'cache-control': 'no-store',
-      })
-      .type('text/html; charset=utf-8')
-      .send(onboardingPage({ merchantId, userId, phoneNumber, email, callbackUrl, nonce }));
+    const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
+    const sandbox = this.steps.sandbox ? { rejectedLastName: REJECTED_LAST_NAME } : null;
+    return sendPage(reply, (nonce) =>
+      onboardingPage({ ...facts, sandbox, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
+    );
   }
 
   private async step(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -107,7 +103,44 @@ function idOf(value: unknown): string {
   return value.toLowerCase();
 }
 
-function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+function sendPage(reply: FastifyReply, html: (nonce: string) => string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64');
+  return reply
+    .headers({
+      'content-security-policy': contentSecurityPolicy(nonce),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
+    .type('text/html; charset=utf-8')
+    .send(html(nonce));
+}
+
+/** What people are told who followed a link; the words of the service stand below it in small print. */
+function adviceOn(status: number): { heading: string; text: string } {
+  if (status >= 500) {
+    return {
+      heading: 'We are having trouble',
+      text: 'Please try again in a moment. Nothing you entered is lost.',
+    };
+  }
+  if (status === 409) {
+    return { heading: 'This account is being closed', text: 'Nobody can sign up with this link any more.' };
+  }
+  return {
+    heading: 'This link does not work',
+    text: 'It is incomplete or no longer valid. Please go back to where you found it and open it again.',
+  };
+}
+
+/** A page for people who navigate, problem details for everybody else. */
+function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = toProblem(error);
-  return reply.status(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
+  reply.status(problem.status).headers(problem.headers ?? {});
+  if (request.method !== 'GET' || !(request.headers.accept ?? '').includes('text/html')) {
+    return reply.type(PROBLEM_TYPE).send(problemJson(problem));
+  }
+  return sendPage(reply, (nonce) =>
+    refusalPage({ ...adviceOn(problem.status), detail: problem.detail }, nonce),
+  );
 }
