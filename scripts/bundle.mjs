@@ -47,14 +47,14 @@ const ownAddresses = {
   },
 };
 
+const main = join(dist, 'main.js');
 const unbundled = join(dist, 'main.unbundled.js');
+if (!existsSync(main)) throw new Error('dist/main.js is missing: this runs after nest build');
 rmSync(out, { recursive: true, force: true });
-if (!existsSync(join(dist, 'main.js')))
-  throw new Error('dist/main.js is missing: this runs after nest build');
-renameSync(join(dist, 'main.js'), unbundled);
 
 await build({
-  entryPoints: [unbundled],
+  // A build that was bundled before has its program under the other name.
+  entryPoints: [existsSync(unbundled) ? unbundled : main],
   outfile: join(out, 'disburse.cjs'),
   bundle: true,
   platform: 'node',
@@ -76,4 +76,5 @@ await build({
     ].join('\n'),
   },
 });
-copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), join(dist, 'main.js'));
+if (!existsSync(unbundled)) renameSync(main, unbundled);
+copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), main);
