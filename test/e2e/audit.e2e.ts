@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditProgram } from '../../src/cli/audit-program.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createPayee, createUser, reported, settledPayout } from '../support/payout-calls.js';
+import { createPayee, createUser, getPayout, reported, settledPayout } from '../support/payout-calls.js';
 
 interface Report {
   readonly events: number;
@@ -29,6 +29,8 @@ describe('npm run audit -- verify', () => {
     ).id;
     await settledPayout(app.merchant, received);
     pending = (await reported(app.merchant, await createUser(app.merchant), { amount: '7.50' })).id;
+    // A read waits until the read models show what was written before it.
+    await getPayout(app.merchant, pending);
   });
   afterAll(() => app.close());
   beforeEach(() => {
