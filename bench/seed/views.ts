@@ -55,7 +55,8 @@ export class Views {
 
   /** Runs the subscription from its checkpoint until it has passed the newest event. */
   async catchUp(): Promise<void> {
-    const progress = new ViewProgress(this.checkpoints, { readYourWritesMs: PATIENCE_MS });
+    const { registry, checkpoints, codec, store } = this;
+    const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: PATIENCE_MS });
     const runner = new SubscriptionRunner(this.registry, this.checkpoints, this.codec, progress, this.store, {
       roles: ['worker'],
     });

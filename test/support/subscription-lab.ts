@@ -67,7 +67,7 @@ export class SubscriptionLab {
     const keys = { obtain: async () => null, find: async () => new Map() };
     const codec = new EventCodec(new EventRegistry(), keys);
     const config = { roles: ['worker' as const], readYourWritesMs: READ_YOUR_WRITES_MS };
-    const progress = new ViewProgress(checkpoints, config);
+    const progress = new ViewProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config);
     this.running.push(runner);
     return {

@@ -45,14 +45,24 @@ export interface WebhookWorkerOptions {
 export class WebhookWorker {
   private constructor(private readonly app: INestApplicationContext) {}
 
-  static async start({ databaseUrl, masterKey, settings, sweeper }: WebhookWorkerOptions): Promise<WebhookWorker> {
+  static async start({
+    databaseUrl,
+    masterKey,
+    settings,
+    sweeper,
+  }: WebhookWorkerOptions): Promise<WebhookWorker> {
     const config = readConfig({
       ...{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'silent', METRICS_PORT: '0' },
       MASTER_KEY: masterKey ?? randomBytes(32).toString('hex'),
       ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '500' },
       ...settings,
     });
-    const platform = [ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), DatabaseModule];
+    const platform = [
+      ConfigModule.of(config),
+      CqrsModule.forRoot(),
+      ScheduleModule.forRoot(),
+      DatabaseModule,
+    ];
     const builder = Test.createTestingModule({
       imports: [...platform, SealingModule, EventStoreModule, TelemetryModule, QueueModule, WebhooksModule],
     });
@@ -85,7 +95,12 @@ export class WebhookWorker {
   async publish(merchantId: string, count = 1): Promise<void> {
     const events = Array.from({ length: count }, (): NewEvent => {
       const facts = { payout_id: newId(), merchant_id: merchantId, user_id: newId(), amount: '1.50' };
-      const rest = { currency_code: 'USDC', transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1 };
+      const rest = {
+        currency_code: 'USDC',
+        transaction_hash: '0x1',
+        custom_metadata: '{ "a":1.0}',
+        chain_id: 1,
+      };
       const end = { log_index: 0, block_number: 1, received_at: new Date().toISOString() };
       return { id: newId(), type: 'payout.received.v1', data: { ...facts, ...rest, ...end }, metadata: {} };
     });

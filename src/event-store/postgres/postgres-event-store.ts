@@ -6,6 +6,7 @@ import { backOff } from '../backoff.js';
 import { CommitObservers } from '../commit-observer.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {
+  comparePositions,
   EventStoreUnavailable,
   type Commit,
   type CommitResult,
@@ -45,6 +46,7 @@ export class PostgresEventStore implements EventStore {
   readonly carriesAnswers = true;
 
   private readonly committed = new Signal();
+  private newest: string | null = null;
   private readonly writer: WriterConnection;
   private readonly group: GroupCommit<EncodedUnit, CommitResult>;
   private readonly open = new Set<Subscription>();
@@ -104,7 +106,11 @@ export class PostgresEventStore implements EventStore {
       'select max(position) from event_store.events',
       [],
     );
-    return rows[0]![0];
+    const position = rows[0]![0];
+    // Another process wrote: whoever asked waits for it, so the subscriptions need not poll first.
+    if (comparePositions(position, this.newest) > 0) this.committed.notify();
+    this.newest = position;
+    return position;
   }
 
   async ping(): Promise<void> {

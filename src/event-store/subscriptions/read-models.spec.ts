@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { SubscriptionLab, WANTED } from '../../../test/support/subscription-lab.js';
-import { Checkpoints } from './checkpoints.js';
-import { ViewProgress } from './view-progress.js';
+import { OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
 
 describe('read models, seen from outside', () => {
   let lab: SubscriptionLab;
@@ -32,9 +30,32 @@ describe('read models, seen from outside', () => {
       expect(await lab.applied()).toEqual([0]);
     });
 
+    it('shows a reader all that was written before it came, in the process that runs the subscription', async () => {
+      const { runner, progress } = lab.process(lab.view());
+      runner.start();
+      for (let n = 0; n < 20; n += 1) {
+        await lab.write(1, WANTED, n);
+        expect(await progress.current(lab.name)).toBe(true);
+        expect(await lab.applied()).toEqual(upTo(n + 1));
+      }
+    });
+
+    it('shows it in another process too, where events that nobody wants are nothing to wait for', async () => {
+      const worker = lab.process(lab.view());
+      worker.runner.start();
+      const api = lab.process(lab.view());
+      for (let n = 0; n < 20; n += 1) {
+        await lab.write(1, WANTED, n);
+        expect(await api.progress.current(lab.name)).toBe(true);
+        expect(await lab.applied()).toEqual(upTo(n + 1));
+      }
+      await worker.runner.stop();
+      await lab.write(3, OTHER);
+      expect(await api.progress.current(lab.name)).toBe(true);
+    });
+
     it('gives up after its bound, and has nothing to wait for when nothing was written', async () => {
-      const checkpoints = new Checkpoints(lab.database.database);
-      const progress = new ViewProgress(checkpoints, { readYourWritesMs: 30 });
+      const { progress } = lab.process(lab.view());
       expect(await progress.reached(lab.name, await lab.write(1))).toBe(false);
       expect(await progress.reached(lab.name, null)).toBe(true);
     });

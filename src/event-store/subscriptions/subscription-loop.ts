@@ -199,6 +199,7 @@ export class SubscriptionLoop {
     this.seen = position;
     this.inHand = [];
     this.ahead = null;
+    this.parts.progress.takenBack(name, position);
   }
 
   private async storeSeen(): Promise<void> {

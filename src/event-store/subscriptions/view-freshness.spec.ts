@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
+import { EventCodec } from '../event-codec.js';
+import { EventRegistry } from '../event-registry.js';
 import { PostgresEventStore } from '../postgres/postgres-event-store.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionLag } from './subscription-lag.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { ViewFreshness } from './view-freshness.js';
+import { ViewProgress } from './view-progress.js';
 
 describe('the freshness of a read model', () => {
   let test: TestDatabase;
@@ -28,8 +31,12 @@ describe('the freshness of a read model', () => {
     const registry = new SubscriptionRegistry();
     registry.register({ name: 'things.views', events: ['thing.done.v1'], apply: async () => undefined });
     const clock = { now: () => new Date(now) };
-    const lag = new SubscriptionLag(registry, new Checkpoints(test.database), store, clock);
-    return new ViewFreshness(lag, { projectionLagLimitMs: limitMs });
+    const checkpoints = new Checkpoints(test.database);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    const codec = new EventCodec(new EventRegistry(), keys);
+    const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: 30 });
+    const lag = new SubscriptionLag(registry, checkpoints, store, clock);
+    return new ViewFreshness(progress, lag, { projectionLagLimitMs: limitMs });
   }
 
   it('is enough while the oldest unapplied event is younger than the limit', async () => {

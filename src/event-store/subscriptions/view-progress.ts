@@ -1,10 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { failpoint } from '../../platform/failpoints.js';
-import { comparePositions } from '../port.js';
+import { EventCodec } from '../event-codec.js';
+import { comparePositions, EVENT_STORE, type EventStore } from '../port.js';
 import { Checkpoints } from './checkpoints.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
 
 const POLL_MS = 15;
+/** Events looked at in one go for whether a subscription elsewhere wants them. */
+const PAGE = 500;
 /** Subscriptions that run here tell how far they are; looking is for the case that they are stuck. */
 const POLL_OWN_MS = 150;
 
@@ -24,9 +28,14 @@ export class ViewProgress {
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
   private runningHere: ReadonlySet<string> = new Set();
+  private head: Promise<string | null> | null = null;
+  private nextHead: Promise<string | null> | null = null;
 
   constructor(
     private readonly checkpoints: Checkpoints,
+    private readonly registry: SubscriptionRegistry,
+    private readonly codec: EventCodec,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(CONFIG) private readonly config: Pick<Config, 'readYourWritesMs'>,
   ) {}
 
@@ -38,6 +47,17 @@ export class ViewProgress {
     const reached = position === null || this.hasPassed(name, position) || (await this.wait(name, position));
     failpoint('views.waited');
     return reached;
+  }
+
+  /**
+   * True once the subscription `name` has applied all that was written before the call, by whichever process; false
+   * after READ_YOUR_WRITES_MS. Rejects when the event store is away.
+   */
+  async current(name: string): Promise<boolean> {
+    return this.reached(
+      name,
+      this.runningHere.has(name) ? await this.headFromNow() : await this.lastWanted(name),
+    );
   }
 
   /** The runner's word that it works on these subscriptions in this process. */
@@ -52,6 +72,40 @@ export class ViewProgress {
     for (const waiter of this.waiters) {
       if (waiter.name === name && comparePositions(waiter.position, position) <= 0) waiter.settle(true);
     }
+  }
+
+  /** The runner's word that a crash of PostgreSQL took `name` back to `position`. */
+  takenBack(name: string, position: string | null): void {
+    if (position === null) this.positions.delete(name);
+    else this.positions.set(name, position);
+  }
+
+  /** Position of the newest event. Calls share a query, but none that began before they came. */
+  private headFromNow(): Promise<string | null> {
+    this.nextHead ??= (this.head ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        this.nextHead = null;
+        this.head = this.store.head();
+        return this.head;
+      });
+    return this.nextHead;
+  }
+
+  /** Where a subscription that runs elsewhere has to come: its checkpoint trails behind events that it does not want. */
+  private async lastWanted(name: string): Promise<string | null> {
+    const wanted = new Set(this.registry.get(name).events);
+    let after = (await this.checkpoints.read([name])).get(name) ?? null;
+    let last: string | null = null;
+    for (
+      let page = await this.store.readAll(after, PAGE);
+      page.length > 0;
+      page = await this.store.readAll(after, PAGE)
+    ) {
+      last = page.findLast(({ type }) => wanted.has(this.codec.currentName(type)))?.position ?? last;
+      after = page.at(-1)!.position;
+    }
+    return last;
   }
 
   private hasPassed(name: string, position: string): boolean {

@@ -25,15 +25,8 @@ export interface PayoutReport {
   readonly customMetadata: string;
 }
 
-export interface ReportAnswer {
-  /** JSON text of the 201. */
-  readonly body: string;
-  /** Position to wait for in the views; null when the payout was there already. */
-  readonly position: string | null;
-}
-
-/** Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
-export class ReportPayout extends Command<ReportAnswer> {
+/** Answers the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
+export class ReportPayout extends Command<string> {
   constructor(
     readonly report: PayoutReport,
     readonly ticket: IdempotencyTicket,
@@ -53,47 +46,38 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     private readonly payees: PayeeCache,
   ) {}
 
-  async execute(command: ReportPayout): Promise<ReportAnswer> {
+  async execute(command: ReportPayout): Promise<string> {
     if (!isUuid(command.report.userId)) throw DomainError.notFound('User');
     const userId = command.report.userId.toLowerCase();
     const decision = this.decisionOf(command, userId);
-    let expectNew = true;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt(command, userId, decision, expectNew);
+        return await this.attempt(command, userId, decision);
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS) throw error;
-        if (error instanceof PreconditionFailed) this.payees.forget(userId);
-        // Refused as a new payout. As a repeat of one that stands it may still be right.
-        else if (error instanceof DomainError && expectNew) expectNew = false;
-        else throw error;
+        if (!(error instanceof PreconditionFailed) || attempt === MAX_ATTEMPTS) throw error;
+        this.payees.forget(userId);
       }
     }
   }
 
-  private async attempt(
-    command: ReportPayout,
-    userId: string,
-    decision: Report,
-    expectNew: boolean,
-  ): Promise<ReportAnswer> {
+  private async attempt({ cause, ticket }: ReportPayout, userId: string, decision: Report): Promise<string> {
     const loaded = await this.payees.get(userId);
     const preconditions: StreamAppend[] = [];
     if (loaded.revision !== null) {
       preconditions.push({ stream: streamOf(payee, userId), events: [], expected: loaded.revision });
     }
-    const { state, position } = await this.loop.execute(
+    const { state } = await this.loop.execute(
       payout,
       decision.facts.payout_id,
       (current) => report(decision, loaded.state, current),
       {
-        metadata: command.cause,
+        metadata: cause,
         preconditions,
-        expectNew,
-        answer: (after) => command.ticket.answer(201, answerOf(after)),
+        expectNew: true,
+        answer: (after) => ticket.answer(201, answerOf(after)),
       },
     );
-    return { body: answerOf(state), position };
+    return answerOf(state);
   }
 
   private decisionOf({ report: reported, ticket }: ReportPayout, userId: string): Report {

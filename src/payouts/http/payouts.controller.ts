@@ -3,7 +3,6 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../../event-store/port.js';
 import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
-import { ViewProgress } from '../../event-store/subscriptions/view-progress.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../../platform/database/database.js';
 import { AnswerTravels, Cause, MerchantId, Ticket, UuidParam } from '../../platform/http/decorators.js';
@@ -23,7 +22,6 @@ export class PayoutsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly database: Database,
-    private readonly views: ViewProgress,
     private readonly freshness: ViewFreshness,
   ) {}
 
@@ -37,9 +35,10 @@ export class PayoutsController {
     @Req() request: FastifyRequest,
   ): Promise<Reply> {
     const report = readReportBody(body, request.edge.rawBody.toString('utf8'));
-    const answer = await this.commandBus.execute(new ReportPayout({ merchantId, ...report }, ticket, cause));
-    await this.views.reached(PAYOUT_VIEWS, answer.position);
-    return new Reply(201, answer.body);
+    return new Reply(
+      201,
+      await this.commandBus.execute(new ReportPayout({ merchantId, ...report }, ticket, cause)),
+    );
   }
 
   @Get()
