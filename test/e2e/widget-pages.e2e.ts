@@ -62,6 +62,31 @@ suite('pages of the service in a browser', () => {
       expect(await response.json()).toMatchObject({ status: 404, detail: 'User not found' });
     });
 
+    it('422: a date of birth that is no day of the past', async () => {
+      const user = await createUser(app.merchant);
+      await fetch(onboardingUrl(app, user));
+      const steps = `${widgetUrl(app)}/onboarding/${app.merchant.credentials.apiKey}/${user.id}`;
+      const step = async (name: string, body: object, session = ''): Promise<Record<string, unknown>> => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${session}` };
+        const answer = await fetch(`${steps}/${name}`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+        });
+        return (await answer.json()) as Record<string, unknown>;
+      };
+      await step('code', { phone_number: user.phone });
+      const { code } = await step('inbox', {});
+      const { session } = await step('phone', { phone_number: user.phone, code });
+      const errors: unknown[] = [];
+      for (const date_of_birth of ['1985-02-30', '1985-13-01', '2099-01-01', '12/10/1985', '1985-12-10']) {
+        const details = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth };
+        errors.push((await step('details', details, session as string))['errors']);
+      }
+      const refused = { date_of_birth: ['must be a day in the past'] };
+      expect(errors).toEqual([refused, refused, refused, refused, undefined]);
+    });
+
     it.each([
       'javascript:alert(1)',
       'JaVa\nScript:alert(1)',

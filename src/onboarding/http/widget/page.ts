@@ -196,8 +196,8 @@ export function onboardingPage(facts: PageFacts, nonce: string): string {
   };
   const body = `<main data-facts="${escapeHtml(JSON.stringify(data))}">
 <ol class="progress" id="progress" aria-label="Steps"><li aria-current="step">Phone</li><li>Details</li><li>Identity</li></ol>
-<p class="eyebrow" id="eyebrow">Step 1 of 3</p>
 <p class="alert" id="alert" role="alert" hidden></p>
+<p class="eyebrow" id="eyebrow">Step 1 of 3</p>
 <noscript><p class="alert">This page needs JavaScript. Please turn it on and load the page again.</p></noscript>
 ${[numberScreen(facts), codeScreen(facts), detailsScreen(facts), REST].join('\n')}
 </main>
