@@ -72,7 +72,7 @@ test.each([1, 7, 100, 101, 150, 1000])(
   async (limit) => {
     const limiters = [0, 1].map(() => new MerchantRateLimiter(db.pool, limit));
     const merchant = randomUUID();
-    const takes = Array.from({ length: limit * 2 + 50 }, (_, i) => limiters[i % 2]!.take(merchant));
+    const takes = Array.from({ length: limit * 2 + 50 }, async (_, i) => limiters[i % 2]!.take(merchant));
     const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
     expect(allowed).toBe(limit);
     limiters.forEach((limiter) => limiter.close());

@@ -17,9 +17,9 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
   const dispatcher = new Agent({ connections: 16, pipelining: 1 });
   let answered = 0;
   const failures: string[] = [];
-  let refused = false;
+  const refused = new AbortController();
   const work = Array.from({ length: 16 }, async () => {
-    while (!refused && failures.length < 20) {
+    while (!refused.signal.aborted && failures.length < 20) {
       try {
         const { statusCode, body } = await request(`${edge.url}/health/live`, { dispatcher });
         await body.dump();
@@ -27,7 +27,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
         else failures.push(String(statusCode));
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (code === 'ECONNREFUSED') refused = true;
+        if (code === 'ECONNREFUSED') refused.abort();
         else failures.push(String(code));
       }
     }

@@ -8,6 +8,7 @@ import { absentHeaders, type Admission } from './admission.js';
 import type { AnswerSeal } from './answer-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
 import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
+import type { MerchantCredentials } from './edge.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
@@ -173,7 +174,14 @@ export class EdgeHooks {
   private async admitSigned(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const { admission } = this.connected();
     const merchant = await admission.admit(request, reply);
-    if (merchant === null) return false;
+    return merchant !== null && this.accept(request, reply, merchant);
+  }
+
+  private async accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    merchant: MerchantCredentials,
+  ): Promise<boolean> {
     request.edge.merchant = merchant;
     failpoint('request.authenticated');
     return (await this.takeTicket(request, reply, merchant.merchantId)) && parseBody(request, reply);

@@ -120,11 +120,13 @@ export class MerchantRateLimiter {
     window.fetching = true;
     while (window.waiting.length > 0) {
       const wanted = Math.max(this.lease, window.waiting.length);
-      const grant = await this.consume(merchantId, wanted);
-      window.leased = grant.granted;
-      window.remaining = grant.remaining;
-      window.resetsAt = grant.resetsAt;
-      window.exhausted = grant.granted < wanted;
+      const { granted, remaining, resetsAt } = await this.consume(merchantId, wanted);
+      Object.assign(window, {
+        leased: granted,
+        remaining,
+        resetsAt,
+        exhausted: granted < wanted,
+      } satisfies Partial<Window>);
       this.serve(window);
     }
     window.fetching = false;
