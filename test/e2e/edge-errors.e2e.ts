@@ -59,6 +59,13 @@ test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', asy
   }
 });
 
+test('a key that is refused is not called malformed JSON', async () => {
+  const answer = await edge.client().post(PLAIN, '{"deep": [{"__proto__": 1}]}');
+  expect(answer.json()['detail']).toBe(
+    'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
+  );
+});
+
 test('422 for a body nested too deep; 34 levels pass', async () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   expect((await edge.client().post(PLAIN, nested(34))).status).toBe(201);

@@ -43,7 +43,19 @@ export function parseJsonBody(bytes: Buffer): unknown {
   try {
     return parse(text);
   } catch {
-    throw new DomainError('bad_request', 'The request body is not valid JSON');
+    const detail = isJson(text)
+      ? 'holds a key that is not allowed (__proto__ or constructor.prototype)'
+      : 'is not valid JSON';
+    throw new DomainError('bad_request', `The request body ${detail}`);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
