@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { drainHttp } from '../../src/platform/http/drain.js';
 import { startEdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { specFolder } from '../support/run-folder.js';
 
 let db: TestDatabase;
 
@@ -40,6 +45,41 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
   await Promise.all(work);
   expect(failures).toEqual([]);
   await dispatcher.destroy();
+});
+
+/** Connects ten times, sends a request on each, makes the file, and prints what came back. */
+const CLIENT = `
+  const [port, marker] = process.argv.slice(1);
+  const { connect } = require('node:net');
+  let sent = 0;
+  const ask = () => new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      socket.write('GET /health/live HTTP/1.1\\r\\nhost: test\\r\\n\\r\\n', () => {
+        if (++sent === 10) require('node:fs').writeFileSync(marker, '');
+      });
+    });
+    socket.on('data', (chunk) => (text += chunk));
+    socket.on('error', (error) => resolve(error.code));
+    socket.on('close', () => resolve(text.slice(9, 12)));
+  });
+  Promise.all(Array.from({ length: 10 }, ask)).then((all) => console.log(all.join()));
+`;
+
+test('whoever stands in the queue of the listener when draining begins is still answered', async () => {
+  const edge = await startEdgeApp(db.database);
+  const marker = join(specFolder('drain'), 'sent');
+  const { port } = new URL(edge.url);
+  const client = spawn(process.execPath, ['-e', CLIENT, port, marker], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = text(client.stdout);
+  // The event loop stands still meanwhile, so that nobody is let in before draining begins.
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  for (let waits = 0; waits < 1000 && !existsSync(marker); waits += 1) Atomics.wait(still, 0, 0, 10);
+  await drainHttp(edge.adapter, 10_000);
+  await edge.close();
+  expect((await printed).trim()).toBe(Array.from({ length: 10 }, () => '200').join());
 });
 
 test('a request under way is waited for, up to the grace', async () => {
