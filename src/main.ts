@@ -50,7 +50,11 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
 /** A sentence for what the operator can mend, a stack for what only an engineer can. */
 function fail(error: unknown): never {
   const known = error instanceof ConfigError || error instanceof SandboxError;
-  const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = known
+    ? error.message
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(known ? 78 : 1);
 }

@@ -51,7 +51,7 @@ export class VerificationWork {
 
   /** Takes up to `limit` payouts of the chain that are due: fresh ones first, each kind longest due first. */
   async take(chainId: number, limit: number): Promise<readonly Verification[]> {
-    const { rows } = await this.database.pool.query<Row>(
+    const rows = await this.database.query<Row>(
       `with fresh as (
          select payout_id from payouts.verifications
          where chain_id = $1 and not old and next_check_at <= now()

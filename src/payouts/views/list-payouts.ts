@@ -32,8 +32,8 @@ export async function listPayouts(
   filter: PayoutFilter,
 ): Promise<string> {
   const { sql, params } = pageQuery(merchantId, filter);
-  const { rows } = await database.pool.query<Page>(sql, params);
-  const { bodies, last_at: createdAt, last_id: id, found } = rows[0]!;
+  const [page] = await database.query<Page>(sql, params);
+  const { bodies, last_at: createdAt, last_id: id, found } = page!;
   const more = found > filter.pageSize && createdAt !== null && id !== null;
   return `{"payouts":[${bodies ?? ''}],"next_cursor":${more ? `"${encodeCursor({ createdAt, id })}"` : 'null'}}`;
 }
