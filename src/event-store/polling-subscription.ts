@@ -1,8 +1,10 @@
-import { backOff } from './backoff.js';
+import { backOff, pause } from './backoff.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 import type { Signal } from './signal.js';
 
 const BATCH = 1000;
+/** Under load, the least time between two reads: what is written meanwhile comes in one page. */
+const REST_MS = 5;
 const POLL_MS = 25;
 const IDLE_POLL_MS = 100;
 /** Polls without an event before they become rarer. */
@@ -26,7 +28,11 @@ export class PollingSubscription implements Subscription {
     let position = this.after;
     let failures = 0;
     let idle = 0;
+    let readAt = -Infinity;
     while (!this.closing.signal.aborted) {
+      const restMs = REST_MS - (performance.now() - readAt);
+      if (restMs > 0) await pause(restMs, this.closing.signal);
+      readAt = performance.now();
       const version = this.committed.version;
       let events: readonly RecordedEvent[];
       try {

@@ -1,4 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Commit } from '../port.js';
+
+const GATHER_MS = 1;
 
 /** The most that goes into one call. */
 export interface GroupLimits {
@@ -50,8 +53,12 @@ export class GroupCommit<Unit extends GroupUnit, Result> {
   private async run(): Promise<void> {
     // One turn of the event loop: requests that were read from their sockets together go together.
     await new Promise(setImmediate);
+    let before = 1;
     while (this.queue.length > 0) {
+      // Where several came together more will: half the calls are worth a millisecond.
+      if (before > 1) await pause(GATHER_MS);
       const group = this.take();
+      before = group.length;
       const outcomes = await this.call(group.map(({ unit }) => unit));
       group.forEach((each, place) => {
         const outcome = outcomes[place]!;
