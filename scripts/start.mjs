@@ -32,14 +32,16 @@ async function welcome(sandbox) {
   say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
-    ['Widget', sandbox.widget_url],
+    ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=<svc-api-key>&user_id=<id>'],
     ['Pay page', sandbox.pay_url],
     ['Metrics', sandbox.metrics_url],
   ];
   const served = await Promise.all(pages.map(async ([, url]) => isServed(url)));
   table([
     ['API', `${cyan(sandbox.base_url)}`],
-    ...pages.filter((_, index) => served[index]).map(([name, url]) => [name, cyan(url)]),
+    ...pages
+      .filter((_, index) => served[index])
+      .map(([name, url, rest = '']) => [name, `${cyan(url)}${dim(rest)}`]),
     ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
     ['Test USDC', sandbox.chain.usdc_address],
   ]);

@@ -3,6 +3,10 @@
 import process from 'node:process';
 
 const out = process.stdout;
+// A reader that has seen enough (| head) ends the text, not the work.
+out.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 const live = Boolean(out.isTTY) && process.env.TERM !== 'dumb' && !process.env.CI;
 const colour = process.env.FORCE_COLOR ? process.env.FORCE_COLOR !== '0' : live && !process.env.NO_COLOR;
 
