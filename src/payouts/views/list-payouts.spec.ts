@@ -84,7 +84,7 @@ describe('the list of payouts', () => {
     );
   };
   const page = async (wanted: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse(await listPayouts(db.database, MERCHANT, wanted)) as {
+    JSON.parse((await listPayouts(db.database, MERCHANT, wanted)).toString()) as {
       payouts: string[];
       next_cursor: string | null;
     };

@@ -131,7 +131,7 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
-    const text = await listPayouts(db.database, merchant, next);
+    const text: string = (await listPayouts(db.database, merchant, next)).toString();
     pages.push(text);
     const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
     next = cursor === null ? null : { ...filter, after: decodeCursor(cursor)! };
@@ -273,7 +273,7 @@ describe('the read models of payouts', () => {
     expect(await findPayout(db.database, MERCHANT, payoutId)).toBe(told[0]!.json);
     expect(await findPayout(db.database, id('stranger'), payoutId)).toBeNull();
     expect(await findBalance(db.database, id('stranger'), userId)).toBeNull();
-    expect(await listPayouts(db.database, id('stranger'), { userId, pageSize: 10 })).toBe(
+    expect((await listPayouts(db.database, id('stranger'), { userId, pageSize: 10 })).toString()).toBe(
       '{"payouts":[],"next_cursor":null}',
     );
   });

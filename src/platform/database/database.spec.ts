@@ -34,4 +34,46 @@ describe('the database when it takes connections and answers nothing', () => {
     road.silent = false;
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
+
+  it('counts as away for a row in binary too', async () => {
+    road.silent = true;
+    const failure: unknown = await database
+      .binaryRow('select 1', [], () => 1)
+      .catch((error: unknown) => error);
+    expect(isDatabaseAway(failure)).toBe(true);
+    road.silent = false;
+    expect(await database.binaryRow('select 1', [], ([one]) => one?.readInt32BE())).toBe(1);
+  });
+});
+
+describe('a row in binary', () => {
+  let test: TestDatabase;
+
+  beforeAll(async () => {
+    test = await testDatabase();
+  });
+  afterAll(() => test.drop());
+
+  const texts = (sql: string, params: readonly string[] = []): Promise<readonly (string | null)[]> =>
+    test.database.binaryRow(sql, params, (fields) => fields.map((field) => field?.toString() ?? null));
+
+  it('has the bytes of large texts, empty ones and nulls', async () => {
+    const large = `select repeat('\u20ac"\\', 200000), '', null::text`;
+    expect(await texts(large)).toEqual(['\u20ac"\\'.repeat(200_000), '', null]);
+  });
+
+  it('takes any parameters as they are', async () => {
+    const values = [`'; drop schema payouts; --`, `\\' $1 $2`, '$2'];
+    expect(await texts('select $1::text, $2::text, $3::text', values)).toEqual(values);
+  });
+
+  it('rejects for a statement that fails, that gives no row, or whose row cannot be read, and goes on', async () => {
+    await expect(texts('select 1 / 0')).rejects.toMatchObject({ code: '22012' });
+    await expect(texts('select 1 where false')).rejects.toThrow('gave none');
+    const unread = test.database.binaryRow('select 1', [], () => {
+      throw new Error('unread');
+    });
+    await expect(unread).rejects.toThrow('unread');
+    expect(await texts(`select 'on'::text`)).toEqual(['on']);
+  });
 });

@@ -5,6 +5,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from './lost-connections.js';
+import { binaryRow, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
 
 /** After this long without a word the system asks whether the other side is still there. */
@@ -66,6 +67,15 @@ export class Database implements OnApplicationShutdown {
       this.patienceMs === null ? statement : bounded(statement, this.patienceMs),
     );
     return result.rows;
+  }
+
+  /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
+  binaryRow<T>(
+    sql: string,
+    params: readonly (string | Date)[],
+    read: (fields: BinaryFields) => T,
+  ): Promise<T> {
+    return binaryRow(this.pool, sql, params, read, this.patienceMs);
   }
 
   /**

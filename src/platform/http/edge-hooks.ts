@@ -154,7 +154,7 @@ export class EdgeHooks {
       if (request.edge.settled) return payload;
       request.edge.settled = true;
       failpoint('answer.ready');
-      const body = typeof payload === 'string' ? payload : '';
+      const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : '';
       const earlier = await idempotency.settle(ticket, reply.statusCode, body);
       return earlier === null ? payload : dressReplay(request, reply, earlier);
     } catch (error) {

@@ -71,7 +71,7 @@ export class EdgeAdapter extends FastifyAdapter {
     if (statusCode !== undefined) reply.code(statusCode);
     if (body instanceof Reply) {
       reply.code(body.status);
-      return body.body === '' ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
+      return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
     }
     if (body === undefined || body === null) return reply.send();
     if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body);

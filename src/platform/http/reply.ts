@@ -24,7 +24,7 @@
 export class Reply {
   constructor(
     readonly status: number,
-    /** JSON text, or empty for no body. */
-    readonly body: string,
+    /** JSON text, as its bytes in UTF-8 when it is large; empty for no body. */
+    readonly body: string | Buffer,
   ) {}
 }
