@@ -4,7 +4,7 @@ import type { Signal } from './signal.js';
 
 const BATCH = 1000;
 /** Under load, the least time between two reads: what is written meanwhile comes in one page. */
-const REST_MS = 5;
+const REST_MS = 10;
 const POLL_MS = 25;
 const IDLE_POLL_MS = 100;
 /** Polls without an event before they become rarer. */

@@ -20,7 +20,7 @@ export const payoutViews: SubscriptionDefinition = {
   name: PAYOUT_VIEWS,
   events: VIEWED_EVENTS,
   // Reads wait for it, reports do not: under load a little more in a batch costs much less.
-  gatherMs: 10,
+  gatherMs: 20,
   apply: applyPayoutEvents,
   reset: async (tx) => {
     await tx.query('truncate payouts.payouts, payouts.balances');
