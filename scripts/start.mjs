@@ -32,7 +32,7 @@ async function welcome(sandbox) {
   say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
-    ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=<svc-api-key>&user_id=<id>'],
+    ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
     ['Pay page', sandbox.pay_url],
     ['Metrics', sandbox.metrics_url],
   ];
