@@ -2,6 +2,7 @@ import type { MigrationInterface } from 'typeorm';
 import { EventStore1764000000000 } from './event-store/postgres/migrations/1764000000000-event-store.js';
 import { Merchants1764000000200 } from './merchants/migrations/1764000000200-merchants.js';
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
+import { PhoneCodeLimits1764000000410 } from './onboarding/migrations/1764000000410-phone-code-limits.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-payout-lines.js';
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Merchants1764000000200,
   Users1764000000300,
   Onboarding1764000000400,
+  PhoneCodeLimits1764000000410,
   Payouts1764000000500,
   PayoutLines1764000000510,
   Webhooks1764000000600,

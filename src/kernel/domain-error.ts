@@ -7,6 +7,7 @@ export type DomainErrorCode =
   | 'in_flight'
   | 'too_large'
   | 'validation_failed'
+  | 'rate_limited'
   | 'unavailable';
 
 /** Field name (without its wrapper: `url`, not `webhook_endpoint.url`) to the messages about it. */

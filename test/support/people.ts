@@ -10,6 +10,7 @@ import { readConfig } from '../../src/platform/config/config.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
+import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
 import { UsersModule } from '../../src/users/users.module.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
@@ -27,6 +28,8 @@ export interface PeopleOptions {
   readonly masterKey?: string;
   /** Default: worker and api. */
   readonly roles?: string;
+  /** More settings, by their names. Nothing is logged unless they say so. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
@@ -39,6 +42,8 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     MASTER_KEY: options.masterKey ?? randomBytes(32).toString('hex'),
     ROLES: options.roles ?? 'api,worker',
     WIDGET_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...options.env,
   });
   const builder = Test.createTestingModule({
     imports: [
@@ -47,6 +52,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       ScheduleModule.forRoot(),
       DatabaseModule,
       SealingModule,
+      TelemetryModule,
       EventStoreModule,
       MerchantsModule,
       UsersModule,

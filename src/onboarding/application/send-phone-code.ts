@@ -6,7 +6,8 @@ import { SMS_SENDER, type SmsSender } from './ports.js';
 
 /**
  * Sends a one-time code to the number of the user's profile, and to no other: the widget's address is not secret.
- * Throws `not_found`, `invalid_transition`, or what the provider throws.
+ * Throws `not_found`, `invalid_transition` when one was sent a moment ago, `rate_limited`, or what the provider throws,
+ * without the code.
  */
 export class SendPhoneCode extends Command<void> {
   constructor(
@@ -27,6 +28,21 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
 
   async execute({ merchantId, userId }: SendPhoneCode): Promise<void> {
     const { phoneNumber } = await findApplicant(this.queryBus, merchantId, userId);
-    await this.sms.send(phoneNumber, await this.codes.issue(userId, phoneNumber));
+    const code = await this.codes.issue(userId, phoneNumber);
+    try {
+      await this.sms.send(phoneNumber, code);
+    } catch (error) {
+      await this.codes.notSent(userId, phoneNumber, code);
+      throw withoutCode(error, code);
+    }
   }
+}
+
+/** Providers quote the message they refuse, and what they say is logged; a bare code is not known by its form. */
+function withoutCode(error: unknown, code: string): unknown {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    each.message = each.message.replaceAll(code, '[redacted]');
+    each.stack = each.stack?.replaceAll(code, '[redacted]');
+  }
+  return error;
 }

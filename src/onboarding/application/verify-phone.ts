@@ -8,8 +8,8 @@ import { findApplicant } from './applicant.js';
 import { PhoneCodes } from './phone-codes.js';
 
 /**
- * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`, or
- * `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
+ * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
+ * `rate_limited` after too many wrong codes in a day, or `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
  * the one of the profile, and then nothing is linked (merchant-api section 3.2).
  */
 export class VerifyPhone extends Command<Onboarding> {

@@ -24,6 +24,7 @@ export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   in_flight: 409,
   too_large: 413,
   validation_failed: 422,
+  rate_limited: 429,
   unavailable: 503,
 };
 

@@ -4,7 +4,6 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { findApplicant } from '../../application/applicant.js';
 import { ConfirmDetails } from '../../application/confirm-details.js';
-import { PhoneCodes } from '../../application/phone-codes.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { SendPhoneCode } from '../../application/send-phone-code.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
@@ -13,8 +12,6 @@ import { VerifyPhone } from '../../application/verify-phone.js';
 import type { Details, Onboarding, Stage } from '../../domain/onboarding.js';
 import { WidgetSessions } from './sessions.js';
 
-/** Seconds between two codes for one user: a message costs money and the widget's address is not secret. */
-export const CODE_EVERY_SECONDS = 30;
 const MAX_NAME_LENGTH = 100;
 /** What people put between the digits of a phone number. */
 const PHONE_SEPARATORS = /[\s().-]/g;
@@ -53,7 +50,6 @@ export class WidgetSteps {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly queryBus: QueryBus,
-    private readonly codes: PhoneCodes,
     private readonly sessions: WidgetSessions,
     @Inject(CLOCK) private readonly clock: Clock,
     @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
@@ -73,12 +69,6 @@ export class WidgetSteps {
     const applicant = await findApplicant(this.queryBus, merchantId, userId);
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
-    }
-    if (await this.codes.issuedWithin(userId, CODE_EVERY_SECONDS)) {
-      throw new DomainError(
-        'invalid_transition',
-        'A code was sent a moment ago; wait before asking for another',
-      );
     }
     await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
     return {};

@@ -6,41 +6,64 @@ import {
 } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AddressInfo } from 'node:net';
-import { randomBytes } from 'node:crypto';
+import type { AddressInfo, Socket } from 'node:net';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { answerClientError } from '../../../platform/http/client-error.js';
 import { toProblem } from '../../../platform/http/error-mapping.js';
-import { PROBLEM_TYPE, problemJson } from '../../../platform/http/problem.js';
+import { sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { drainRefusedBody } from '../../../platform/http/refused-body.js';
+import { Log } from '../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
+import { CODE_EVERY_SECONDS } from '../../application/phone-codes.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
 import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
 import { acceptCallbackUrl } from './callback-url.js';
+import { guard, receive } from './edge.js';
 import { contentSecurityPolicy, onboardingPage, refusalPage } from './page.js';
-import { CODE_EVERY_SECONDS, WidgetSteps } from './steps.js';
+import { WidgetSteps } from './steps.js';
 
-const MAX_BODY_BYTES = 16_384;
+/** Bodies of this many bytes and more are refused with 413. */
+const BODY_LIMIT = 16_384;
 const TIMEOUT_MS = 15_000;
+
+type WidgetConfig = Pick<
+  Config,
+  'roles' | 'host' | 'widgetPort' | 'trustProxy' | 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'
+>;
 
 /** Serves `{widget_url}/onboarding` (merchant-api section 4.5) on WIDGET_PORT, in processes with the role `widget`. */
 @Injectable()
 export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly server: FastifyInstance = fastify({
-    bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: TIMEOUT_MS,
-    keepAliveTimeout: 1000,
-  });
+  private readonly server: FastifyInstance;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'host' | 'widgetPort'>,
+    @Inject(CONFIG) private readonly config: WidgetConfig,
     private readonly queryBus: QueryBus,
     private readonly commandBus: CommandBus,
     private readonly steps: WidgetSteps,
-  ) {}
+    private readonly log: Log,
+  ) {
+    this.server = fastify({
+      bodyLimit: BODY_LIMIT - 1,
+      requestTimeout: TIMEOUT_MS,
+      keepAliveTimeout: 1000,
+      trustProxy: config.trustProxy ?? false,
+      requestIdHeader: false,
+      genReqId: () => randomUUID(),
+      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+        receive(request, reply);
+        refuse(request, reply, error);
+      },
+      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket),
+    });
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.roles.includes('widget')) return;
+    guard(this.server, this.config, this.log, sendRefusal);
     this.server.get('/onboarding', (request, reply) => this.page(request, reply));
     this.server.post('/onboarding/:merchantId/:userId/:step', (request, reply) => this.step(request, reply));
     this.server.setErrorHandler((error, request, reply) => refuse(request, reply, error));
@@ -124,6 +147,7 @@ function adviceOn(status: number): { heading: string; text: string } {
       text: 'Please try again in a moment. Nothing you entered is lost.',
     };
   }
+  if (status === 429) return { heading: 'Too many requests', text: 'Please wait a minute and try again.' };
   if (status === 409) {
     return { heading: 'This account is being closed', text: 'Nobody can sign up with this link any more.' };
   }
@@ -133,14 +157,25 @@ function adviceOn(status: number): { heading: string; text: string } {
   };
 }
 
-/** A page for people who navigate, problem details for everybody else. */
-function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+/** Answers what was thrown; what went wrong inside is told to the log alone. */
+function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const problem = toProblem(error);
-  reply.status(problem.status).headers(problem.headers ?? {});
-  if (request.method !== 'GET' || !(request.headers.accept ?? '').includes('text/html')) {
-    return reply.type(PROBLEM_TYPE).send(problemJson(problem));
+  if (problem.status >= 500) request.edge.failure = error;
+  if (problem.status !== 413) {
+    sendRefusal(request, reply, problem);
+    return;
   }
-  return sendPage(reply, (nonce) =>
-    refusalPage({ ...adviceOn(problem.status), detail: problem.detail }, nonce),
-  );
+  drainRefusedBody(request, reply);
+  const detail = `The request body must be smaller than ${BODY_LIMIT} bytes`;
+  sendRefusal(request, reply, { ...problem, detail });
+}
+
+/** A page for people who navigate, problem details for everybody else. */
+function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  if (request.method !== 'GET' || !(request.headers.accept ?? '').includes('text/html')) {
+    sendProblem(reply, problem);
+    return;
+  }
+  reply.status(problem.status).headers(problem.headers ?? {});
+  sendPage(reply, (nonce) => refusalPage({ ...adviceOn(problem.status), detail: problem.detail }, nonce));
 }

@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../../platform/config/config.js';
+import { addressLimit, AddressRateLimiter } from '../../../platform/http/address.js';
+import { parseJsonBody } from '../../../platform/http/json-body.js';
+import type { Problem } from '../../../platform/http/problem.js';
+import { tooManyRequests } from '../../../platform/http/rate-limit.js';
+import { recordRequest } from '../../../platform/http/request-log.js';
+import { newRequestState } from '../../../platform/http/request-state.js';
+import type { Log } from '../../../platform/telemetry/logger.js';
+
+/** Gives a request its state and its id in the answer, before anything else. */
+export function receive(request: FastifyRequest, reply: FastifyReply): void {
+  request.edge = newRequestState();
+  request.edge.route = request.routeOptions?.url ?? null;
+  reply.header('request-id', request.id);
+}
+
+/** What the API's edge does around every request: an id, a limit per address, a line in the log. */
+export function guard(
+  server: FastifyInstance,
+  config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>,
+  log: Log,
+  refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
+): void {
+  const addresses = new AddressRateLimiter(addressLimit(config));
+  server.decorateRequest('edge');
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      request.edge.rawBody = body;
+      return parseJsonBody(request.edge.rawBody);
+    },
+  );
+  server.addHook('onRequest', (request, reply, done) => {
+    receive(request, reply);
+    const blockedUntil = addresses.take(request.ip);
+    if (blockedUntil === null) done();
+    else refuse(request, reply, tooManyRequests(blockedUntil, Date.now()));
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    recordRequest(log, request, reply);
+    done();
+  });
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SandboxSms } from '../../src/onboarding/adapters/sandbox-providers.js';
+import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { newId } from '../../src/kernel/ids.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { plainTicket, startPeople, type People } from '../support/people.js';
+
+const MERCHANT = newId();
+const MASTER_KEY = '22'.repeat(32);
+const CODES_A_DAY = 10;
+const GUESSES_A_DAY = 30;
+
+interface Answer {
+  readonly status: number;
+  readonly detail: string | undefined;
+}
+
+/** The sandbox's phones, counted over all processes of this file; while `away`, nothing is handed over. */
+class CountedSms extends SandboxSms {
+  static sent: string[] = [];
+  static away = false;
+  static readonly latest = new Map<string, string>();
+
+  override async send(phone: string, code: string): Promise<void> {
+    // As a real network would: time for another request to come in between.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (CountedSms.away) throw new Error(`could not send ${code} to ${phone}`);
+    CountedSms.sent.push(phone);
+    CountedSms.latest.set(phone, code);
+  }
+}
+
+describe('one-time codes over two processes', () => {
+  const processes: People[] = [];
+  let urls: string[];
+  let phones = 0;
+
+  beforeAll(async () => {
+    const override: NonNullable<Parameters<typeof startPeople>[0]>['override'] = (builder) =>
+      builder.overrideProvider(SMS_SENDER).useValue(new CountedSms());
+    const options = { masterKey: MASTER_KEY, roles: 'widget', override };
+    processes.push(await startPeople(options));
+    const { url } = processes[0]!.database.dataSource.options as { readonly url?: string };
+    processes.push(await startPeople({ ...options, databaseUrl: url! }));
+    urls = processes.map(
+      ({ module }) => `http://127.0.0.1:${module.get(WidgetServer, { strict: false }).port}`,
+    );
+  });
+  afterAll(async () => {
+    for (const people of processes.reverse()) await people.close();
+  });
+
+  const createUser = async (): Promise<{ userId: string; phone: string }> => {
+    const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+    const { commandBus } = processes[0]!;
+    await commandBus.execute(new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {}));
+    const query = new URLSearchParams({ merchant_id: MERCHANT, user_id: userId });
+    expect((await fetch(`${urls[0]}/onboarding?${query.toString()}`)).status).toBe(200);
+    return { userId, phone };
+  };
+  const step = async (userId: string, name: string, body: object, at = 0): Promise<Answer> => {
+    const response = await fetch(`${urls[at]}/onboarding/${MERCHANT}/${userId}/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, detail: ((await response.json()) as { detail?: string }).detail };
+  };
+  const wrong = (phone: string): string => (CountedSms.latest.get(phone) === '123456' ? '654321' : '123456');
+  const sentTo = (phone: string): number => CountedSms.sent.filter((each) => each === phone).length;
+
+  it('are sent once when two processes are asked at once', async () => {
+    const { userId, phone } = await createUser();
+    const asked = Array.from({ length: 6 }, (_, i) => step(userId, 'code', { phone_number: phone }, i % 2));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 409, 409, 409, 409, 409]);
+    expect(sentTo(phone)).toBe(1);
+  });
+
+  it('may be asked for again at once when the message could not be handed over', async () => {
+    const { userId, phone } = await createUser();
+    CountedSms.away = true;
+    try {
+      expect((await step(userId, 'code', { phone_number: phone })).status).toBe(500);
+    } finally {
+      CountedSms.away = false;
+    }
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(409);
+  });
+
+  it('are sent ten times in a day, and again when the window has moved on', async () => {
+    const { userId, phone } = await createUser();
+    for (let sent = 1; sent <= CODES_A_DAY; sent += 1) {
+      expect((await step(userId, 'code', { phone_number: phone }, sent % 2)).status).toBe(200);
+      const code = CountedSms.latest.get(phone);
+      expect((await step(userId, 'phone', { phone_number: phone, code }, sent % 2)).status).toBe(200);
+    }
+    const refused = await Promise.all([0, 1].map((at) => step(userId, 'code', { phone_number: phone }, at)));
+    expect(refused.map(({ status }) => status)).toEqual([429, 429]);
+    expect(refused[0]!.detail).toBe('Too many codes were sent within a day; try again later');
+    expect(sentTo(phone)).toBe(CODES_A_DAY);
+    await processes[0]!.database.query(
+      `update onboarding.phone_codes set sent_at[1] = sent_at[1] - interval '1 day' where user_id = $1`,
+      [userId],
+    );
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
+    const code = CountedSms.latest.get(phone);
+    expect((await step(userId, 'phone', { phone_number: phone, code })).status).toBe(200);
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(429);
+  });
+
+  it('may be guessed wrong thirty times in a day, by all processes together', async () => {
+    const { userId, phone } = await createUser();
+    const statuses: number[] = [];
+    for (let round = 0; round < GUESSES_A_DAY / 5; round += 1) {
+      expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
+      const guesses = Array.from({ length: 4 }, (_, i) =>
+        step(userId, 'phone', { phone_number: phone, code: wrong(phone) }, i % 2),
+      );
+      statuses.push(...(await Promise.all(guesses)).map(({ status }) => status));
+      const code = CountedSms.latest.get(phone);
+      expect((await step(userId, 'phone', { phone_number: phone, code })).status).toBe(200);
+    }
+    // Twenty-four until here; a code of four tries, then the last two of the day asked for by four at once.
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
+    for (let i = 0; i < 4; i += 1)
+      statuses.push((await step(userId, 'phone', { phone_number: phone, code: wrong(phone) }, i % 2)).status);
+    const used = CountedSms.latest.get(phone);
+    expect((await step(userId, 'phone', { phone_number: phone, code: used })).status).toBe(200);
+    expect(statuses).toEqual(Array.from({ length: 28 }, () => 422));
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
+    const last = await Promise.all(
+      [0, 1, 0, 1].map((at) => step(userId, 'phone', { phone_number: phone, code: wrong(phone) }, at)),
+    );
+    expect(last.map(({ status }) => status).sort()).toEqual([422, 422, 429, 429]);
+    const code = CountedSms.latest.get(phone);
+    const right = await step(userId, 'phone', { phone_number: phone, code });
+    expect(right).toEqual({ status: 429, detail: 'Too many wrong codes within a day; try again later' });
+    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(429);
+    await processes[0]!.database.query(
+      `update onboarding.phone_codes set guessed_at[1] = guessed_at[1] - interval '1 day' where user_id = $1`,
+      [userId],
+    );
+    expect((await step(userId, 'phone', { phone_number: phone, code }, 1)).status).toBe(200);
+  });
+});

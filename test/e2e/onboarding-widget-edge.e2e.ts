@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../../src/kernel/ids.js';
+import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { plainTicket, startPeople, type People } from '../support/people.js';
+
+const MERCHANT = newId();
+const PHONE = '+15550001111';
+const EMAIL = 'ada@example.com';
+const STEP_ROUTE = '/onboarding/:merchantId/:userId/:step';
+
+describe('the edge of the onboarding widget', () => {
+  let people: People;
+  let folder: string;
+  let url: string;
+  let userId: string;
+  let sentCode = '';
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'disburse-widget-log-'));
+    const send = async (phone: string, code: string): Promise<never> => {
+      sentCode = code;
+      throw new Error(`no route to ${phone} for "${code} is your code"`);
+    };
+    people = await startPeople({
+      roles: 'widget',
+      env: { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') },
+      override: (builder) => builder.overrideProvider(SMS_SENDER).useValue({ send }),
+    });
+    url = urlOf(people);
+    userId = newId();
+    const body = { phone_number: PHONE, email: EMAIL };
+    await people.commandBus.execute(new CreateUser(MERCHANT, body, plainTicket(userId), {}));
+  });
+  afterAll(async () => {
+    await people?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const urlOf = ({ module }: People): string =>
+    `http://127.0.0.1:${module.get(WidgetServer, { strict: false }).port}`;
+  const post = (step: string, body: string): Promise<Response> =>
+    fetch(`${url}/onboarding/${MERCHANT}/${userId}/${step}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+  const text = async (): Promise<string> => {
+    people.module.get(Log, { strict: false }).flush();
+    return readFile(join(folder, 'service.log'), 'utf8').catch(() => '');
+  };
+  const linesOf = async (response: Response): Promise<Record<string, unknown>[]> => {
+    const id = response.headers.get('request-id');
+    for (let i = 0; id !== null && i < 100; i += 1) {
+      const lines = (await text()).split('\n').filter((line) => line.includes(id) && line.endsWith('}'));
+      if (lines.length > 0) return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return [];
+  };
+
+  it('writes one wide line a request, with nothing of the person', async () => {
+    const query = new URLSearchParams({ merchant_id: MERCHANT, user_id: userId });
+    const page = await fetch(`${url}/onboarding?${query.toString()}`);
+    const guess = JSON.stringify({ phone_number: PHONE, code: '135790' });
+    const answers = [
+      [page, 'GET', '/onboarding', 200],
+      [await post('phone', guess), 'POST', STEP_ROUTE, 422],
+      [await fetch(`${url}/elsewhere?email=${EMAIL}`), 'GET', 'unknown', 404],
+    ] as const;
+    for (const [response, method, route, status] of answers) {
+      const [line, ...more] = await linesOf(response);
+      expect(more).toEqual([]);
+      expect(line).toMatchObject({ msg: 'request', level: 'info', method, route, status });
+      expect(line!['duration_ms']).toBeGreaterThan(0);
+    }
+    expect((await linesOf(answers[1][0]))[0]!['bytes_in']).toBe(guess.length);
+    for (const personal of ['5550001111', EMAIL, '135790']) expect(await text()).not.toContain(personal);
+  });
+
+  it('logs why it answered 5xx, redacted', async () => {
+    const response = await post('code', JSON.stringify({ phone_number: PHONE }));
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('no route');
+    const failure = (await linesOf(response)).find(({ msg }) => msg === 'request failed');
+    expect(failure).toMatchObject({ level: 'error', route: STEP_ROUTE });
+    expect(JSON.stringify(failure)).toContain('no route to [redacted]');
+    expect(sentCode).toMatch(/^[0-9]{6}$/);
+    for (const personal of ['5550001111', sentCode]) expect(JSON.stringify(failure)).not.toContain(personal);
+  });
+
+  it('413: names its own limit', async () => {
+    const response = await post('phone', JSON.stringify({ code: 'x'.repeat(20_000) }));
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({
+      detail: 'The request body must be smaller than 16384 bytes',
+    });
+    expect((await post('phone', '{"code":')).status).toBe(400);
+  });
+
+  it('429: one address asks too often', async () => {
+    const limited = await startPeople({ roles: 'widget', env: { RATE_LIMIT_PER_IP_PER_MINUTE: '3' } });
+    try {
+      const ask = (accept: string): Promise<Response> =>
+        fetch(`${urlOf(limited)}/onboarding`, { headers: { accept } });
+      for (let i = 0; i < 3; i += 1) expect((await ask('*/*')).status).toBe(404);
+      const refused = await ask('*/*');
+      expect(refused.status).toBe(429);
+      expect(await refused.json()).toMatchObject({ detail: 'Rate limit exceeded' });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await (await ask('text/html')).text()).toContain('Too many requests');
+    } finally {
+      await limited.close();
+    }
+  });
+});
