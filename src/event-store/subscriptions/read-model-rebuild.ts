@@ -5,7 +5,7 @@ import type { SubscriptionDefinition } from '../projection.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
-const PAGE = 5000;
+const PAGE = 500;
 
 export interface Rebuilt {
   readonly name: string;
