@@ -3,6 +3,7 @@ import { fold, streamOf, type Aggregate, type DomainEvent } from '../kernel/aggr
 import { DomainError } from '../kernel/domain-error.js';
 import { newId } from '../kernel/ids.js';
 import { failpoint } from '../platform/failpoints.js';
+import { traced } from '../platform/telemetry/tracing.js';
 import { backOff } from './backoff.js';
 import { claimStream, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
@@ -59,11 +60,21 @@ export class RetryingCommandLoop implements CommandLoop {
     return { state, revision };
   }
 
-  async execute<S, E extends DomainEvent>(
+  execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     id: string,
     decide: (state: S) => readonly E[],
     options: ExecuteOptions<S> = {},
+  ): Promise<Executed<S, E>> {
+    const { category } = aggregate;
+    return traced('command', { category }, () => this.run(aggregate, id, decide, options));
+  }
+
+  private async run<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: ExecuteOptions<S>,
   ): Promise<Executed<S, E>> {
     const stream = streamOf(aggregate, id);
     const contested = new Set<string>();
@@ -161,7 +172,9 @@ export class RetryingCommandLoop implements CommandLoop {
       if (result.outcome !== 'committed') return result;
     }
     const commit: Commit = { appends: [...preconditions, ...won, append] };
-    return this.store.commit(answer === undefined ? commit : { ...commit, answer });
+    return traced('event_store.commit', { streams: commit.appends.length }, () =>
+      this.store.commit(answer === undefined ? commit : { ...commit, answer }),
+    );
   }
 }
 

@@ -1,5 +1,4 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { MetricsServer } from '../../src/platform/telemetry/metrics-server.js';
 import { startTracing } from '../../src/platform/telemetry/tracing-sdk.js';
 import { traced } from '../../src/platform/telemetry/tracing.js';
+import { startCollector, type Span } from '../support/otlp-collector.js';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send } from '../support/signed-client.js';
@@ -173,33 +173,9 @@ test('ready is 503 when the database is away, and live is not', async () => {
   await app.close();
 });
 
-interface Span {
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-}
-
-function collector(spans: Span[]): Promise<Server> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as {
-        resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
-      };
-      if (request.url === '/v1/traces') {
-        spans.push(...body.resourceSpans.flatMap((each) => each.scopeSpans.flatMap((scope) => scope.spans)));
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-}
-
 test("with a collector, a request is a span of the client's trace, and work inside it is its child", async () => {
   const spans: Span[] = [];
-  const server = await collector(spans);
+  const server = await startCollector(spans);
   const stop = await startTracing({
     otlpEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   });

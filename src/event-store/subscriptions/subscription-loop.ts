@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { backoffMs, pause } from '../backoff.js';
+import { traced } from '../../platform/telemetry/tracing.js';
 import type { EventCodec } from '../event-codec.js';
 import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../port.js';
 import { isDatabaseAway } from '../postgres/unavailable.js';
@@ -104,8 +105,8 @@ export class SubscriptionLoop {
     if (wanted.length > 0) {
       const decoded = await this.parts.codec.decode(wanted);
       const { name } = this.definition;
-      const applied = await this.parts.checkpoints.advance(name, this.stored, last, (tx) =>
-        this.definition.apply(decoded, tx),
+      const applied = await traced('subscription.batch', { subscription: name, events: decoded.length }, () =>
+        this.parts.checkpoints.advance(name, this.stored, last, (tx) => this.definition.apply(decoded, tx)),
       );
       if (!applied) return this.standBack(signal);
       this.stored = last;
