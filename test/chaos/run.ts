@@ -25,8 +25,12 @@ const SUITES: Readonly<
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { count: { type: 'string' } },
+    options: { count: { type: 'string' }, help: { type: 'boolean' } },
   });
+  if (values.help === true) {
+    console.log(`npm run chaos -- <suite> [--count N]\n\n${usage()}`);
+    return 0;
+  }
   const chosen = SUITES[positionals[0] ?? ''];
   const count = Number(values.count ?? chosen?.count);
   if (chosen === undefined || !Number.isInteger(count) || count < 1) {
