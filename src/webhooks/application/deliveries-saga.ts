@@ -5,20 +5,10 @@ import { deriveId } from '../../kernel/ids.js';
 import { WEBHOOK_TEST_REQUESTED, type WebhookTestRequested } from '../contract.js';
 import { envelope, type PublishedEvent } from '../domain/envelope.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { evolveLane, lanesOf, saveLanes, type Lane } from './lane-states.js';
 import { PUBLISHED_EVENTS, published } from './published-events.js';
 
 export const DELIVERIES_SAGA = 'webhooks.deliveries';
-
-/** Where one endpoint's deliveries go, as of an event. */
-interface Lane {
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly url: string;
-  readonly event_types: readonly string[] | null;
-  readonly sealed_signing_secret: string;
-  readonly status: 'enabled' | 'disabled' | 'deleted';
-  readonly position: string;
-}
 
 interface DeliveryRow {
   readonly delivery_id: string;
@@ -96,7 +86,8 @@ export function react(
       }
       continue;
     }
-    const lane = evolve(lanes, event as unknown as WebhookEndpointEvent, event.position);
+    const endpointEvent = event as unknown as WebhookEndpointEvent;
+    const lane = evolveLane(lanes.get(endpointEvent.data.endpoint_id), endpointEvent, event.position);
     if (lane) {
       lanes.set(lane.endpoint_id, lane);
       changed.add(lane.endpoint_id);
@@ -116,55 +107,6 @@ function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
     merchantId: data.merchant_id,
     data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
   };
-}
-
-function evolve(
-  lanes: ReadonlyMap<string, Lane>,
-  event: WebhookEndpointEvent,
-  position: string,
-): Lane | null {
-  const lane = lanes.get(event.data.endpoint_id);
-  if (lane && comparePositions(lane.position, position) >= 0) return null;
-  if (event.type === 'webhook_endpoint.registered.v1') {
-    const { endpoint_id, merchant_id, url, event_types, sealed_signing_secret } = event.data;
-    return { endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status: 'enabled', position };
-  }
-  if (!lane) return null;
-  switch (event.type) {
-    case 'webhook_endpoint.updated.v1':
-      return { ...lane, url: event.data.url, event_types: event.data.event_types, position };
-    case 'webhook_endpoint.enabled.v1':
-      return { ...lane, status: 'enabled', position };
-    case 'webhook_endpoint.disabled.v1':
-      return { ...lane, status: 'disabled', position };
-    case 'webhook_endpoint.deleted.v1':
-      return { ...lane, status: 'deleted', position };
-    default:
-      return event satisfies never;
-  }
-}
-
-async function lanesOf(events: readonly RecordedEvent[], tx: PoolClient): Promise<Lane[]> {
-  const merchants = [...new Set(events.map((event) => event.data['merchant_id']))];
-  const found = await tx.query<Lane>(
-    `select endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status, position
-     from webhooks.lanes where merchant_id = any($1::uuid[])`,
-    [merchants],
-  );
-  return found.rows;
-}
-
-async function saveLanes(lanes: readonly Lane[], tx: PoolClient): Promise<void> {
-  if (lanes.length === 0) return;
-  await tx.query(
-    `insert into webhooks.lanes (endpoint_id, merchant_id, url, event_types, sealed_signing_secret, status, position)
-     select endpoint_id, merchant_id, url, nullif(event_types, 'null'), sealed_signing_secret, status, position
-     from jsonb_to_recordset($1) as lane (endpoint_id uuid, merchant_id uuid, url text, event_types jsonb,
-       sealed_signing_secret text, status text, position text)
-     on conflict (endpoint_id) do update set url = excluded.url, event_types = excluded.event_types,
-       status = excluded.status, position = excluded.position`,
-    [JSON.stringify(lanes)],
-  );
 }
 
 async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
