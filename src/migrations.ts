@@ -9,6 +9,7 @@ import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-pay
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { WebhookCare1764000000610 } from './webhooks/migrations/1764000000610-webhook-care.js';
+import { WebhookRounds1764000000630 } from './webhooks/migrations/1764000000630-webhook-rounds.js';
 import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   PayoutLines1764000000510,
   Webhooks1764000000600,
   WebhookCare1764000000610,
+  WebhookRounds1764000000630,
 ];

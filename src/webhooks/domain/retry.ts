@@ -7,7 +7,7 @@ export const RETRY_AFTER_CAP_MS = 86_400_000;
 
 /**
  * Milliseconds until the next attempt, or null when there is none.
- * @param attempt how many attempts were made, this one included (from 1)
+ * @param attempt how many attempts this round has made, this one included (from 1)
  * @param scheduleSeconds delays after the first attempt: eleven attempts for ten delays
  * @param random in [0, 1)
  * @param now Unix milliseconds, for a `Retry-After` that is a date

@@ -112,7 +112,13 @@ export class DeliverySender {
     const schedule = this.config.webhookRetryScheduleSeconds;
     const delay =
       outcome === 'retry'
-        ? retryDelayMs(attempts, response, schedule, Math.random(), this.time.now().getTime())
+        ? retryDelayMs(
+            attempts - delivery.attempts_before,
+            response,
+            schedule,
+            Math.random(),
+            this.time.now().getTime(),
+          )
         : null;
     const failed = delay === null ? 'exhausted' : 'pending';
     return {

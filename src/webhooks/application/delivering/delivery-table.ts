@@ -19,6 +19,8 @@ export interface ClaimedDelivery {
   readonly is_test: boolean;
   /** Attempts made before. */
   readonly attempts: number;
+  /** Those of them that belong to earlier rounds: a resend begins the schedule anew. */
+  readonly attempts_before: number;
   readonly due_at: Date;
   readonly traceparent: string | null;
 }
@@ -145,7 +147,8 @@ export class DeliveryTable {
          )
          update webhooks.deliveries taken set leased_by = $3 from picked
          where taken.delivery_id = picked.delivery_id
-         returning taken.delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts, due_at, traceparent`,
+         returning taken.delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts,
+           attempts_before, due_at, traceparent`,
         [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
       );
       const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
@@ -178,10 +181,12 @@ export class DeliveryTable {
   }
 
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
-    // A lease may have passed to another sender meanwhile; then only a success still counts.
+    // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
+    // resend was asked for begins a new round at once.
     await this.database.query(
       `with result as (
-         select * from jsonb_to_recordset($1) as result (delivery_id uuid, endpoint_id uuid, state text, attempts int,
+         select *, state in ('pending', 'exhausted') and coalesce(jsonb_typeof(attempt) = 'object', false) as failed
+         from jsonb_to_recordset($1) as result (delivery_id uuid, endpoint_id uuid, state text, attempts int,
            delay_ms float8, attempt jsonb)
        ), kept as (
          insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome,
@@ -192,10 +197,15 @@ export class DeliveryTable {
          from result where jsonb_typeof(attempt) = 'object'
          on conflict (delivery_id, attempt) do nothing
        )
-       update webhooks.deliveries delivery set state = result.state, attempts = result.attempts, leased_by = null,
-         due_at = case when result.state = 'pending'
-           then clock_timestamp() + result.delay_ms * interval '1 millisecond' else due_at end,
-         finished_at = case when result.state = 'pending' then null else clock_timestamp() end
+       update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
+         state = case when resend_asked and result.failed then 'pending' else result.state end,
+         attempts_before = case when resend_asked and result.failed then result.attempts else attempts_before end,
+         resend_asked = resend_asked and result.state = 'pending' and not result.failed,
+         due_at = case when resend_asked and result.failed then clock_timestamp()
+           when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
+           else due_at end,
+         finished_at = case when result.state = 'pending' or resend_asked and result.failed then null
+           else clock_timestamp() end
        from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
          and (delivery.leased_by = $2 or result.state = 'succeeded')`,
       [JSON.stringify(results), this.senderId],
