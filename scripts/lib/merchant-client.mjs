@@ -1,7 +1,7 @@
 // A merchant's side of the API: signed requests (merchant-api section 5), and a receiver of webhooks.
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
 import { Problem } from './terminal.mjs';
+import { listen } from './webhook-receiver.mjs';
 
 export class MerchantClient {
   constructor(baseUrl, { api_key, private_key }) {
@@ -50,25 +50,21 @@ export class MerchantClient {
 /** A webhook receiver on a free loopback port. `verify(body, headers)` throws for a delivery that is not genuine. */
 export async function startReceiver(verify) {
   const waiting = new Set();
-  const server = createServer((request, response) => {
-    const chunks = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      try {
-        const event = verify(body, request.headers);
-        response.writeHead(200).end();
-        for (const each of waiting) each.offer({ event, body, headers: request.headers });
-      } catch (error) {
-        response.writeHead(400).end();
-        for (const each of waiting)
-          each.fail(new Problem(`A webhook arrived that does not verify: ${error.message}`));
-      }
-    });
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const post = ({ body, headers }, response) => {
+    const text = body.toString('utf8');
+    try {
+      const event = verify(text, headers);
+      response.writeHead(200).end();
+      for (const each of waiting) each.offer({ event, body: text, headers });
+    } catch (error) {
+      response.writeHead(400).end();
+      for (const each of waiting)
+        each.fail(new Problem(`A webhook arrived that does not verify: ${error.message}`));
+    }
+  };
+  const { url, close } = await listen(0, { post, get: () => '' });
   return {
-    url: `http://127.0.0.1:${server.address().port}/webhooks`,
+    url: `${url}webhooks`,
     /** The first delivery from now on whose event `matches`. */
     next: (matches, timeoutMs, explanation) =>
       new Promise((resolve, reject) => {
@@ -84,9 +80,6 @@ export async function startReceiver(verify) {
         };
         waiting.add(waiter);
       }),
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }

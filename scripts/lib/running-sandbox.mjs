@@ -27,8 +27,8 @@ export async function useSandbox() {
   };
 }
 
-/** Null when none runs. One that is booting just now is waited for. */
-async function findSandbox() {
+/** What is in sandbox.json; null when none runs. One that is booting just now is waited for. */
+export async function findSandbox() {
   const file = join(dataDir(), 'sandbox.json');
   const deadline = performance.now() + BOOT_PATIENCE_MS;
   for (;;) {

@@ -2,13 +2,19 @@
 // plain lines elsewhere.
 import process from 'node:process';
 
-const out = process.stdout;
-// A reader that has seen enough (| head) ends the text, not the work.
-out.on('error', (error) => {
-  if (error.code !== 'EPIPE') throw error;
-});
-const live = Boolean(out.isTTY) && process.env.TERM !== 'dumb' && !process.env.CI;
-const colour = process.env.FORCE_COLOR ? process.env.FORCE_COLOR !== '0' : live && !process.env.NO_COLOR;
+let out, live, colour;
+printOn(process.stdout);
+
+/** Everything goes to this stream from here on: standard error where standard output is for machines. */
+export function printOn(stream) {
+  out = stream;
+  // A reader that has seen enough (| head) ends the text, not the work.
+  out.on('error', (error) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  live = Boolean(out.isTTY) && process.env.TERM !== 'dumb' && !process.env.CI;
+  colour = process.env.FORCE_COLOR ? process.env.FORCE_COLOR !== '0' : live && !process.env.NO_COLOR;
+}
 
 const paint = (open, close) => (text) => (colour ? `\u001b[${open}m${text}\u001b[${close}m` : String(text));
 export const bold = paint(1, 22);
@@ -21,11 +27,14 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const TICK_MS = 80;
 const WIDTH = () => Math.min(100, out.columns ?? 100);
 
-/** `0.42 s`, `12.3 s`, `2 min 5 s`. */
+/** `0.42 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`, `12 days`. */
 export function elapsed(ms) {
   if (ms < 9_950) return `${(ms / 1000).toFixed(ms < 995 ? 2 : 1)} s`;
   if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(minutes / 1440)} days`;
 }
 
 export function say(text = '') {

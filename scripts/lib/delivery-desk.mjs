@@ -1,0 +1,99 @@
+// What stands between the HTTP side and the screen of npm run webhooks:listen.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
+import { dim, elapsed, say } from './terminal.mjs';
+import { forward, whyNotGenuine } from './webhook-receiver.mjs';
+
+/** What a listener says to a GET. It tells other listeners that the endpoint is in use. */
+export function greetingOf(endpointId) {
+  return `webhooks:listen ${endpointId ?? ''}\n`;
+}
+
+/** Judges each delivery, shows it and answers it. */
+export class DeliveryDesk {
+  webhooks = null;
+  endpointId = null;
+  attempts = new Attempts();
+  counts = { genuine: 0, refused: 0 };
+  closing = new AbortController();
+  opened = new Promise((resolve) => (this.letIn = resolve));
+  /** Resolves when nobody reads standard output any more. */
+  readerGone = new Promise((resolve) => process.stdout.on('error', resolve));
+
+  constructor(options) {
+    this.options = options;
+  }
+
+  /** A delivery may come before the answer with the secret was read: it waits for this. */
+  open(webhooks, endpointId = null) {
+    this.webhooks = webhooks;
+    this.endpointId = endpointId;
+    this.letIn();
+  }
+
+  close() {
+    this.closing.abort();
+  }
+
+  greeting() {
+    return greetingOf(this.endpointId);
+  }
+
+  summary() {
+    const { genuine, refused } = this.counts;
+    const attempts = genuine === 1 ? '1 verified attempt' : `${genuine} verified attempts`;
+    return `${attempts}${refused > 0 ? `, ${refused} refused` : ''}.`;
+  }
+
+  post = async ({ body, headers, rawHeaders }, response) => {
+    const at = new Date();
+    await this.opened;
+    const reason = whyNotGenuine(this.webhooks, headers, body);
+    const genuine = reason === null;
+    this.counts[genuine ? 'genuine' : 'refused'] += 1;
+    const id = headers['webhook-id'] ?? null;
+    const text = body.toString('utf8');
+    const answer = genuine ? await this.answerTo(body, rawHeaders) : { status: 400, via: null, delayMs: 0 };
+    const arrival = {
+      ...{ at, id, headers, reason, text, bytes: body.length, ...envelopeFacts(text) },
+      // Who cannot sign must not move the count of a genuine delivery.
+      attempt: genuine ? this.attempts.count(id) : 1,
+    };
+    if (!genuine || this.wants(arrival.type)) this.show(arrival, answer);
+    await this.answer(response, answer);
+  };
+
+  async answerTo(body, rawHeaders) {
+    const { forward: via, status, retryAfter, delay } = this.options;
+    if (via === null) {
+      const headers = retryAfter === null ? {} : { 'retry-after': retryAfter };
+      return { status: status ?? 204, headers, via, delayMs: delay };
+    }
+    const began = performance.now();
+    const answer = await forward(via, { body, rawHeaders });
+    return { ...answer, via, tookMs: performance.now() - began, delayMs: delay };
+  }
+
+  wants(type) {
+    return this.options.types === null || this.options.types.includes(type);
+  }
+
+  show(arrival, answer) {
+    if (this.options.json) process.stdout.write(deliveryLine(arrival, answer));
+    else showDelivery(arrival, answer);
+  }
+
+  async answer(response, { status, headers, body, delayMs }) {
+    const began = performance.now();
+    let ended = false;
+    response.on('close', () => {
+      if (ended || this.closing.signal.aborted) return;
+      const after = elapsed(performance.now() - began);
+      say(`  ${dim(`The sender hung up after ${after}, before it was answered.`)}\n`);
+    });
+    const { signal } = this.closing;
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    ended = true;
+    if (!signal.aborted) response.writeHead(status, headers).end(body);
+  }
+}

@@ -1,0 +1,99 @@
+// How a delivery that came is shown: to people, or as a line of JSON.
+import { compactJson, isJson, jsonLines, printable } from './json-text.mjs';
+import { bold, cyan, dim, elapsed, green, red, say } from './terminal.mjs';
+
+const MAX_LINES = 400;
+const MAX_TEXT = 2000;
+const KNOWN_IDS = 10_000;
+
+/** Counts how often each `webhook-id` came, as far as this command knows: `count(id)` from 1. */
+export class Attempts {
+  seen = new Map();
+
+  count(id) {
+    const times = (this.seen.get(id) ?? 0) + 1;
+    this.seen.delete(id);
+    this.seen.set(id, times);
+    if (this.seen.size > KNOWN_IDS) this.seen.delete(this.seen.keys().next().value);
+    return times;
+  }
+}
+
+/** `type` and `occurred_at` of an envelope, null where it has none. */
+export function envelopeFacts(text) {
+  const read = (value) => (typeof value === 'string' ? value : null);
+  try {
+    const { type, occurred_at } = JSON.parse(text) ?? {};
+    return { type: read(type), occurredAt: read(occurred_at) };
+  } catch {
+    return { type: null, occurredAt: null };
+  }
+}
+
+/**
+ * One delivery for people.
+ * @param arrival `{at: Date, id, attempt, type, occurredAt, reason: null when genuine, text, bytes}`
+ * @param answer `{status, error, via: URL forwarded to or null, tookMs, delayMs}`
+ */
+export function showDelivery(arrival, answer) {
+  const { at, id, attempt, type, reason, text, bytes } = arrival;
+  const genuine = reason === null;
+  const mark = genuine ? green('✓') : red('✗');
+  const verdict = genuine ? green('verified') : red('not verified');
+  const again = attempt > 1 ? `  ${bold(`attempt ${attempt}`)}` : '';
+  say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
+  if (!genuine) say(`    ${red(printable(reason))}`);
+  say(
+    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, answered `)}${answered(answer)}`,
+  );
+  for (const line of bodyLines(text)) say(`    ${line}`);
+  say();
+}
+
+/** One delivery on one line; `body` is JSON as it came, a string when it is no JSON. */
+export function deliveryLine({ at, id, attempt, type, reason, text, headers }, { status, error }) {
+  const fields = {
+    at: at.toISOString(),
+    id,
+    type,
+    attempt,
+    verified: reason === null,
+    reason,
+    answered: status,
+    ...(error ? { error } : {}),
+    timestamp: headers['webhook-timestamp'] ?? null,
+    signature: headers['webhook-signature'] ?? null,
+  };
+  const body = isJson(text) ? compactJson(text) : JSON.stringify(text);
+  return `${JSON.stringify(fields).slice(0, -1)},"body":${body}}\n`;
+}
+
+function age({ at, occurredAt, reason }) {
+  const after = at.getTime() - Date.parse(occurredAt ?? '');
+  return reason === null && after >= 0 ? `, ${elapsed(after)} after it occurred` : '';
+}
+
+function answered({ status, error, via, tookMs, delayMs }) {
+  const shown = status >= 200 && status < 300 ? green(status) : red(status);
+  const late = delayMs > 0 ? dim(` after ${elapsed(delayMs)}`) : '';
+  if (via === null) return `${shown}${late}`;
+  const heard = error ? red(`which does not answer (${error})`) : dim(`in ${elapsed(tookMs)}`);
+  return `${shown}${late} ${dim(`by ${via.href}`)} ${heard}`;
+}
+
+function bodyLines(text) {
+  if (text === '') return [dim('no body')];
+  if (!isJson(text)) return [printable(text.slice(0, MAX_TEXT)) + (text.length > MAX_TEXT ? '…' : '')];
+  const lines = jsonLines(text, cyan);
+  if (lines.length <= MAX_LINES) return lines;
+  return [
+    ...lines.slice(0, MAX_LINES),
+    dim(`… and ${lines.length - MAX_LINES} more lines: --json shows all`),
+  ];
+}
+
+function clockTime(at) {
+  const two = (part) => String(part).padStart(2, '0');
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  return `${time}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+}

@@ -1,0 +1,129 @@
+// The HTTP side of a receiver of webhooks on this machine: raw bytes, bounded, verified by standardwebhooks.
+import { isUtf8 } from 'node:buffer';
+import { createServer, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { elapsed, Problem } from './terminal.mjs';
+
+const MAX_BODY_BYTES = 1_048_576;
+const MAX_FORWARDED_ANSWER_BYTES = 65_536;
+const FORWARD_TIMEOUT_MS = 30_000;
+const TOLERANCE_MS = 5 * 60_000;
+const REQUIRED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+/** Of one connection, not of the message: the next hop makes its own. */
+const HOP_HEADERS = new Set([
+  ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade'],
+]);
+
+/**
+ * Listens on 127.0.0.1. `post({body, headers, rawHeaders}, response)` gets each POST with its raw bytes and answers
+ * it; `get()` is the text for whoever looks in with a browser. Answers `{server, url, close}`.
+ */
+export async function listen(port, { post, get }) {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return void response.end(get());
+    if (request.method !== 'POST') return void response.writeHead(405, { allow: 'GET, POST' }).end();
+    readBody(request, (body) => {
+      if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
+      const { headers, rawHeaders } = request;
+      void post({ body, headers, rawHeaders }, response);
+    });
+  });
+  await new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(new Problem(taken ? `Port ${port} is taken: choose another with --port.` : error.message));
+    });
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** `done` gets the bytes as they came, or null when there are more than {@link MAX_BODY_BYTES}. A cut-off body ends in silence. */
+function readBody(request, done) {
+  const chunks = [];
+  let size = 0;
+  request.on('error', () => undefined);
+  request.on('data', (chunk) => {
+    size += chunk.length;
+    if (size <= MAX_BODY_BYTES) return void chunks.push(chunk);
+    request.removeAllListeners('data').removeAllListeners('end').resume();
+    done(null);
+  });
+  request.on('end', () => done(Buffer.concat(chunks)));
+}
+
+/**
+ * Null for a genuine delivery, else a sentence that says why it is none (merchant-api section 6.2).
+ * @param webhooks one `Webhook` of standardwebhooks per secret; any of them may have signed
+ */
+export function whyNotGenuine(webhooks, headers, body) {
+  const missing = REQUIRED.filter((name) => !headers[name]);
+  if (missing.length > 0) return `missing: ${missing.join(', ')}`;
+  // The package signs over text: bytes that are no text would be compared as something that was not sent.
+  if (!isUtf8(body)) return 'the body is not UTF-8';
+  for (const webhook of webhooks) {
+    try {
+      webhook.verify(body, headers, { jsonParse: false });
+      return null;
+    } catch {
+      // Another secret may fit; `reason` looks at what all have in common.
+    }
+  }
+  return reason(headers);
+}
+
+function reason({ 'webhook-timestamp': timestamp, 'webhook-signature': signature }) {
+  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is no number of seconds';
+  const age = Date.now() - Number(timestamp) * 1000;
+  if (Math.abs(age) > TOLERANCE_MS) {
+    return `webhook-timestamp is ${elapsed(Math.abs(age))} ${age > 0 ? 'old' : 'ahead'}; 5 min is the limit`;
+  }
+  if (!signature.split(' ').some((entry) => entry.startsWith('v1,')))
+    return 'webhook-signature has no v1 entry';
+  return 'no v1 entry of webhook-signature fits the secret and the body';
+}
+
+/**
+ * Hands a delivery on as it came, body byte for byte. Answers `{status, headers, body}` of the application behind
+ * `url`, or 502 with `error` when it does not answer. Redirects are not followed.
+ */
+export function forward(url, { body, rawHeaders }) {
+  const headers = ['host', url.host, 'content-length', String(body.length)];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (!HOP_HEADERS.has(rawHeaders[index].toLowerCase()))
+      headers.push(rawHeaders[index], rawHeaders[index + 1]);
+  }
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve) => {
+    const failed = (error) =>
+      resolve({ status: 502, headers: {}, body: '', error: error.code ?? error.message });
+    const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
+    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (answer) => {
+      const chunks = [];
+      let size = 0;
+      const finish = () => {
+        const kept = ['content-type', 'retry-after'].filter((name) => answer.headers[name] !== undefined);
+        const shown = Object.fromEntries(kept.map((name) => [name, answer.headers[name]]));
+        resolve({ status: answer.statusCode, headers: shown, body: Buffer.concat(chunks) });
+      };
+      answer.on('data', (chunk) => {
+        chunks.push(chunk.subarray(0, MAX_FORWARDED_ANSWER_BYTES - size));
+        size += chunk.length;
+        if (size < MAX_FORWARDED_ANSWER_BYTES) return;
+        finish();
+        answer.destroy();
+      });
+      answer.on('end', finish);
+      answer.on('error', failed);
+    });
+    outgoing.on('error', failed);
+    outgoing.end(body);
+  });
+}
