@@ -4,6 +4,7 @@ import { EventRegistry } from '../event-store/event-registry.js';
 import { SubscriptionRegistry } from '../event-store/subscriptions/subscription-registry.js';
 import { ReceiverAddresses } from './adapters/receiver-addresses.js';
 import { UndiciReceivers } from './adapters/undici-receivers.js';
+import { AutomaticDisabling } from './application/automatic-disabling.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
 import { deliveriesSaga } from './application/deliveries-saga.js';
 import { DeliveryObserver } from './application/delivering/delivery-observer.js';
@@ -41,6 +42,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     { provide: RECEIVERS, useClass: UndiciReceivers },
     DeliveryTable,
     DeliveryObserver,
+    AutomaticDisabling,
     DeliverySender,
     LaneClock,
     Lanes,

@@ -6,7 +6,10 @@ import { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
-const DEFAULTS = { description: null, status: 'enabled', event_types: null };
+const DEFAULTS = {
+  ...{ description: null, status: 'enabled', event_types: null },
+  ...{ failure_count: 0, disabled_cause: null, disabled_at: null },
+};
 
 interface Endpoint {
   readonly id: string;
@@ -50,7 +53,8 @@ describe('POST webhook_endpoints', () => {
     expect(answer.status).toBe(201);
     const { webhook_endpoint } = answer.json<{ webhook_endpoint: Endpoint }>();
     expect(Object.keys(webhook_endpoint)).toEqual([
-      ...['id', 'url', 'description', 'status', 'created_at', 'updated_at', 'event_types', 'signing_secret'],
+      ...['id', 'url', 'description', 'status', 'created_at', 'updated_at', 'event_types', 'failure_count'],
+      ...['disabled_cause', 'disabled_at', 'signing_secret'],
     ]);
     expect(webhook_endpoint).toMatchObject({
       ...DEFAULTS,
@@ -170,8 +174,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect(answer.status).toBe(200);
     const { webhook_endpoint } = answer.json<{ webhook_endpoint: Endpoint }>();
     expect(webhook_endpoint).toEqual({
-      ...{ ...before, ...changes, event_types: ['payout.failed'] },
-      updated_at: webhook_endpoint.updated_at,
+      ...{ ...before, ...changes, event_types: ['payout.failed'], disabled_cause: 'merchant' },
+      ...{ updated_at: webhook_endpoint.updated_at, disabled_at: webhook_endpoint.updated_at },
     });
     expect((await merchant.get(`${PATH}/${id}`)).json()).toEqual({ webhook_endpoint });
   });

@@ -8,6 +8,7 @@ import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { ReceiverAddresses } from '../../src/webhooks/adapters/receiver-addresses.js';
 import { UndiciReceivers } from '../../src/webhooks/adapters/undici-receivers.js';
+import { AutomaticDisabling } from '../../src/webhooks/application/automatic-disabling.js';
 import { DeliveryObserver } from '../../src/webhooks/application/delivering/delivery-observer.js';
 import { DeliverySender } from '../../src/webhooks/application/delivering/delivery-sender.js';
 import { DeliveryTable } from '../../src/webhooks/application/delivering/delivery-table.js';
@@ -20,12 +21,14 @@ const config = readConfig();
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4, migrate: false });
 const backend = await QueueBackend.connect(config.databaseUrl!);
 const table = new DeliveryTable(database);
+const commands = Object.create(CommandBus.prototype) as CommandBus;
 const sender = new DeliverySender(
   table,
   new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
   new SigningSecrets(new Sealer(Buffer.from(config.masterKey!, 'hex'))),
-  Object.create(CommandBus.prototype) as CommandBus,
+  commands,
   new DeliveryObserver(Log.open(config)),
+  new AutomaticDisabling(database, commands, systemClock, config),
   new UndiciReceivers(config, new ReceiverAddresses(config)),
   systemClock,
   config,

@@ -126,6 +126,24 @@ export const SETTINGS = {
     30_000,
     'how long a receiver may take to answer.',
   ),
+  webhookDisableFailures: setting(
+    'WEBHOOK_DISABLE_FAILURES',
+    integer(1, 1000),
+    50,
+    'failed attempts after which a webhook endpoint is disabled.',
+  ),
+  webhookDisableWindowSeconds: setting(
+    'WEBHOOK_DISABLE_WINDOW_SECONDS',
+    integer(1, 604_800),
+    21_600,
+    'the sliding window in which these failed attempts are counted.',
+  ),
+  webhookDisableSpanSeconds: setting(
+    'WEBHOOK_DISABLE_SPAN_SECONDS',
+    integer(0, 604_800),
+    1800,
+    'how far apart the first and the last of them must be at least.',
+  ),
   webhookAllowCidrs: optional(
     'WEBHOOK_ALLOW_CIDRS',
     text,

@@ -69,6 +69,13 @@ export const deliveryDuration = new Histogram({
   registers,
 });
 
+export const endpointsDisabled = new Counter({
+  name: 'disburse_webhook_endpoints_disabled_total',
+  help: 'Webhook endpoints that the service disabled by itself, by cause: gone, failing.',
+  labelNames: ['cause'] as const,
+  registers,
+});
+
 export const pendingPayouts = new Gauge({
   name: 'disburse_pending_payouts',
   help: 'Payouts that wait for their transfer to be verified.',

@@ -53,6 +53,12 @@ export function evolveLane(
       return { ...lane, status: 'enabled', failures_since: event.data.at, position };
     case 'webhook_endpoint.disabled.v1':
       return { ...lane, status: 'disabled', position };
+    case 'webhook_endpoint.secret_rotated.v1': {
+      const { sealed_signing_secret, former_expires_at, at } = event.data;
+      const replaced = { sealed: lane.sealed_signing_secret, expires_at: former_expires_at };
+      const former_secrets = [replaced, ...lane.former_secrets].filter(({ expires_at }) => expires_at > at);
+      return { ...lane, sealed_signing_secret, former_secrets, position };
+    }
     case 'webhook_endpoint.deleted.v1':
       return { ...lane, status: 'deleted', position };
     default:

@@ -50,8 +50,8 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
     // Made from the state: a repeat that finds its endpoint answers with the secret of the first time.
     const bodyOf = (state: WebhookEndpoints): string => {
       const endpoint = endpointOf(state, place.endpoint_id);
-      const secret = this.secrets.open(place, endpoint.sealedSigningSecret);
-      return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, secret) });
+      const secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
+      return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, 0, secret) });
     };
     const { state, position } = await this.loop.execute(
       webhookEndpoints,

@@ -11,6 +11,7 @@ import {
   type WebhookEndpoints,
 } from '../domain/webhook-endpoints.js';
 import { endpointJson } from '../domain/endpoint-json.js';
+import { EndpointsView } from '../views/endpoints.js';
 import type { Answered, Caller } from './caller.js';
 import { RECEIVER_URL_GUARD, type ReceiverUrlGuard } from './ports.js';
 
@@ -31,14 +32,20 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(RECEIVER_URL_GUARD) private readonly guard: ReceiverUrlGuard,
+    private readonly view: EndpointsView,
   ) {}
 
   async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     if (changes.url !== undefined) await this.check(merchantId, endpointId, changes.url);
+    const failures = await this.view.failureCount(endpointId);
     const at = this.clock.now().toISOString();
-    const bodyOf = (state: WebhookEndpoints): string =>
-      JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpointId)) });
+    const bodyOf = (state: WebhookEndpoints): string => {
+      const endpoint = endpointOf(state, endpointId);
+      // Enabling clears the count.
+      const failureCount = endpoint.enabledAt === at ? 0 : failures;
+      return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+    };
     const { state, position } = await this.loop.execute(
       webhookEndpoints,
       merchantId,

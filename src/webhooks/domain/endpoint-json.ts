@@ -1,6 +1,7 @@
+import type { DisableCause } from '../contract.js';
 import type { Endpoint } from './webhook-endpoints.js';
 
-/** A WebhookEndpoint as it is answered (merchant-api section 2.4); `event_types` is ours: null means all. */
+/** A WebhookEndpoint as it is answered (merchant-api section 2.4), and what we show besides. */
 export interface EndpointJson {
   readonly id: string;
   readonly url: string;
@@ -8,12 +9,20 @@ export interface EndpointJson {
   readonly status: string;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Types it hears of; null means all. */
   readonly event_types: readonly string[] | null;
-  /** Only in the answer to registration. */
+  /** Failed attempts that count towards automatic disabling now (section 6.4), at most {@link FAILURE_COUNT_LIMIT}. */
+  readonly failure_count: number;
+  readonly disabled_cause: DisableCause | null;
+  readonly disabled_at: string | null;
+  /** Only in the answers to registration and rotation. */
   readonly signing_secret?: string;
 }
 
-export function endpointJson(endpoint: Endpoint, signingSecret?: string): EndpointJson {
+/** Failures are counted no further: an answer costs the same however many there are. */
+export const FAILURE_COUNT_LIMIT = 1000;
+
+export function endpointJson(endpoint: Endpoint, failureCount: number, signingSecret?: string): EndpointJson {
   return {
     id: endpoint.id,
     url: endpoint.url,
@@ -22,6 +31,9 @@ export function endpointJson(endpoint: Endpoint, signingSecret?: string): Endpoi
     created_at: endpoint.createdAt,
     updated_at: endpoint.updatedAt,
     event_types: endpoint.eventTypes,
+    failure_count: failureCount,
+    disabled_cause: endpoint.disabledCause,
+    disabled_at: endpoint.disabledAt,
     ...(signingSecret === undefined ? {} : { signing_secret: signingSecret }),
   };
 }

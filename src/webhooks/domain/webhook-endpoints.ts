@@ -4,6 +4,8 @@ import type { DisableCause } from '../contract.js';
 
 /** Endpoints a merchant may have (merchant-api section 8). */
 export const ENDPOINT_LIMIT = 10;
+/** Replaced secrets of an endpoint that may sign beside the present one. */
+export const FORMER_SECRETS_LIMIT = 4;
 
 interface Of {
   readonly endpoint_id: string;
@@ -36,6 +38,7 @@ export type WebhookEndpointEvent =
       readonly type: 'webhook_endpoint.disabled.v1';
       readonly data: Of & { readonly cause: DisableCause; readonly at: string };
     }
+  | { readonly type: 'webhook_endpoint.secret_rotated.v1'; readonly data: RotateSecret }
   | { readonly type: 'webhook_endpoint.deleted.v1'; readonly data: Of & { readonly at: string } };
 
 /** Stored names of all events of a registry. */
@@ -44,10 +47,20 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.updated.v1',
   'webhook_endpoint.enabled.v1',
   'webhook_endpoint.disabled.v1',
+  'webhook_endpoint.secret_rotated.v1',
   'webhook_endpoint.deleted.v1',
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
 
 export type EndpointStatus = 'enabled' | 'disabled';
+
+/** A signing secret of an endpoint, present or former. */
+export interface SigningSecret {
+  /** The rotation that made it; null for the secret of the registration. */
+  readonly rotationId: string | null;
+  readonly sealed: string;
+  /** When it stops signing; null for the present one. */
+  readonly expiresAt: string | null;
+}
 
 /** One endpoint as its registry knows it. */
 export interface Endpoint {
@@ -55,8 +68,13 @@ export interface Endpoint {
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly string[] | null;
-  readonly sealedSigningSecret: string;
+  /** Newest first: the first one is the present one, the last one that of the registration. */
+  readonly secrets: readonly SigningSecret[];
   readonly status: EndpointStatus;
+  /** When it was enabled last; failures before count no more (section 6.4). */
+  readonly enabledAt: string;
+  readonly disabledCause: DisableCause | null;
+  readonly disabledAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -78,8 +96,11 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
           url: event.data.url,
           description: event.data.description,
           eventTypes: event.data.event_types,
-          sealedSigningSecret: event.data.sealed_signing_secret,
+          secrets: [{ rotationId: null, sealed: event.data.sealed_signing_secret, expiresAt: null }],
           status: 'enabled',
+          enabledAt: event.data.created_at,
+          disabledCause: null,
+          disabledAt: null,
           createdAt: event.data.created_at,
           updatedAt: event.data.created_at,
         });
@@ -93,9 +114,17 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
         });
       }
       case 'webhook_endpoint.enabled.v1':
-        return change(state, data.endpoint_id, { status: 'enabled', updatedAt: event.data.at });
+        return change(state, data.endpoint_id, {
+          ...{ status: 'enabled', enabledAt: event.data.at, updatedAt: event.data.at },
+          ...{ disabledCause: null, disabledAt: null },
+        });
       case 'webhook_endpoint.disabled.v1':
-        return change(state, data.endpoint_id, { status: 'disabled', updatedAt: event.data.at });
+        return change(state, data.endpoint_id, {
+          ...{ status: 'disabled', updatedAt: event.data.at },
+          ...{ disabledCause: event.data.cause, disabledAt: event.data.at },
+        });
+      case 'webhook_endpoint.secret_rotated.v1':
+        return rotate(state, event.data);
       case 'webhook_endpoint.deleted.v1':
         return { byId: new Map([...state.byId].filter(([id]) => id !== data.endpoint_id)) };
       default:
@@ -111,6 +140,17 @@ function put(state: WebhookEndpoints, endpoint: Endpoint): WebhookEndpoints {
 function change(state: WebhookEndpoints, id: string, to: Partial<Endpoint>): WebhookEndpoints {
   const endpoint = state.byId.get(id);
   return endpoint ? put(state, { ...endpoint, ...to }) : state;
+}
+
+function rotate(state: WebhookEndpoints, rotation: RotateSecret): WebhookEndpoints {
+  const [present, ...former] = state.byId.get(rotation.endpoint_id)?.secrets ?? [];
+  if (!present) return state;
+  const fresh = { rotationId: rotation.rotation_id, sealed: rotation.sealed_signing_secret, expiresAt: null };
+  const replaced = { ...present, expiresAt: rotation.former_expires_at };
+  return change(state, rotation.endpoint_id, {
+    secrets: [fresh, replaced, ...former],
+    updatedAt: rotation.at,
+  });
 }
 
 /** The endpoint, or the contract's 404. */
@@ -192,6 +232,43 @@ export interface Disable extends Of {
 export function disable(command: Disable, state: WebhookEndpoints): WebhookEndpointEvent[] {
   if (state.byId.get(command.endpoint_id)?.status !== 'enabled') return [];
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
+}
+
+export interface DisableFailing extends Of {
+  /** When the oldest of the failed attempts began that were counted. */
+  readonly failing_since: string;
+  readonly at: string;
+}
+
+/** Failures count only since the endpoint was enabled: a merchant who did that in between keeps it enabled. */
+export function disableFailing(command: DisableFailing, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  const { failing_since, ...rest } = command;
+  const enabledAt = state.byId.get(command.endpoint_id)?.enabledAt;
+  if (enabledAt === undefined || failing_since <= enabledAt) return [];
+  return disable({ ...rest, cause: 'failing' }, state);
+}
+
+export interface RotateSecret extends Of {
+  /** The same for every repeat of one request. */
+  readonly rotation_id: string;
+  readonly sealed_signing_secret: string;
+  /** How long the replaced secret signs beside the fresh one; no later than `at`: not at all. */
+  readonly former_expires_at: string;
+  readonly at: string;
+}
+
+/** A repeat of a rotation changes nothing. A fifth replaced secret that would sign as well is refused. */
+export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  const { secrets } = endpointOf(state, command.endpoint_id);
+  if (secrets.some(({ rotationId }) => rotationId === command.rotation_id)) return [];
+  const former = secrets.filter(({ expiresAt }) => expiresAt !== null && expiresAt > command.at);
+  if (command.former_expires_at > command.at && former.length >= FORMER_SECRETS_LIMIT) {
+    throw new DomainError(
+      'invalid_transition',
+      `${FORMER_SECRETS_LIMIT} former secrets of the webhook endpoint are still valid; wait until one expires`,
+    );
+  }
+  return [{ type: 'webhook_endpoint.secret_rotated.v1', data: command }];
 }
 
 export interface Remove extends Of {

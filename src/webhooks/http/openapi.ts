@@ -1,4 +1,5 @@
 import { problemResponse, type OpenApiFragment } from '../../platform/openapi/fragment.js';
+import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
 import { EVENT_TYPES } from '../domain/envelope.js';
 
 const ENDPOINT = '#/components/schemas/WebhookEndpoint';
@@ -42,6 +43,17 @@ const endpointProperties = {
     description: 'Types the endpoint hears of; null means all, future ones too.',
     items: { type: 'string' },
   },
+  failure_count: {
+    type: 'integer',
+    minimum: 0,
+    maximum: FAILURE_COUNT_LIMIT,
+    description: 'Failed attempts that count towards automatic disabling now; enabling clears them.',
+  },
+  disabled_cause: {
+    enum: ['merchant', 'gone', 'failing', null],
+    description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
+  },
+  disabled_at: { type: ['string', 'null'], format: 'date-time' },
 };
 const required = Object.keys(endpointProperties);
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../event-store/port.js';
+import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
+import { readConfig } from '../../platform/config/config.js';
 import { EndpointsView, endpointsProjection } from './endpoints.js';
 
 let db: TestDatabase;
@@ -11,7 +13,7 @@ const [kept, deleted] = [newId(), newId()];
 
 beforeAll(async () => {
   db = await testDatabase();
-  view = new EndpointsView(db.database);
+  view = new EndpointsView(db.database, systemClock, readConfig({}));
 });
 afterAll(() => db.drop());
 
@@ -59,6 +61,7 @@ it('shows the endpoints of a merchant, however often it sees their events', asyn
     ...{ id: kept, url: 'https://example.com/2', description: null, status: 'disabled' },
     ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T00:00:00.000Z' },
     event_types: ['payout.failed'],
+    ...{ failure_count: 0, disabled_cause: 'gone', disabled_at: '2026-01-04T00:00:00.000Z' },
   };
   const events = history();
   for (const event of events) await apply([event, event]);

@@ -5,6 +5,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { outcomeOf, type Outcome } from '../../domain/outcome.js';
 import { retryDelayMs } from '../../domain/retry.js';
+import { AutomaticDisabling } from '../automatic-disabling.js';
 import { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
 import { RECEIVERS, type ReceiverAnswer, type Receivers } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
@@ -41,6 +42,7 @@ export class DeliverySender {
     private readonly secrets: SigningSecrets,
     private readonly commands: CommandBus,
     private readonly observer: DeliveryObserver,
+    private readonly disabling: AutomaticDisabling,
     @Inject(RECEIVERS) private readonly receivers: Receivers,
     @Inject(CLOCK) private readonly time: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
@@ -58,7 +60,10 @@ export class DeliverySender {
         attempt: null,
       } as const;
     });
-    if (!(await this.recorded(result)) || result.state !== 'pending') return false;
+    if (!(await this.recorded(result))) return false;
+    if (result.attempt && result.attempt.outcome !== 'succeeded')
+      this.disabling.attemptFailed(result.endpoint_id);
+    if (result.state !== 'pending') return false;
     if (result.delay_ms === 0) return true;
     await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
     return false;
@@ -86,13 +91,15 @@ export class DeliverySender {
     const startedAt = this.time.now();
     const began = performance.now();
     const timestamp = Math.floor(startedAt.getTime() / 1000);
-    const secret = this.secrets.open(delivery, destination.sealed_signing_secret);
+    const secrets = sealedSecrets(destination, startedAt).map((sealed) =>
+      this.secrets.open(delivery, sealed),
+    );
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
       'webhook-id': delivery.delivery_id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signatureHeader([secret], {
+      'webhook-signature': signatureHeader(secrets, {
         id: delivery.delivery_id,
         timestamp,
         body: delivery.body,
@@ -140,7 +147,8 @@ export class DeliverySender {
 
   /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. */
   private async disable({ merchant_id, endpoint_id, delivery_id }: ClaimedDelivery): Promise<void> {
-    await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, 'gone', delivery_id));
+    const reason = { cause: 'gone', deliveryId: delivery_id } as const;
+    await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, reason));
   }
 
   /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
@@ -168,4 +176,10 @@ function idOf({
 /** Test deliveries go to disabled endpoints too (merchant-api section 4.4). */
 function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
+}
+
+/** The secrets that sign at that moment, newest first: the present one and the former ones that are still valid. */
+function sealedSecrets({ sealed_signing_secret, former_secrets }: Destination, at: Date): string[] {
+  const valid = former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
+  return [sealed_signing_secret, ...valid.map(({ sealed }) => sealed)];
 }

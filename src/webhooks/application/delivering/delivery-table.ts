@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import type { FailurePhase, Outcome } from '../../domain/outcome.js';
+import type { FormerSecret } from '../lane-states.js';
 import { GroupCall } from './group-call.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
@@ -30,6 +31,7 @@ export interface Destination {
   readonly url: string;
   readonly status: 'enabled' | 'disabled' | 'deleted';
   readonly sealed_signing_secret: string;
+  readonly former_secrets: readonly FormerSecret[];
 }
 
 /** One attempt as it is kept, for merchants to look at and for counting failures. */
@@ -173,7 +175,8 @@ export class DeliveryTable {
 
   private async lookUpAll(ids: readonly string[]): Promise<readonly (Destination | null)[]> {
     const rows = await this.database.query<Destination & { endpoint_id: string }>(
-      `select endpoint_id, url, status, sealed_signing_secret from webhooks.lanes where endpoint_id = any($1::uuid[])`,
+      `select endpoint_id, url, status, sealed_signing_secret, former_secrets from webhooks.lanes
+       where endpoint_id = any($1::uuid[])`,
       [[...new Set(ids)]],
     );
     const found = new Map(rows.map((row) => [row.endpoint_id, row]));
