@@ -22,6 +22,8 @@ import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_TEST_REQUESTED } from './contract.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from './domain/webhook-endpoints.js';
+import { WEBHOOK_RECOVERY_REQUESTED } from './domain/webhook-recovery.js';
+import { WEBHOOK_RESEND_REQUESTED } from './domain/webhook-resend.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { endpointsProjection, EndpointsView } from './views/endpoints.js';
 
@@ -58,7 +60,8 @@ export class WebhooksModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register([...WEBHOOK_ENDPOINT_EVENTS, WEBHOOK_TEST_REQUESTED].map((type) => ({ type })));
+    const requests = [WEBHOOK_TEST_REQUESTED, WEBHOOK_RESEND_REQUESTED, WEBHOOK_RECOVERY_REQUESTED];
+    this.events.register([...WEBHOOK_ENDPOINT_EVENTS, ...requests].map((type) => ({ type })));
     this.subscriptions.register(
       endpointsProjection,
       deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),

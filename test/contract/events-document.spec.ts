@@ -7,6 +7,8 @@ import { PAYOUT_EVENTS } from '../../src/payouts/contract.js';
 import { USER_EVENTS } from '../../src/users/contract.js';
 import { WEBHOOK_TEST_REQUESTED } from '../../src/webhooks/contract.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../src/webhooks/domain/webhook-endpoints.js';
+import { WEBHOOK_RECOVERY_REQUESTED } from '../../src/webhooks/domain/webhook-recovery.js';
+import { WEBHOOK_RESEND_REQUESTED } from '../../src/webhooks/domain/webhook-resend.js';
 
 describe('docs/events.md', () => {
   it('tells of every stored event, and of no other', () => {
@@ -19,6 +21,8 @@ describe('docs/events.md', () => {
       ...PAYOUT_EVENTS,
       ...WEBHOOK_ENDPOINT_EVENTS,
       WEBHOOK_TEST_REQUESTED,
+      WEBHOOK_RESEND_REQUESTED,
+      WEBHOOK_RECOVERY_REQUESTED,
       ...CLAIM_EVENTS.map(({ type }) => type),
     ];
     expect(told.sort()).toEqual([...stored].sort());

@@ -39,6 +39,7 @@ function registered(endpoint_id: string, event_types: string[] | null = null): R
 
 const changed = (type: string, endpoint_id: string) =>
   event(`webhook_endpoint.${type}.v1`, { endpoint_id, at });
+const facts = { payout_id: 'p', user_id: 'u', amount: '2', currency_code: 'USDC', transaction_hash: '0x1' };
 const metadataAsSent = '{"big":12345678901234567890,  "x":1.0}';
 
 function received(): RecordedEvent {
@@ -86,13 +87,6 @@ describe('the deliveries saga', () => {
   });
 
   it('tells of an expired payout as payout.failed, with the reason', async () => {
-    const facts = {
-      payout_id: 'p',
-      user_id: 'u',
-      amount: '2',
-      currency_code: 'USDC',
-      transaction_hash: '0x1',
-    };
     const end = { custom_metadata: '{}', chain_id: 1, reason: 'not found', expired_at: at };
     await handle(registered(newId()), event('payout.expired.v1', { ...facts, ...end }));
     const [row] = await deliveries();
@@ -141,7 +135,7 @@ describe('the deliveries saga', () => {
     ];
     for (const each of events) await handle(each, each);
     const once = await deliveries();
-    expect(once).toHaveLength(1);
+    expect(once.map((row) => row.state).sort()).toEqual(['dropped', 'pending']);
     await handle(...events);
     expect(await deliveries()).toEqual(once);
   });
@@ -159,13 +153,29 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  it('drops what happens while an endpoint is disabled, and only for it', async () => {
+  it('records as dropped what happens while an endpoint is disabled, only for it and only what it wants', async () => {
     const [one, other] = [newId(), newId()];
     await handle(registered(one), registered(other), changed('disabled', one));
-    await handle(received(), changed('enabled', one));
-    expect((await deliveries()).map((row) => row.endpoint_id)).toEqual([other]);
+    const expired = event('payout.expired.v1', { ...facts, custom_metadata: '{}', expired_at: at });
+    await handle(registered(newId(), ['payout.failed']), received(), expired, changed('enabled', one));
+    const states = async (id: string) =>
+      (await deliveries()).filter((row) => row.endpoint_id === id).map((row) => row.state);
+    expect(await states(one)).toEqual(['dropped', 'dropped']);
+    expect(await states(other)).toEqual(['pending', 'pending']);
+    saga.afterCommit?.([]);
+    expect(woken).not.toContain(one);
     await handle(received());
-    expect((await deliveries()).filter((row) => row.endpoint_id === one)).toHaveLength(1);
+    expect((await states(one)).sort()).toEqual(['dropped', 'dropped', 'pending']);
+    const unfinished = await db.database.query(
+      `select 1 from webhooks.deliveries where (state = 'pending') <> (finished_at is null)`,
+    );
+    expect(unfinished).toEqual([]);
+  });
+
+  it('records nothing as dropped that a disabled endpoint does not want', async () => {
+    const one = newId();
+    await handle(registered(one, ['payout.failed']), changed('disabled', one), received());
+    expect(await deliveries()).toEqual([]);
   });
 
   it('sends an endpoint only the types it wants', async () => {

@@ -1,0 +1,97 @@
+import type { PoolClient } from 'pg';
+
+/** A delivery to make: a row of `webhooks.deliveries`. */
+export interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: boolean;
+  readonly traceparent: string | null;
+  /** `dropped`: the endpoint was disabled when it happened; only a resend or a recovery sends it. */
+  readonly state: 'pending' | 'dropped';
+}
+
+/** One more round of a delivery, asked for at this place in the stream. */
+export interface ResendRow {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly position: string;
+}
+
+/** A recovery to carry out: a row of `webhooks.recoveries`. */
+export interface RecoveryRow {
+  readonly recovery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly since: string;
+}
+
+export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
+  if (rows.length === 0) return;
+  const column = <K extends keyof DeliveryRow>(name: K): DeliveryRow[K][] => rows.map((row) => row[name]);
+  await tx.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, traceparent, state,
+       finished_at)
+     select *, case when state = 'dropped' then clock_timestamp() end
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[])
+       as made (delivery_id, endpoint_id, merchant_id, type, body, is_test, traceparent, state)
+     on conflict (delivery_id) do nothing`,
+    [
+      column('delivery_id'),
+      column('endpoint_id'),
+      column('merchant_id'),
+      column('type'),
+      column('body'),
+      column('is_test'),
+      column('traceparent'),
+      column('state'),
+    ],
+  );
+}
+
+/** What is still to be sent to deleted endpoints is dropped. What a sender holds, the sender drops. */
+export async function dropDeliveries(endpointIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (endpointIds.length === 0) return;
+  await tx.query(
+    `update webhooks.deliveries set state = 'dropped', finished_at = clock_timestamp()
+     where endpoint_id = any($1::uuid[]) and state = 'pending' and leased_by is null`,
+    [endpointIds],
+  );
+}
+
+/**
+ * Makes the deliveries due now, in a round of their own. One that a sender holds stays with it: when its attempt fails
+ * the round begins then, and when it succeeds there is nothing left to send.
+ */
+export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClient): Promise<void> {
+  if (rows.length === 0) return;
+  const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
+  await tx.query(
+    // Locked in the order in which recoveries lock.
+    `with asked as materialized (
+       select delivery_id, position from webhooks.deliveries
+       join unnest($1::uuid[], $2::text[]) as asked (delivery_id, position) using (delivery_id)
+       order by created_at, delivery_id for update of deliveries
+     )
+     update webhooks.deliveries delivery set state = 'pending', finished_at = null,
+       due_at = case when leased_by is null then clock_timestamp() else due_at end,
+       attempts_before = case when leased_by is null then attempts else attempts_before end,
+       resend_asked = leased_by is not null,
+       resent_position = asked.position
+     from asked where delivery.delivery_id = asked.delivery_id and (resent_position is null or
+       (length(resent_position), resent_position collate "C") < (length(asked.position), asked.position collate "C"))`,
+    [[...last.keys()], [...last.values()]],
+  );
+}
+
+export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolClient): Promise<void> {
+  if (rows.length === 0) return;
+  const column = (name: keyof RecoveryRow): string[] => rows.map((row) => row[name]);
+  await tx.query(
+    `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
+    [column('recovery_id'), column('endpoint_id'), column('merchant_id'), column('since')],
+  );
+}
