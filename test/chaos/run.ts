@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
+import { deliveries } from './suites/deliveries.js';
 import { failpoints } from './suites/failpoints.js';
+import { fairness } from './suites/fairness.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
 import { races } from './suites/races.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
-import { seconds, type Suite } from './support/suite.js';
+import { seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
 const SUITES: Readonly<
@@ -19,22 +21,35 @@ const SUITES: Readonly<
   'kill-both': { suite: killBoth, count: 30, of: 'kills' },
   sigterm: { suite: sigterm, count: 20, of: 'terminations' },
   races: { suite: races, count: 5, of: 'rounds' },
+  deliveries: { suite: deliveries, count: 100, of: 'kills' },
+  fairness: { suite: fairness, count: 1, of: 'rounds' },
 };
 
 /** `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. */
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const names = ['count', 'queue', ...SIZES];
+  const parsed = parseArgs({
     allowPositionals: true,
-    options: { count: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      ...Object.fromEntries(names.map((name) => [name, { type: 'string' } as const])),
+      help: { type: 'boolean' },
+    },
   });
-  if (values.help === true) {
-    console.log(`npm run chaos -- <suite> [--count N]\n\n${usage()}`);
+  const { positionals } = parsed;
+  const values: Readonly<Record<string, string | boolean | undefined>> = parsed.values;
+  if (values['help'] === true) {
+    console.log(usage());
     return 0;
   }
   const chosen = SUITES[positionals[0] ?? ''];
-  const count = Number(values.count ?? chosen?.count);
-  if (chosen === undefined || !Number.isInteger(count) || count < 1) {
-    console.error(`npm run chaos -- <suite> [--count N]\n\n${usage()}`);
+  const given = (name: string): number | undefined =>
+    values[name] === undefined ? undefined : Number(values[name]);
+  const count = given('count') ?? chosen?.count;
+  const sizes = SIZES.flatMap((name) => given(name) ?? []);
+  const queue = values['queue'] ?? 'postgres';
+  const wrong = [count, ...sizes].some((each) => !Number.isInteger(each) || each! < 1);
+  if (chosen === undefined || count === undefined || wrong || (queue !== 'postgres' && queue !== 'redis')) {
+    console.error(usage());
     return 2;
   }
   const say = (line: string): void => console.log(line);
@@ -42,7 +57,10 @@ async function main(): Promise<number> {
   const began = performance.now();
   say(`${positionals[0]}: ${count} ${chosen.of}`);
   try {
-    await chosen.suite({ count, verdict, say });
+    const entries = SIZES.flatMap((name) =>
+      given(name) === undefined ? [] : [[name, given(name)] as const],
+    );
+    await chosen.suite({ count, verdict, say, queue, sizes: Object.fromEntries(entries) });
   } catch (error) {
     verdict.expect(false, 'the suite came to its end', (error as Error).stack ?? String(error));
   }
@@ -51,9 +69,13 @@ async function main(): Promise<number> {
 }
 
 function usage(): string {
-  return Object.entries(SUITES)
-    .map(([name, { count, of }]) => `  ${name.padEnd(14)} ${count} ${of} unless told otherwise`)
-    .join('\n');
+  const suites = Object.entries(SUITES).map(
+    ([name, { count, of }]) => `  ${name.padEnd(14)} ${count} ${of} unless told otherwise`,
+  );
+  const sizes = SIZES.map((name) => `[--${name} N]`).join(' ');
+  return `npm run chaos -- <suite> [--count N]\n\n${suites.join('\n')}
+
+deliveries and fairness take more: ${sizes} [--queue postgres|redis]`;
 }
 
 process.exitCode = await main();

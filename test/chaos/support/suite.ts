@@ -5,7 +5,15 @@ export interface SuiteOptions {
   readonly count: number;
   readonly verdict: Verdict;
   readonly say: (line: string) => void;
+  /** Further sizes by their names on the command line; each suite has its own defaults. */
+  readonly sizes?: Readonly<Partial<Record<Size, number>>>;
+  /** Where the queue is; PostgreSQL unless told otherwise. */
+  readonly queue?: 'postgres' | 'redis';
 }
+
+/** Sizes that some suites take besides `--count`. */
+export const SIZES = ['deliveries', 'endpoints', 'rate', 'seconds', 'workers', 'timeout-ms'] as const;
+export type Size = (typeof SIZES)[number];
 
 /** Runs one suite from nothing to nothing: it starts what it needs and stops all of it. */
 export type Suite = (options: SuiteOptions) => Promise<void>;

@@ -1,0 +1,124 @@
+import type pg from 'pg';
+import type { Verdict } from '../verdict.js';
+import type { Expected } from './expected.js';
+import type { AllSeen } from './receivers.js';
+
+interface Row {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly leased: boolean;
+  /** Outcomes of the recorded attempts, first to last. */
+  readonly outcomes: readonly string[];
+  /** Recorded attempts to which a status came back, or silence: the request had reached the receiver. */
+  readonly sent: number;
+}
+
+/** Whether nothing is left to send. */
+export async function settled(pool: pg.Pool, expected: number): Promise<boolean> {
+  const { rows } = await pool.query<{ made: number; pending: number }>(
+    `select count(*)::int as made, count(*) filter (where state = 'pending')::int as pending
+     from webhooks.deliveries`,
+  );
+  return rows[0]!.made >= expected && rows[0]!.pending === 0;
+}
+
+/** What was emitted came, to whom it was meant for, as it was meant; and nothing else did. */
+export function checkArrived(
+  { arrived, faults }: AllSeen,
+  expected: ReadonlyMap<string, Expected>,
+  verdict: Verdict,
+): void {
+  const all = [...expected];
+  verdict.none(faults, 'a request that no delivery explains');
+  verdict.none(
+    all.filter(([id]) => !arrived.has(id)).map(([id]) => id),
+    'an emitted id never came',
+  );
+  verdict.none(
+    all.filter(([id]) => arrived.get(id)?.accepted === 0).map(([id]) => id),
+    'a delivery was never accepted',
+  );
+  verdict.none(
+    [...arrived.keys()].filter((id) => !expected.has(id)),
+    'an id came that no event emitted',
+  );
+  verdict.none(
+    all
+      .filter(([id, { hook }]) => arrived.has(id) && arrived.get(id)!.place !== hook.place)
+      .map(([id]) => id),
+    'a delivery went to a wrong endpoint',
+  );
+  verdict.none(
+    all
+      .filter(([id, { bodyHash }]) => arrived.has(id) && arrived.get(id)!.bodyHash !== bodyHash)
+      .map(([id]) => id),
+    'a body is not the envelope of its event',
+  );
+}
+
+/** What the table says agrees with what was emitted and with what came. Requests beyond the recorded attempts. */
+export async function checkTable(
+  pool: pg.Pool,
+  { arrived }: AllSeen,
+  expected: ReadonlyMap<string, Expected>,
+  verdict: Verdict,
+): Promise<{ readonly attempts: number; readonly requests: number; readonly unrecorded: number }> {
+  const rows = await rowsOf(pool);
+  const requestsOf = (id: string): number => arrived.get(id)?.at.length ?? 0;
+  verdict.equal(rows.length, expected.size, 'one row per emitted id');
+  verdict.none(
+    rows.filter((row) => expected.get(row.delivery_id)?.hook.endpointId !== row.endpoint_id),
+    'a row belongs to no emitted id, or to another endpoint',
+  );
+  verdict.none(
+    rows.filter(({ state, leased }) => state !== 'succeeded' || leased),
+    'a delivery is stuck: pending, leased, exhausted or dropped',
+  );
+  verdict.none(
+    rows.filter(({ attempts, outcomes }) => attempts !== outcomes.length || outcomes.at(-1) !== 'succeeded'),
+    'attempts are missing, or the last one did not succeed',
+  );
+  verdict.none(
+    rows.filter(({ outcomes }) => outcomes.slice(0, -1).some((outcome) => outcome !== 'retry')),
+    'an attempt before the last was not one to be tried again',
+  );
+  verdict.none(
+    rows.filter(({ delivery_id, sent }) => sent > requestsOf(delivery_id)),
+    'an attempt is recorded that the receiver never saw',
+  );
+  const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
+  const requests = rows.reduce((sum, row) => sum + requestsOf(row.delivery_id), 0);
+  const unrecorded = rows.reduce(
+    (sum, { delivery_id, sent }) => sum + Math.max(0, requestsOf(delivery_id) - sent),
+    0,
+  );
+  return { attempts, requests, unrecorded };
+}
+
+/** The saga has seen every event. */
+export async function checkCheckpoint(pool: pg.Pool, verdict: Verdict): Promise<void> {
+  verdict.expect(await atTheEnd(pool), "the saga's checkpoint is at the end of the events");
+}
+
+export async function atTheEnd(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ done: boolean }>(
+    `select position = (select max(position)::text from event_store.events) as done
+     from event_store.checkpoints where name = 'webhooks.deliveries'`,
+  );
+  return rows[0]?.done === true;
+}
+
+async function rowsOf(pool: pg.Pool): Promise<Row[]> {
+  const { rows } = await pool.query<Row>(
+    `select d.delivery_id, d.endpoint_id, d.state, d.attempts, d.leased_by is not null as leased,
+       coalesce(a.outcomes, '{}') as outcomes, coalesce(a.sent, 0) as sent
+     from webhooks.deliveries d left join (
+       select delivery_id, array_agg(outcome order by attempt) as outcomes,
+         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer'))::int as sent
+       from webhooks.attempts group by delivery_id
+     ) a using (delivery_id)`,
+  );
+  return rows;
+}

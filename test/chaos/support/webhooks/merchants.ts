@@ -1,0 +1,125 @@
+import { EventCodec } from '../../../../src/event-store/event-codec.js';
+import { EventRegistry } from '../../../../src/event-store/event-registry.js';
+import { CommitObservers } from '../../../../src/event-store/commit-observer.js';
+import type { EventStore, NewEvent } from '../../../../src/event-store/port.js';
+import { RetryingCommandLoop } from '../../../../src/event-store/retrying-command-loop.js';
+import { systemClock } from '../../../../src/kernel/clock.js';
+import { newId } from '../../../../src/kernel/ids.js';
+import { RequestTicket } from '../../../../src/platform/http/ticket.js';
+import { Sealer } from '../../../../src/platform/sealing/sealer.js';
+import {
+  RegisterWebhookEndpoint,
+  RegisterWebhookEndpointHandler,
+} from '../../../../src/webhooks/application/register-webhook-endpoint.js';
+import { SigningSecrets } from '../../../../src/webhooks/application/signing-secrets.js';
+import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/webhooks/domain/webhook-endpoints.js';
+import { oneOf } from '../suite.js';
+import type { Hook, Manner } from './receiver-protocol.js';
+
+/** As many as a merchant may have. */
+const ENDPOINTS_PER_MERCHANT = 10;
+/** The last endpoint of each merchant wants only these. */
+const FEW_TYPES = ['payout.failed'];
+const FAILED_SHARE = 0.25;
+
+export interface MerchantsOptions {
+  readonly store: EventStore;
+  readonly masterKey: string;
+  readonly endpoints: number;
+  readonly urlOf: (place: number) => string;
+  readonly mannerOf: (place: number) => Manner;
+}
+
+/** Merchants with ten endpoints each, registered through the use case, and the events that happen to them. */
+export class Merchants {
+  private constructor(
+    private readonly store: EventStore,
+    readonly ids: readonly string[],
+    readonly hooks: readonly Hook[],
+  ) {}
+
+  static async register({
+    store,
+    masterKey,
+    endpoints,
+    urlOf,
+    mannerOf,
+  }: MerchantsOptions): Promise<Merchants> {
+    const registry = new EventRegistry();
+    registry.register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
+    // None of these events holds personal data.
+    const noKeys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
+    const handler = new RegisterWebhookEndpointHandler(
+      new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers()),
+      systemClock,
+      // The addresses are the suite's own, on loopback; the worker judges them at every connect.
+      { refusal: () => Promise.resolve(null) },
+      new SigningSecrets(new Sealer(Buffer.from(masterKey, 'hex'))),
+    );
+    const ids = Array.from({ length: Math.ceil(endpoints / ENDPOINTS_PER_MERCHANT) }, newId);
+    const registerOne = async (place: number): Promise<Hook> => {
+      const merchantId = ids[Math.floor(place / ENDPOINTS_PER_MERCHANT)]!;
+      const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
+      const fields = { url: urlOf(place), description: null, event_types: last ? FEW_TYPES : null };
+      const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
+      const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
+      const { webhook_endpoint: made } = JSON.parse(body) as {
+        webhook_endpoint: { id: string; signing_secret: string };
+      };
+      return { place, endpointId: made.id, merchantId, secret: made.signing_secret, manner: mannerOf(place) };
+    };
+    const hooks: Hook[] = [];
+    // Merchants side by side; the endpoints of one share a stream and come one after the other.
+    await Promise.all(
+      ids.map(async (_, merchant) => {
+        const first = merchant * ENDPOINTS_PER_MERCHANT;
+        for (let place = first; place < Math.min(first + ENDPOINTS_PER_MERCHANT, endpoints); place += 1) {
+          hooks.push(await registerOne(place));
+        }
+      }),
+    );
+    return new Merchants(store, ids, hooks);
+  }
+
+  /** Appends a payout and its outcome, which the merchant's endpoints hear of. How many deliveries that makes. */
+  async publish(merchantId: string = oneOf(this.ids)): Promise<number> {
+    const failed = Math.random() < FAILED_SHARE;
+    const events = payout(merchantId, failed);
+    const stream = `payout-${String(events[0]!.data['payout_id'])}`;
+    await this.store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
+    return this.hooks.filter((hook) => hook.merchantId === merchantId && (failed || !wantsFew(hook))).length;
+  }
+}
+
+function wantsFew({ place }: Hook): boolean {
+  return place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
+}
+
+/** Types an endpoint wants; null for all. */
+export function typesOf(hook: Hook): readonly string[] | null {
+  return wantsFew(hook) ? FEW_TYPES : null;
+}
+
+function payout(merchantId: string, failed: boolean): NewEvent[] {
+  const at = new Date().toISOString();
+  const facts = {
+    payout_id: newId(),
+    merchant_id: merchantId,
+    user_id: newId(),
+    amount: '12.5',
+    currency_code: 'USDC',
+    transaction_hash: `0x${newId().replaceAll('-', '')}`,
+    // Bytes matter: spaces and the form of a number come back as they were sent.
+    custom_metadata: `{ "invoice":"${newId()}", "n":1.0, "sign":"\\u20ac é" }`,
+    chain_id: 1,
+  };
+  const outcome = failed
+    ? { type: 'payout.expired.v1', data: { ...facts, reason: 'not found', expired_at: at } }
+    : {
+        type: 'payout.received.v1',
+        data: { ...facts, log_index: 0, block_number: 1, received_at: at },
+      };
+  return [{ type: 'payout.reported.v1', data: { ...facts, created_at: at, expires_at: at } }, outcome].map(
+    (event) => ({ ...event, id: newId(), metadata: {} }),
+  );
+}

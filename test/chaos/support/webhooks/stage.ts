@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { BenchEnvironment } from '../../../../bench/support/environment.js';
+import { PostgresEventStore } from '../../../../src/event-store/postgres/postgres-event-store.js';
+import { Database } from '../../../../src/platform/database/database.js';
+import { Merchants } from './merchants.js';
+import type { Manner } from './receiver-protocol.js';
+import { Receivers } from './receivers.js';
+import { ChaosRedis } from './redis.js';
+import { Worker } from './worker.js';
+
+const DATABASE = 'chaos';
+const RECEIVER_PROCESSES = 2;
+
+export interface StageOptions {
+  readonly endpoints: number;
+  readonly mannerOf: (place: number) => Manner;
+  readonly queue: 'postgres' | 'redis';
+  /** Settings of the workers. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * What the suites about deliveries play on: a PostgreSQL and a dev chain of the run's own, receivers in processes of
+ * theirs, merchants with registered endpoints, and workers of the real build.
+ */
+export class Stage {
+  private constructor(
+    readonly environment: BenchEnvironment,
+    readonly pool: pg.Pool,
+    private readonly store: PostgresEventStore,
+    readonly receivers: Receivers,
+    readonly merchants: Merchants,
+    readonly redis: ChaosRedis | null,
+    private readonly workerEnv: Readonly<Record<string, string>>,
+  ) {}
+
+  static async open({ endpoints, mannerOf, queue, env }: StageOptions): Promise<Stage> {
+    const environment = await BenchEnvironment.start();
+    let receivers: Receivers | null = null;
+    let redis: ChaosRedis | null = null;
+    try {
+      const url = await environment.database(DATABASE);
+      // Migrates; the workers find everything there.
+      await (await Database.connect({ url, poolSize: 4 })).close();
+      const pool = await environment.pool(DATABASE);
+      const store = new PostgresEventStore(pool);
+      [receivers, redis] = await Promise.all([
+        Receivers.start(RECEIVER_PROCESSES),
+        queue === 'redis' ? ChaosRedis.start(environment.folder('redis')) : null,
+      ]);
+      const masterKey = randomBytes(32).toString('hex');
+      const urlOf = (place: number): string => receivers!.urlOf(place);
+      const merchants = await Merchants.register({ store, masterKey, endpoints, urlOf, mannerOf });
+      await receivers.introduce(merchants.hooks);
+      return new Stage(environment, pool, store, receivers, merchants, redis, {
+        DATABASE_URL: url,
+        MASTER_KEY: masterKey,
+        ...(redis === null ? {} : { QUEUE_URL: redis.url }),
+        ...env,
+      });
+    } catch (error) {
+      await redis?.stop();
+      await receivers?.stop();
+      await environment.close();
+      throw error;
+    }
+  }
+
+  worker(name: string): Worker {
+    return new Worker(this.environment, name, this.workerEnv);
+  }
+
+  async close(): Promise<void> {
+    await this.environment.children.stopAll();
+    await this.store.close();
+    await this.redis?.stop();
+    await this.receivers.stop();
+    await this.environment.close();
+  }
+}
