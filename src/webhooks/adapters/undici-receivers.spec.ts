@@ -115,7 +115,7 @@ describe('a receiver that fails', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await post(url)).toMatchObject({
       response: { kind: 'failed', phase: 'connect' },
-      error: 'ECONNREFUSED',
+      error: 'the connection was refused (ECONNREFUSED)',
     });
   });
 

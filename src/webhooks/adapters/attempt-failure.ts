@@ -1,0 +1,59 @@
+import type { FailurePhase } from '../domain/outcome.js';
+
+/** What broke an attempt, and where. The message is for the merchant: a sentence, never a path, a header or a body. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure';
+
+  constructor(
+    readonly phase: FailurePhase,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What the codes of Node and undici mean, where their own messages say less or name addresses and ports. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name servers do not answer',
+  ENODATA: 'the name has no addresses',
+  ESERVFAIL: 'the name servers failed',
+  ETIMEOUT: 'the name servers do not answer',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate comes from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate comes from an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate comes from an authority that is not trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the receiver does not speak TLS here',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the receiver does not speak TLS here',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the receiver speaks no version of TLS that is accepted',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'the receiver speaks no version of TLS that is accepted',
+  UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as its Content-Length says',
+  UND_ERR_SOCKET: 'the connection was closed',
+};
+
+/** The code of a Node or undici error, '' when it has none. */
+export function codeOf(error: unknown): string {
+  const code: unknown =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** A sentence and the code, such as `the connection was refused (ECONNREFUSED)`. */
+export function describe(error: unknown): string {
+  if (error instanceof AttemptFailure) return error.message;
+  const code = codeOf(error);
+  if (code.startsWith('HPE_')) return `the answer is not HTTP/1.1 (${code})`;
+  const meaning = MEANINGS[code] ?? (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code) ? 'TLS failed' : null);
+  if (meaning !== null) return `${meaning} (${code})`;
+  return code || (error instanceof Error ? error.name : 'unknown');
+}

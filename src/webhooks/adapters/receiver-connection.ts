@@ -1,0 +1,125 @@
+import type { Socket } from 'node:net';
+import { Client, type buildConnector } from 'undici';
+import type { ReceiverAnswer } from '../application/ports.js';
+import { AttemptFailure } from './attempt-failure.js';
+import { Exchange, MAX_BODY_BYTES, type Stage } from './exchange.js';
+
+/** The most of an answer's header (and of each interim one's), in bytes; undici's own default. */
+const MAX_HEADER_BYTES = 16_384;
+/** The most that an answer may take on the wire: body, header, interim answers, framing of chunks, line breaks before it. */
+const MAX_WIRE_BYTES = 2 * MAX_BODY_BYTES;
+const KEEP_ALIVE_MS = 15_000;
+
+export interface ReceiverRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Opens a socket to the origin; reports what it is doing, and leaves nothing behind once the signal is aborted. */
+export type Opener = (
+  options: buildConnector.Options,
+  signal: AbortSignal,
+  doing: (stage: Stage) => void,
+) => Promise<Socket>;
+
+/**
+ * A connection to one origin, which carries one request at a time and is kept in between. After anything but a whole
+ * answer it is not used again: what a receiver says too late, or unasked, reaches no other delivery.
+ */
+export class ReceiverConnection {
+  private readonly client: Client;
+  private readonly gone = new AbortController();
+  private socket: Socket | null = null;
+  private exchange: Exchange | null = null;
+  private connected = false;
+  /** Bytes the socket had read when the request began, or when it became idle. */
+  private readBefore = 0;
+
+  constructor(
+    readonly origin: string,
+    private readonly open: Opener,
+    private readonly timeoutMs: number,
+    /** The kept connection ended. */
+    onIdleEnd: () => void,
+  ) {
+    this.client = new Client(origin, {
+      connect: (options, callback) => {
+        this.connect(options).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // One deadline over everything is set on each exchange instead.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.client.on('disconnect', () => {
+      if (this.exchange === null) onIdleEnd();
+    });
+  }
+
+  /** Sends one request and waits for its answer, no longer than the timeout. Never rejects. */
+  async post({ path, headers, body }: ReceiverRequest): Promise<ReceiverAnswer> {
+    this.connected = false;
+    this.readBefore = this.socket?.bytesRead ?? 0;
+    const exchange = new Exchange(this.timeoutMs, () => this.bytesRead() > 0);
+    this.exchange = exchange;
+    this.client.dispatch({ method: 'POST', path, headers, body }, exchange);
+    const answer = await exchange.answer;
+    this.exchange = null;
+    if (exchange.whole && this.socket && !this.socket.destroyed) this.readBefore = this.socket.bytesRead;
+    else void this.destroy();
+    return answer;
+  }
+
+  /** Whether it may carry another request. */
+  get usable(): boolean {
+    return !this.client.destroyed;
+  }
+
+  /** Ends it with whatever is under way, a connect included. Resolves once its socket is closed. */
+  destroy(): Promise<void> {
+    this.gone.abort();
+    return this.client.destroy();
+  }
+
+  /**
+   * At most one new connection a request: undici would connect again and again to a receiver that closes, or speaks,
+   * before it was asked.
+   */
+  private async connect(options: buildConnector.Options): Promise<Socket> {
+    const { exchange } = this;
+    if (exchange === null) throw new AttemptFailure('connect', 'no request needs a connection');
+    if (this.connected) {
+      throw this.bytesRead() > 0
+        ? new AttemptFailure('answer', 'the receiver sent something before it was asked')
+        : new AttemptFailure('send', 'the receiver closed the connection before it was asked');
+    }
+    this.connected = true;
+    const socket = await this.open(options, this.gone.signal, (stage) => (exchange.stage = stage));
+    this.readBefore = 0;
+    this.socket = this.metered(socket);
+    return socket;
+  }
+
+  /** undici limits header and body; the rest of what a receiver can send without end is limited here. */
+  private metered(socket: Socket): Socket {
+    return socket.on('readable', () => {
+      if (this.exchange === null) {
+        if (this.bytesRead() > 0) void this.destroy();
+      } else if (this.bytesRead() > MAX_WIRE_BYTES) {
+        this.exchange.cutOff();
+        void this.destroy();
+      }
+    });
+  }
+
+  /** Since the request began, or since the connection became idle. */
+  private bytesRead(): number {
+    return (this.socket?.bytesRead ?? 0) - this.readBefore;
+  }
+}
