@@ -1,7 +1,10 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { ConfigError } from '../../platform/config/settings.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [network: Address, prefix: number];
+type Table = readonly (readonly [Range, string])[];
 
 /** What an operator allows besides public unicast. */
 export interface AddressPolicy {
@@ -10,13 +13,12 @@ export interface AddressPolicy {
   readonly allowed: readonly Range[];
 }
 
-/** IPv4 that is not public unicast (IANA special-purpose registry), and the metadata address of one cloud that looks public. */
+/** IPv4 that is not public unicast: IANA IPv4 special-purpose address registry, multicast and class E. */
 const REFUSED_V4 = ranges({
   '0.0.0.0/8': 'is an address of "this network"',
   '10.0.0.0/8': 'is private (RFC 1918)',
   '100.64.0.0/10': 'is shared address space of carriers (RFC 6598)',
   '127.0.0.0/8': 'is loopback',
-  '168.63.129.16/32': 'is a cloud metadata address',
   '169.254.0.0/16': 'is link-local',
   '172.16.0.0/12': 'is private (RFC 1918)',
   '192.0.0.0/24': 'is reserved for protocols',
@@ -37,17 +39,12 @@ const REFUSED_V4 = ranges({
 const REFUSED_V6 = ranges({
   '::/128': 'is unspecified',
   '::1/128': 'is loopback',
-  '::ffff:0:0/96': 'is an IPv4-mapped address',
-  '::/96': 'is an IPv4-compatible address',
-  '64:ff9b::/96': 'is a NAT64 address',
-  '64:ff9b:1::/48': 'is a NAT64 address',
   '100::/64': 'is a discard address',
-  '2001::/32': 'is a Teredo address',
   '2001::/23': 'is reserved for protocols',
   '2001:db8::/32': 'is reserved for documentation',
-  '2002::/16': 'is a 6to4 address',
   '2620:4f:8000::/48': 'is reserved (AS112)',
   '3fff::/20': 'is reserved for documentation',
+  '5f00::/16': 'is reserved for segment routing',
   'fc00::/7': 'is private (unique local)',
   'fe80::/10': 'is link-local',
   'ff00::/8': 'is multicast',
@@ -55,7 +52,28 @@ const REFUSED_V6 = ranges({
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const LOOPBACK = [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')];
 
-function ranges(table: Readonly<Record<string, string>>): readonly (readonly [Range, string])[] {
+/** IPv6 that holds an IPv4 address: refused whatever it holds, also within an allowed range. */
+const EMBEDDED = ranges({
+  '::ffff:0:0/96': 'is an IPv4-mapped address',
+  '::ffff:0:0:0/96': 'is an IPv4-translated address',
+  '::/96': 'is an IPv4-compatible address',
+  '64:ff9b::/96': 'is a NAT64 address',
+  '64:ff9b:1::/48': 'is a NAT64 address',
+  '2001::/32': 'is a Teredo address',
+  '2002::/16': 'is a 6to4 address',
+});
+
+/** Where clouds answer with credentials or settings of a machine; a broad range never allows one. */
+const METADATA = [
+  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '169.254.0.23'],
+  ...['168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
+].map((each) => ipaddr.parse(each).toString());
+
+/** The widest range an operator may allow: 10.0.0.0/8 and fc00::/7. Anything wider is a mistake. */
+const WIDEST = { ipv4: 8, ipv6: 7 };
+
+function ranges(table: Readonly<Record<string, string>>): Table {
   return Object.entries(table).map(([cidr, reason]) => [ipaddr.parseCIDR(cidr), reason] as const);
 }
 
@@ -65,8 +83,31 @@ function within(address: Address, [network, prefix]: Range): boolean {
 
 /** Why this IP address may not be connected to ("is loopback"); null when it may. */
 export function addressRefusal(text: string, policy: AddressPolicy): string | null {
-  if (!ipaddr.isValid(text)) return 'is no IP address';
+  if (isIP(text) === 0) return 'is no IP address';
+  if (text.includes('%')) return 'names a zone of one machine';
   const address = ipaddr.parse(text);
+  return embeddedRefusal(address) ?? metadataRefusal(address, policy) ?? rangeRefusal(address, policy);
+}
+
+function embeddedRefusal(address: Address): string | null {
+  if (address.kind() === 'ipv4' || within(address, LOOPBACK[1]!)) return null;
+  const bytes = address.toByteArray();
+  if (bytes.every((byte) => byte === 0)) return null;
+  // RFC 5214: an interface id of 0000:5efe or 0200:5efe and the IPv4 address, under any prefix.
+  const interfaceId = [(bytes[8] ?? 0) & 0xfd, ...bytes.slice(9, 12)];
+  if (interfaceId.join() === '0,0,94,254') return 'is an ISATAP address';
+  return EMBEDDED.find(([range]) => within(address, range))?.[1] ?? null;
+}
+
+function metadataRefusal(address: Address, policy: AddressPolicy): string | null {
+  if (!METADATA.includes(address.toString())) return null;
+  const named = policy.allowed.some(
+    (range) => within(address, range) && range[1] === address.toByteArray().length * 8,
+  );
+  return named ? null : 'is a cloud metadata address';
+}
+
+function rangeRefusal(address: Address, policy: AddressPolicy): string | null {
   if (policy.allowed.some((range) => within(address, range))) return null;
   if (policy.loopback && LOOPBACK.some((range) => within(address, range))) return null;
   const table = address.kind() === 'ipv4' ? REFUSED_V4 : REFUSED_V6;
@@ -75,15 +116,28 @@ export function addressRefusal(text: string, policy: AddressPolicy): string | nu
   return address.kind() === 'ipv6' && !within(address, GLOBAL_V6) ? 'is not public' : null;
 }
 
-/** Reads WEBHOOK_ALLOW_CIDRS. Throws an Error whose message names the value at fault. */
+/** Reads WEBHOOK_ALLOW_CIDRS. Throws a {@link ConfigError} whose message names the range at fault. */
 export function parseCidrs(list: string | null): readonly Range[] {
   return (list ?? '')
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
     .map((each) => {
-      if (!ipaddr.isValidCIDR(each))
-        throw new Error(`WEBHOOK_ALLOW_CIDRS holds "${each}", which is no address range`);
+      const fault = cidrFault(each);
+      if (fault !== null) throw new ConfigError(`WEBHOOK_ALLOW_CIDRS holds "${each}", which ${fault}.`);
       return ipaddr.parseCIDR(each);
     });
+}
+
+function cidrFault(text: string): string | null {
+  const [network = '', prefix = ''] = text.split('/');
+  // isIP is stricter than ipaddr.js, which would read 010.0.0.0/8 as octal.
+  const isRange = isIP(network) !== 0 && !network.includes('%') && /^\d{1,3}$/.test(prefix);
+  if (!isRange || !ipaddr.isValidCIDR(text)) return 'is no address range (like 10.1.0.0/16 or fd00:1::/32)';
+  const range = ipaddr.parseCIDR(text);
+  const widest = WIDEST[range[0].kind()];
+  if (range[1] < widest) return `is wider than /${widest}`;
+  if (embeddedRefusal(range[0]) !== null)
+    return 'is IPv6 that holds IPv4, which is never connected to: name the IPv4 range';
+  return null;
 }

@@ -1,13 +1,18 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import type { ReceiverUrlGuard } from '../application/ports.js';
 import { addressRefusal, parseCidrs, type AddressPolicy } from './address-verdict.js';
+import { ReceiverNames } from './receiver-names.js';
 
 /** How long a registration waits for a name to resolve; every connect resolves it again. */
 const REGISTRATION_LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
+
+/** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
+const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
+/** RFC 6762, 7686, 8375 and ICANN's .internal: names that can never be public. */
+const INTERNAL_NAME = /\.(internal|local|home\.arpa|onion)$/;
 
 /** A name or address that may not be connected to. The message is for the merchant. */
 export class AddressRefused extends Error {
@@ -23,7 +28,10 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
   private readonly policy: AddressPolicy;
   private readonly plainHttp: boolean;
 
-  constructor(@Inject(CONFIG) config: Pick<Config, 'mode' | 'webhookAllowCidrs'>) {
+  constructor(
+    @Inject(CONFIG) config: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
+    @Optional() private readonly names: ReceiverNames = new ReceiverNames(),
+  ) {
     this.plainHttp = config.mode === 'sandbox';
     this.policy = { loopback: this.plainHttp, allowed: parseCidrs(config.webhookAllowCidrs) };
   }
@@ -33,8 +41,7 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
     const malformed = this.malformed(text, url);
     if (malformed !== null || url === null) return malformed;
     try {
-      const timeout = AbortSignal.timeout(REGISTRATION_LOOKUP_MS);
-      await Promise.race([this.resolve(url.hostname), whenAborted(timeout)]);
+      await this.resolve(url.hostname, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
       return null;
     } catch (error) {
       // A name that does not resolve now may do so later, and is judged then: every connect asks again.
@@ -42,21 +49,35 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
     }
   }
 
-  /** Addresses of a host that may be connected to, in the order to try. Rejects with {@link AddressRefused} or the resolver's error. */
-  async resolve(hostname: string): Promise<readonly string[]> {
+  /**
+   * Addresses of a host that may be connected to, in the order to try. Rejects with {@link AddressRefused}, or with
+   * NameUnresolved, also when the signal aborts.
+   */
+  async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map((each) => each.address);
+    if (isIP(host)) return this.judged(host, [host]);
+    const refusal = this.nameRefusal(host);
+    if (refusal !== null) throw new AddressRefused(refusal);
+    return this.judged(host, await this.names.addresses(host, signal));
+  }
+
+  private judged(host: string, addresses: readonly string[]): readonly string[] {
     for (const address of addresses) {
       const refusal = addressRefusal(address, this.policy);
-      if (refusal !== null) {
-        throw new AddressRefused(
-          isIP(host)
-            ? `must be a public address: ${address} ${refusal}`
-            : `must be a public address: ${host} resolves to ${address}, which ${refusal}`,
-        );
-      }
+      if (refusal === null) continue;
+      const resolved = isIP(host) ? `${address} ` : `${host} resolves to ${address}, which `;
+      throw new AddressRefused(`must be a public address: ${resolved}${refusal}`);
     }
     return addresses;
+  }
+
+  /** Where nothing but public addresses is allowed, a name that cannot be public is not even looked up. */
+  private nameRefusal(host: string): string | null {
+    if (!HOST_NAME.test(host)) return 'must name a valid host';
+    const name = host.replace(/\.$/, '');
+    if (this.policy.loopback || this.policy.allowed.length > 0 || name === 'localhost') return null;
+    if (!name.includes('.')) return `must be a public address: ${name} is not a full domain name`;
+    return INTERNAL_NAME.test(name) ? `must be a public address: ${name} is an internal name` : null;
   }
 
   private malformed(text: string, url: URL | null): string | null {
@@ -68,10 +89,4 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
     if (url.hostname === '') return 'must name a host';
     return null;
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }
