@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { WebhookHistory } from '../../../test/support/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../event-store/port.js';
 import { deriveId, newId } from '../../kernel/ids.js';
 import { deliveriesSaga } from './deliveries-saga.js';
@@ -8,46 +9,24 @@ let db: TestDatabase;
 let woken: string[] = [];
 const saga = deliveriesSaga((ids) => woken.push(...ids));
 const at = '2026-01-01T00:00:00.000Z';
+let history: WebhookHistory;
 let merchant: string;
-let position: number;
 
 beforeAll(async () => {
   db = await testDatabase();
 });
 afterAll(() => db.drop());
 beforeEach(() => {
-  merchant = newId();
-  position = 0;
+  history = new WebhookHistory();
+  merchant = history.merchant;
   woken = [];
 });
 
-function event(type: string, data: JsonObject): RecordedEvent {
-  position += 1;
-  const id = newId();
-  return {
-    ...{ id, type, data: { merchant_id: merchant, ...data }, metadata: {}, stream: 'x-1', revision: 0 },
-    ...{ position: String(position).padStart(10, '0'), recordedAt: new Date() },
-  };
-}
-
-function registered(endpoint_id: string, event_types: string[] | null = null): RecordedEvent {
-  const url = 'https://example.com/hooks';
-  return event('webhook_endpoint.registered.v1', {
-    ...{ endpoint_id, url, description: null, event_types, sealed_signing_secret: 's', created_at: at },
-  });
-}
-
-const changed = (type: string, endpoint_id: string) =>
-  event(`webhook_endpoint.${type}.v1`, { endpoint_id, at });
+const event = (type: string, data: JsonObject) => history.event(type, data);
+const registered = (id: string, types: string[] | null = null) => history.registered(id, types);
+const changed = (to: 'enabled' | 'disabled' | 'deleted', id: string) => history.changed(to, id);
+const received = () => history.received();
 const facts = { payout_id: 'p', user_id: 'u', amount: '2', currency_code: 'USDC', transaction_hash: '0x1' };
-const metadataAsSent = '{"big":12345678901234567890,  "x":1.0}';
-
-function received(): RecordedEvent {
-  return event('payout.received.v1', {
-    ...{ payout_id: 'p', user_id: 'u', amount: '1.50', currency_code: 'USDC', transaction_hash: '0xAb' },
-    ...{ custom_metadata: metadataAsSent, chain_id: 1, log_index: 0, block_number: 1, received_at: at },
-  });
-}
 
 async function handle(...events: RecordedEvent[]): Promise<void> {
   await db.database.transaction((tx) => saga.apply(events, tx));
@@ -70,17 +49,17 @@ const deliveries = () =>
 describe('the deliveries saga', () => {
   it('makes one delivery per enabled endpoint, with the envelope of the contract', async () => {
     const [one, other] = [newId(), newId()];
-    const history = [registered(one), registered(other), received()];
-    await handle(...history);
+    const events = [registered(one), registered(other), received()];
+    await handle(...events);
     const rows = await deliveries();
     expect(rows.map((row) => row.endpoint_id).sort()).toEqual([one, other].sort());
-    const id = deriveId(history[2]!.id, one);
+    const id = deriveId(events[2]!.id, one);
     expect(rows.find((row) => row.endpoint_id === one)).toMatchObject({
       delivery_id: id,
       type: 'payout.received',
       body:
         `{"id":"${id}","type":"payout.received","occurred_at":"${at}","merchant_id":"${merchant}","data":{"payout_id":"p",` +
-        `"user_id":"u","amount":"1.50","currency_code":"USDC","transaction_hash":"0xAb","custom_metadata":${metadataAsSent}}}`,
+        `"user_id":"u","amount":"1.50","currency_code":"USDC","transaction_hash":"0xAb","custom_metadata":${WebhookHistory.METADATA}}}`,
     });
     saga.afterCommit?.([]);
     expect(woken.sort()).toEqual([one, other].sort());
