@@ -167,8 +167,6 @@ describe('npm run demo', () => {
     'starts a sandbox of its own where none runs, with the queue on Redis, and stops it',
     async () => {
       const redis = await startRedis();
-      if (redis === null)
-        console.warn('redis-server is not installed and cannot be: the demo runs without it');
       const dataDir = specFolder('sandbox');
       const demo = run('demo.mjs', {
         DATA_DIR: dataDir,

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { runFolder } from './run-folder.js';
+import { systemProgram } from './system-program.js';
 
 const ARGS = [
   '--no-sandbox',
@@ -13,33 +12,10 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const INSTALL = 'apt-get update -qq; apt-get install -y -qq --no-install-recommends chromium';
-const INSTALL_MS = 300_000;
 
-/**
- * Path of a Chromium: that of CHROMIUM, or Debian's, which is installed when it is missing and this is root. Null when
- * there is none and it cannot be had; says so, and whoever asked leaves its suite out.
- */
+/** Path of a Chromium: that of CHROMIUM, or Debian's; null where there is none and it cannot be had. */
 export function findChromium(): string | null {
-  const found = process.env['CHROMIUM'] ?? installed() ?? install();
-  if (found === null) console.warn('chromium is not installed and cannot be: the suite is left out');
-  return found;
-}
-
-function installed(): string | null {
-  const found = spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' });
-  return found.status === 0 ? found.stdout.trim() : null;
-}
-
-function install(): string | null {
-  if (process.getuid?.() !== 0 || spawnSync('sh', ['-c', 'command -v apt-get']).status !== 0) return null;
-  // Suites of several workers may find it missing at once.
-  const script = `command -v chromium || { ${INSTALL}; }`;
-  spawnSync('flock', [join(runFolder(), 'chromium.lock'), 'sh', '-c', script], {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    timeout: INSTALL_MS,
-  });
-  return installed();
+  return process.env['CHROMIUM'] ?? systemProgram('chromium');
 }
 
 /** A page with what went wrong on it: console errors, exceptions, refusals of its policy, requests to elsewhere. */

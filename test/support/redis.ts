@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection } from 'node:net';
 import { freePort, startDaemon, stopProcess, until } from '../../src/platform/sandbox/processes.js';
-import { oncePerRun, specFolder } from './run-folder.js';
+import { specFolder } from './run-folder.js';
+import { systemProgram } from './system-program.js';
 
 export interface TestRedis {
   /** `redis://127.0.0.1:<port>` */
@@ -10,12 +10,9 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/**
- * A Redis of one's own (Debian's redis-server) with nothing in it. It is installed when it is missing and this is
- * root on Debian; null when there is none and it cannot be had: such a spec says so and is left out.
- */
+/** A Redis of one's own with nothing in it; null where there is none and it cannot be had ({@link systemProgram}). */
 export async function startRedis(): Promise<TestRedis | null> {
-  const { path } = await oncePerRun('redis-server', async () => ({ path: findRedis() ?? installRedis() }));
+  const path = systemProgram('redis-server');
   if (path === null) return null;
   const dir = specFolder('redis');
   const port = await freePort();
@@ -47,21 +44,6 @@ export async function startRedis(): Promise<TestRedis | null> {
         ['SIGKILL', 2000],
       ]),
   };
-}
-
-function findRedis(): string | null {
-  const found = spawnSync('sh', ['-c', 'command -v redis-server'], { encoding: 'utf8' });
-  return found.status === 0 ? found.stdout.trim() : null;
-}
-
-function installRedis(): string | null {
-  if (process.getuid?.() !== 0 || spawnSync('sh', ['-c', 'command -v apt-get']).status !== 0) return null;
-  const install = 'apt-get update -qq; apt-get install -y -qq --no-install-recommends redis-server';
-  spawnSync('sh', ['-c', install], {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    timeout: 180_000,
-  });
-  return findRedis();
 }
 
 function pongs(port: number): Promise<boolean> {

@@ -92,13 +92,13 @@ export class WebhookWorker {
   }
 
   /** Appends `count` payout.received events of the merchant. */
-  async publish(merchantId: string, count = 1): Promise<void> {
+  async publish(merchantId: string, count = 1, custom_metadata = '{ "a":1.0}'): Promise<void> {
     const events = Array.from({ length: count }, (): NewEvent => {
       const facts = { payout_id: newId(), merchant_id: merchantId, user_id: newId(), amount: '1.50' };
       const rest = {
         currency_code: 'USDC',
         transaction_hash: '0x1',
-        custom_metadata: '{ "a":1.0}',
+        custom_metadata,
         chain_id: 1,
       };
       const end = { log_index: 0, block_number: 1, received_at: new Date().toISOString() };
