@@ -18,6 +18,7 @@ import { DisableWebhookEndpointHandler } from './application/disable-webhook-end
 import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
 import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
 import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
+import { RotateSigningSecretHandler } from './application/rotate-signing-secret.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_TEST_REQUESTED } from './contract.js';
@@ -36,6 +37,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,
     DisableWebhookEndpointHandler,
+    RotateSigningSecretHandler,
     RequestTestDeliveryHandler,
     EndpointsView,
     SigningSecrets,

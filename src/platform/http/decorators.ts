@@ -52,6 +52,10 @@ export const AnswerTravels = (): MethodDecorator => RouteConfig({ answerTravels:
 /** The body as an instance of its DTO, checked by class-validator; 422 with `errors` by leaf field otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(bodyValidation);
 
+/** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */
+export const OptionalBody = (): ParameterDecorator =>
+  Body({ transform: (value: unknown) => (value === undefined ? {} : value) }, bodyValidation);
+
 /** A path id. One that is no uuid names nothing: 404 (decisions.md, "invalid filter"). */
 export const UuidParam = (name = 'id', what = 'Resource'): ParameterDecorator =>
   Param(name, {

@@ -1,6 +1,7 @@
 import { problemResponse, type OpenApiFragment } from '../../platform/openapi/fragment.js';
 import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
 import { EVENT_TYPES } from '../domain/envelope.js';
+import { OVERLAP_LIMIT_SECONDS } from './webhook-endpoint.dto.js';
 
 const ENDPOINT = '#/components/schemas/WebhookEndpoint';
 
@@ -72,7 +73,7 @@ const eventTypes = {
   items: { enum: [...EVENT_TYPES] },
 };
 
-/** merchant-api section 4.4; `event_types` is an extension. */
+/** merchant-api section 4.4. Extensions: `event_types`, what tells of failures, and rotate_secret. */
 export const webhooksApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/webhook_endpoints': {
@@ -114,7 +115,9 @@ export const webhooksApi: OpenApiFragment = {
         operationId: 'updateWebhookEndpoint',
         tags: ['Webhook endpoints'],
         summary: 'Change an endpoint',
-        description: 'What is absent stays as it is. The signing secret cannot be changed.',
+        description:
+          'What is absent stays as it is. Enabling clears the failures that count towards automatic disabling. ' +
+          'The signing secret cannot be changed here.',
         parameters: [idParameter],
         requestBody: body('WebhookEndpointChanges'),
         responses: {
@@ -131,6 +134,29 @@ export const webhooksApi: OpenApiFragment = {
         description: 'Deliveries still to be sent to it are dropped.',
         parameters: [idParameter],
         responses: { 204: { description: 'The endpoint is gone.' }, 400: malformed, 404: notFound },
+      },
+    },
+    '/merchants/v1/webhook_endpoints/{id}/rotate_secret': {
+      post: {
+        operationId: 'rotateWebhookSecret',
+        tags: ['Webhook endpoints'],
+        summary: 'Rotate the signing secret',
+        description:
+          'An extension. This answer alone shows the fresh `signing_secret`. Until the overlap ends `webhook-signature` ' +
+          'holds an entry for each valid secret, the newest first.',
+        parameters: [idParameter],
+        requestBody: { ...body('SecretRotation'), required: false },
+        responses: {
+          200: json('The endpoint with its fresh secret.', 'webhook_endpoint', {
+            $ref: '#/components/schemas/WebhookEndpointWithSecret',
+          }),
+          400: malformed,
+          404: notFound,
+          409: problemResponse(
+            'Four former secrets are still valid, or a request with this Idempotency-Key is under way.',
+          ),
+          422: problemResponse('overlap_seconds is no integer from 0 to 86400.'),
+        },
       },
     },
     '/merchants/v1/webhook_endpoints/{id}/test_delivery': {
@@ -151,6 +177,18 @@ export const webhooksApi: OpenApiFragment = {
     },
   },
   schemas: {
+    SecretRotation: {
+      type: 'object',
+      properties: {
+        overlap_seconds: {
+          type: 'integer',
+          minimum: 0,
+          maximum: OVERLAP_LIMIT_SECONDS,
+          default: OVERLAP_LIMIT_SECONDS,
+          description: 'How long the replaced secret signs too.',
+        },
+      },
+    },
     NewWebhookEndpoint: wrapped({
       type: 'object',
       required: ['url'],

@@ -5,9 +5,12 @@ import {
   IsArray,
   IsDefined,
   IsIn,
+  IsInt,
   IsObject,
   IsOptional,
   IsString,
+  Max,
+  Min,
   ValidateBy,
   ValidateIf,
   ValidateNested,
@@ -17,6 +20,9 @@ import type { EndpointStatus } from '../domain/webhook-endpoints.js';
 
 /** Code points a description may have (merchant-api section 8). */
 const DESCRIPTION_LIMIT = 255;
+
+/** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */
+export const OVERLAP_LIMIT_SECONDS = 86_400;
 
 /** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -99,4 +105,13 @@ export class UpdateWebhookEndpointBody {
   @ValidateNested()
   @Type(() => ChangeFields)
   webhook_endpoint!: ChangeFields;
+}
+
+/** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
+export class RotateSecretBody {
+  @IfPresent()
+  @Max(OVERLAP_LIMIT_SECONDS)
+  @Min(0)
+  @IsInt({ message: 'must be an integer' })
+  overlap_seconds?: number;
 }

@@ -4,7 +4,14 @@ import type { EventMetadata } from '../../event-store/port.js';
 import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
 import { ViewProgress } from '../../event-store/subscriptions/view-progress.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { Cause, MerchantId, Ticket, UuidParam, ValidBody } from '../../platform/http/decorators.js';
+import {
+  Cause,
+  MerchantId,
+  OptionalBody,
+  Ticket,
+  UuidParam,
+  ValidBody,
+} from '../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../platform/http/edge.js';
 import { Reply } from '../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';
@@ -12,14 +19,20 @@ import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoint.js';
 import { RequestTestDelivery } from '../application/request-test-delivery.js';
+import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
 import { UpdateWebhookEndpoint } from '../application/update-webhook-endpoint.js';
 import type { EndpointJson } from '../domain/endpoint-json.js';
 import { ENDPOINTS_VIEW, EndpointsView } from '../views/endpoints.js';
-import { RegisterWebhookEndpointBody, UpdateWebhookEndpointBody } from './webhook-endpoint.dto.js';
+import {
+  OVERLAP_LIMIT_SECONDS,
+  RegisterWebhookEndpointBody,
+  RotateSecretBody,
+  UpdateWebhookEndpointBody,
+} from './webhook-endpoint.dto.js';
 
 const WHAT = 'Webhook endpoint';
 
-/** merchant-api section 4.4. Writes are answered once reads show them and deliveries follow them. */
+/** merchant-api section 4.4, and `rotate_secret`. Writes are answered once reads show them and deliveries follow them. */
 @Controller('merchants/v1/webhook_endpoints')
 export class WebhookEndpointsController {
   constructor(
@@ -97,6 +110,21 @@ export class WebhookEndpointsController {
     const caller = { merchantId, metadata, ticket };
     const { body } = await this.commandBus.execute(new RequestTestDelivery(caller, id));
     return new Reply(202, body);
+  }
+
+  @Post(':id/rotate_secret')
+  async rotate(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', WHAT) id: string,
+    @Cause() metadata: EventMetadata,
+    @Ticket() ticket: IdempotencyTicket,
+    @OptionalBody() { overlap_seconds = OVERLAP_LIMIT_SECONDS }: RotateSecretBody,
+  ): Promise<Reply> {
+    const caller = { merchantId, metadata, ticket };
+    return this.answer(
+      200,
+      await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
+    );
   }
 
   private async answer(status: number, { body, position }: Answered): Promise<Reply> {
