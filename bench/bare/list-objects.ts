@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { PayoutFilter } from '../../src/payouts/views/list-payouts.js';
-import { encodeCursor } from '../../src/payouts/views/page-cursor.js';
+import { encodeCursor } from '../../src/platform/http/page-cursor.js';
 
 /** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */
 export const OBJECTS_TABLE = `

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/database/database.js';
 import { findBalance } from '../../src/payouts/views/find-balance.js';
 import { listPayouts, type PayoutFilter } from '../../src/payouts/views/list-payouts.js';
-import { decodeCursor } from '../../src/payouts/views/page-cursor.js';
+import { decodeCursor } from '../../src/platform/http/page-cursor.js';
 import { listObjects } from './list-objects.js';
 import { bareShell } from './shell.js';
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { deriveId } from '../../kernel/ids.js';
+import { decodeCursor, encodeCursor } from '../../platform/http/page-cursor.js';
 import { STATUS } from './fold.js';
 import { listPayouts, type PayoutFilter } from './list-payouts.js';
-import { decodeCursor, encodeCursor } from './page-cursor.js';
 
 const [MERCHANT, OTHER] = [deriveId('list', 'merchant'), deriveId('list', 'other')];
 const USERS = [0, 1, 2].map((user) => deriveId('list', `user ${user}`));

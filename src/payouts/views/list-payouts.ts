@@ -1,15 +1,12 @@
+import { pageConditions, type CreatedPage } from '../../platform/database/created-page.js';
 import type { Database } from '../../platform/database/database.js';
+import { encodeCursor } from '../../platform/http/page-cursor.js';
 import { STATUS, type Status } from './fold.js';
-import { encodeCursor, type PagePlace } from './page-cursor.js';
 
-/** What GET /merchants/v1/payouts asks for (merchant-api section 4.2). Dates are `YYYY-MM-DD`, whole days in UTC. */
-export interface PayoutFilter {
+/** What GET /merchants/v1/payouts asks for (merchant-api section 4.2). */
+export interface PayoutFilter extends CreatedPage {
   readonly userId?: string;
   readonly status?: Status;
-  readonly createdFrom?: string;
-  readonly createdTo?: string;
-  readonly pageSize: number;
-  readonly after?: PagePlace;
 }
 
 const BEFORE = Buffer.from('{"payouts":[');
@@ -48,16 +45,7 @@ function pageQuery(
   const parameter = (value: string | Date): string => `$${params.push(value)}`;
   const conditions = ['merchant_id = $1'];
   if (filter.userId !== undefined) conditions.push(`user_id = ${parameter(filter.userId)}`);
-  if (filter.createdFrom !== undefined) {
-    conditions.push(`created_at >= ${parameter(filter.createdFrom)}::date::timestamp at time zone 'UTC'`);
-  }
-  if (filter.createdTo !== undefined) {
-    conditions.push(`created_at < (${parameter(filter.createdTo)}::date + 1)::timestamp at time zone 'UTC'`);
-  }
-  if (filter.after !== undefined) {
-    const place = `${parameter(filter.after.createdAt)}::timestamptz, ${parameter(filter.after.id)}::uuid`;
-    conditions.push(`(created_at, id) < (${place})`);
-  }
+  conditions.push(...pageConditions(filter, 'id', parameter));
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const branch = (status: number): string =>
     `(select created_at, id, body from payouts.payouts where ${conditions.join(' and ')} and status = ${status}

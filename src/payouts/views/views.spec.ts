@@ -4,10 +4,10 @@ import type { JsonObject, RecordedEvent } from '../../event-store/port.js';
 import { deriveId } from '../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../kernel/money.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { decodeCursor } from '../../platform/http/page-cursor.js';
 import { findBalance } from './find-balance.js';
 import { findPayout } from './find-payout.js';
 import { listPayouts, type PayoutFilter } from './list-payouts.js';
-import { decodeCursor } from './page-cursor.js';
 import { applyPayoutEvents } from './projection.js';
 import { rebuildPayoutViews } from './rebuild.js';
 

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** The place after which a page begins: creation time and id of the last payout of the page before. */
-export interface PagePlace {
-  readonly createdAt: Date;
-  readonly id: string;
-}
+import type { PagePlace } from '../database/created-page.js';
 
 const VERSION = 1;
 /** PostgreSQL reads the times of JavaScript up to the year 9999. */
@@ -14,7 +9,7 @@ const LENGTH = 1 + 6 + 16 + CHECK_BYTES;
 
 /**
  * The opaque `next_cursor`: version, milliseconds and id, with a checksum that tells a cursor from other text.
- * It is only a place in the one order of all payouts, so it stays good under other filters and page sizes.
+ * It is only a place in the one order of a list, so it stays good under other filters and page sizes.
  */
 export function encodeCursor(place: PagePlace): string {
   const bytes = Buffer.alloc(LENGTH);
