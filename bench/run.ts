@@ -7,13 +7,22 @@ import { clearProgress, showProgress } from './harness/progress.js';
 import type { Row } from './harness/row.js';
 import { balanceRow } from './rows/balance.js';
 import { catchupRow } from './rows/catchup.js';
+import { deliveriesRow } from './rows/deliveries.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
 
-const ROWS: readonly Row[] = [reportRow, listRow, balanceRow, rebuildRow, catchupRow, startRow];
+const ROWS: readonly Row[] = [
+  reportRow,
+  listRow,
+  balanceRow,
+  rebuildRow,
+  catchupRow,
+  deliveriesRow,
+  startRow,
+];
 
 let options: Options;
 try {

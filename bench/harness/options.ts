@@ -21,6 +21,12 @@ export interface Options {
   readonly reads: number;
   /** Events to catch up with per round. */
   readonly catchup: number;
+  /** Deliveries per variant and round. */
+  readonly deliveries: number;
+  /** Deliveries per round where each is a job of BullMQ on PostgreSQL. */
+  readonly jobs: number;
+  /** Endpoints that deliveries are spread over, beside one. */
+  readonly endpoints: number;
 }
 
 const GOAL_SIZES = {
@@ -33,6 +39,9 @@ const GOAL_SIZES = {
   pages: 64,
   reads: 8000,
   catchup: 200_000,
+  deliveries: 20_000,
+  jobs: 2000,
+  endpoints: 1000,
 };
 
 const QUICK_SIZES: typeof GOAL_SIZES = {
@@ -45,11 +54,14 @@ const QUICK_SIZES: typeof GOAL_SIZES = {
   pages: 16,
   reads: 1600,
   catchup: 10_000,
+  deliveries: 2000,
+  jobs: 300,
+  endpoints: 100,
 };
 
 export const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup start (default: all)
+rows        report list balance rebuild catchup deliveries start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
@@ -90,5 +102,8 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
     pages: size('pages'),
     reads: size('reads'),
     catchup: size('catchup'),
+    deliveries: size('deliveries'),
+    jobs: size('jobs'),
+    endpoints: size('endpoints'),
   };
 }

@@ -50,7 +50,7 @@ export async function startService(environment: BenchEnvironment, options: Servi
 export async function spawnService(
   environment: BenchEnvironment,
   options: ServiceOptions,
-): Promise<{ child: Child; port: number; dir: string }> {
+): Promise<{ child: Child; port: number; metricsPort: number; dir: string }> {
   if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run npm run build');
   const dir = environment.folder(options.name);
   const chain = await environment.chain();
@@ -75,7 +75,7 @@ export async function spawnService(
       ...options.env,
     },
   });
-  return { child, port: port!, dir };
+  return { child, port: port!, metricsPort: metricsPort!, dir };
 }
 
 function credentials(merchant: SandboxFile['merchant']): Credentials {

@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
+import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.js';
+import { envelope, withJsonText } from '../../src/webhooks/domain/envelope.js';
+
+/** Rows per insert. */
+const CHUNK = 5000;
+/** How long rows are in the table before they are due: at least this, and this much more for each of them. */
+const AHEAD_MS = 1500;
+const AHEAD_MS_EACH = 0.1;
+
+export interface SeededEndpoint {
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  /** In clear, and as the service keeps it. */
+  readonly secret: string;
+  readonly sealed_signing_secret: string;
+}
+
+/** A master key for a service, and endpoints whose secrets are sealed with it. */
+export function seedEndpoints(
+  count: number,
+  url: (index: number) => string,
+  masterKey: Buffer,
+): SeededEndpoint[] {
+  const secrets = new SigningSecrets(new Sealer(masterKey));
+  return Array.from({ length: count }, (_, index) => {
+    const place = { endpoint_id: randomUUID(), merchant_id: randomUUID() };
+    const sealed_signing_secret = secrets.create(place);
+    const secret = secrets.open(place, sealed_signing_secret);
+    return { ...place, url: url(index), secret, sealed_signing_secret };
+  });
+}
+
+/** The service's picture of the endpoints, as its saga folds it. */
+export async function insertLanes(pool: pg.Pool, endpoints: readonly SeededEndpoint[]): Promise<void> {
+  await pool.query(
+    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+     select endpoint_id, merchant_id, url, sealed_signing_secret, 'enabled', '0'
+     from jsonb_to_recordset($1) as e (endpoint_id uuid, merchant_id uuid, url text, sealed_signing_secret text)`,
+    [JSON.stringify(endpoints)],
+  );
+}
+
+/** The same for the references: secrets in clear, so that opening them costs nothing. */
+export async function insertBareEndpoints(
+  pool: pg.Pool,
+  endpoints: readonly SeededEndpoint[],
+): Promise<void> {
+  await pool.query(
+    `insert into endpoints select * from jsonb_to_recordset($1) as e (endpoint_id uuid, url text, secret text)`,
+    [JSON.stringify(endpoints)],
+  );
+}
+
+/**
+ * Fills `table` (emptied by the caller) with `count` deliveries spread evenly over the endpoints, and resolves when
+ * the rows are committed to the moment at which all of them are due.
+ */
+export async function insertDeliveries(
+  pool: pg.Pool,
+  table: string,
+  endpoints: readonly SeededEndpoint[],
+  count: number,
+  more: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const due = Date.now() + AHEAD_MS + AHEAD_MS_EACH * count;
+  const fixed = { type: 'payout.received', due_at: new Date(due).toISOString(), ...more };
+  const rows = Array.from({ length: count }, (_, index) => delivery(endpoints[index % endpoints.length]!));
+  const names = [...Object.keys(rows[0]!), ...Object.keys(fixed)].join(', ');
+  for (let from = 0; from < count; from += CHUNK) {
+    const chunk = rows.slice(from, from + CHUNK).map((row) => ({ ...row, ...fixed }));
+    await pool.query(
+      `insert into ${table} (${names}) select ${names} from jsonb_populate_recordset(null::${table}, $1)`,
+      [JSON.stringify(chunk)],
+    );
+  }
+  return due;
+}
+
+function delivery({ endpoint_id, merchant_id }: SeededEndpoint): Record<string, string> {
+  const delivery_id = randomUUID();
+  const fields = {
+    payout_id: randomUUID(),
+    user_id: randomUUID(),
+    amount: '12.5',
+    currency_code: 'USDC',
+    transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+  };
+  const body = envelope(delivery_id, {
+    type: 'payout.received',
+    occurredAt: new Date().toISOString(),
+    merchantId: merchant_id,
+    data: withJsonText(fields, 'custom_metadata', '{}'),
+  });
+  return { delivery_id, endpoint_id, merchant_id, body };
+}
