@@ -3,6 +3,7 @@ import { fold } from '../../kernel/aggregate.js';
 import type { DomainError } from '../../kernel/domain-error.js';
 import {
   disable,
+  disableFailing,
   ENDPOINT_LIMIT,
   register,
   remove,
@@ -201,6 +202,42 @@ describe('disabling an endpoint on its own account', () => {
     given([registered('e-1'), deleted('e-1')])
       .when(gone)
       .then([]));
+});
+
+describe('disabling an endpoint that keeps failing', () => {
+  const failing = (failing_since: string) => (s: WebhookEndpoints) =>
+    disableFailing({ endpoint_id: 'e-1', merchant_id, failing_since, at: later }, s);
+  const later = '2026-01-03T00:00:00.000Z';
+  const recorded: WebhookEndpointEvent = {
+    type: 'webhook_endpoint.disabled.v1',
+    data: { endpoint_id: 'e-1', merchant_id, cause: 'failing', at: later },
+  };
+  it('records the cause', () =>
+    given([registered('e-1')])
+      .when(failing(at))
+      .then([recorded]));
+  it('rests on failures after it was enabled', () =>
+    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+      .when(failing('2026-01-02T00:00:00.001Z'))
+      .then([recorded]));
+  it('means nothing when the merchant enabled it after one of the failures', () =>
+    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+      .when(failing(at))
+      .then([]));
+  it('happens once', () =>
+    given([registered('e-1'), recorded])
+      .when(failing(at))
+      .then([]));
+  it('means nothing after deletion', () =>
+    given([registered('e-1'), deleted('e-1')])
+      .when(failing(at))
+      .then([]));
+  it('is forgotten once it is enabled', () => {
+    const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
+    expect(once.byId.get('e-1')).toMatchObject({ disabledCause: 'failing', disabledAt: later });
+    const again = webhookEndpoints.evolve(once, enabled('e-1'));
+    expect(again.byId.get('e-1')).toMatchObject({ disabledCause: null, disabledAt: null, enabledAt: at });
+  });
 });
 
 describe('deleting an endpoint', () => {
