@@ -1,82 +1,86 @@
 import { describe, expect, it } from '@jest/globals';
+import { hostileAddresses, publicAddresses } from '../../../test/support/hostile-addresses.js';
+import { ConfigError } from '../../platform/config/settings.js';
 import { addressRefusal, parseCidrs } from './address-verdict.js';
 
 const strict = { loopback: false, allowed: [] };
-
-const hostile: [string, RegExp][] = [
-  ['0.0.0.0', /this network/],
-  ['10.0.0.1', /RFC 1918/],
-  ['10.255.255.255', /RFC 1918/],
-  ['100.64.0.1', /RFC 6598/],
-  ['100.127.255.255', /RFC 6598/],
-  ['127.0.0.1', /loopback/],
-  ['127.255.255.254', /loopback/],
-  ['168.63.129.16', /metadata/],
-  ['169.254.169.254', /metadata/],
-  ['172.16.0.1', /RFC 1918/],
-  ['172.31.255.255', /RFC 1918/],
-  ['192.0.0.8', /protocols/],
-  ['192.0.2.1', /documentation/],
-  ['192.168.1.1', /RFC 1918/],
-  ['198.18.0.1', /benchmarks/],
-  ['198.51.100.7', /documentation/],
-  ['203.0.113.9', /documentation/],
-  ['224.0.0.1', /multicast/],
-  ['240.0.0.1', /class E/],
-  ['255.255.255.255', /class E/],
-  ['::', /unspecified/],
-  ['::1', /loopback/],
-  ['::ffff:8.8.8.8', /mapped/],
-  ['::ffff:7f00:1', /mapped/],
-  ['::8.8.8.8', /IPv4/],
-  ['::808:808', /compatible/],
-  ['64:ff9b::a00:1', /NAT64/],
-  ['64:ff9b:1::1', /NAT64/],
-  ['100::1', /discard/],
-  ['2001::1', /Teredo/],
-  ['2001:20::1', /protocols/],
-  ['2001:db8::1', /documentation/],
-  ['2002:a00:1::', /6to4/],
-  ['3fff::1', /documentation/],
-  ['fd00:ec2::254', /metadata/],
-  ['fc00::1', /private/],
-  ['fe80::1', /link-local/],
-  ['fec0::1', /not public/],
-  ['ff02::1', /multicast/],
-  ['4000::1', /not public/],
-  ['example.com', /no IP address/],
-];
+const allowing = (list: string) => ({ loopback: false, allowed: parseCidrs(list) });
 
 describe('the address verdict', () => {
-  it.each(hostile)('refuses %s and says why', (address, reason) => {
+  it.each(hostileAddresses)('refuses %s and says why: %s', (address, reason) => {
     expect(addressRefusal(address, strict)).toMatch(reason);
   });
 
-  it.each([
-    '8.8.8.8',
-    '1.1.1.1',
-    '100.63.255.255',
-    '100.128.0.1',
-    '172.15.0.1',
-    '172.32.0.1',
-    '2606:4700::1',
-    '2a00:1450:4001::1',
-    '2001:4860:4860::8888',
-  ])('allows %s', (address) => expect(addressRefusal(address, strict)).toBeNull());
+  it.each(publicAddresses)('allows %s', (address) => expect(addressRefusal(address, strict)).toBeNull());
+
+  it.each(['', 'example.com', '127.1', '0x7f.0.0.1', '0177.0.0.1', '2130706433', '[::1]', '::1/128'])(
+    'takes %j for no address',
+    (text) => expect(addressRefusal(text, strict)).toBe('is no IP address'),
+  );
+  it('refuses the zone of an address', () =>
+    expect(addressRefusal('2606:4700::1%eth0', strict)).toMatch(/zone/));
 
   it('allows loopback, and nothing else, in sandbox mode', () => {
     const sandbox = { loopback: true, allowed: [] };
-    expect(addressRefusal('127.0.0.1', sandbox)).toBeNull();
-    expect(addressRefusal('::1', sandbox)).toBeNull();
-    expect(addressRefusal('10.0.0.1', sandbox)).toMatch(/RFC 1918/);
-    expect(addressRefusal('::ffff:127.0.0.1', sandbox)).toMatch(/mapped/);
+    const loopback = hostileAddresses.filter(([address]) => addressRefusal(address, sandbox) === null);
+    expect(loopback.map(([address]) => address)).toEqual([
+      '127.0.0.0',
+      '127.128.0.0',
+      '127.255.255.255',
+      '::1',
+    ]);
+  });
+});
+
+describe('WEBHOOK_ALLOW_CIDRS', () => {
+  it('allows what an operator names, and nothing beside it', () => {
+    const policy = allowing('10.1.0.0/16, fd00:1::/32,127.0.0.2/32');
+    expect(addressRefusal('10.1.2.3', policy)).toBeNull();
+    expect(addressRefusal('10.2.0.0', policy)).toMatch(/RFC 1918/);
+    expect(addressRefusal('fd00:1::1', policy)).toBeNull();
+    expect(addressRefusal('fd00:2::1', policy)).toMatch(/unique local/);
+    expect(addressRefusal('127.0.0.2', policy)).toBeNull();
+    expect(addressRefusal('127.0.0.1', policy)).toMatch(/loopback/);
   });
 
-  it('allows what an operator names', () => {
-    const policy = { loopback: false, allowed: parseCidrs('10.1.0.0/16, fd00::/8') };
-    expect(addressRefusal('10.1.2.3', policy)).toBeNull();
-    expect(addressRefusal('10.2.2.3', policy)).toMatch(/RFC 1918/);
-    expect(addressRefusal('fd00::1', policy)).toBeNull();
-    expect(() => parseCidrs('10.0.0.0/8,nonsense')).toThrow(/nonsense/);
+  it('allows a metadata address only when it is named alone', () => {
+    for (const address of ['169.254.169.254', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254']) {
+      const wide = allowing('169.254.0.0/16,168.63.129.0/24,100.64.0.0/10,fc00::/7');
+      expect(addressRefusal(address, wide)).toMatch(/metadata/);
+      const alone = allowing(`${address}/${address.includes(':') ? 128 : 32}`);
+      expect(addressRefusal(address, alone)).toBeNull();
+    }
+  });
+
+  it('never allows IPv4 inside IPv6, and the loopback of IPv6 when it is named', () => {
+    const wide = allowing('2000::/7,::1/128');
+    expect(addressRefusal('2002:7f00:1::', wide)).toMatch(/6to4/);
+    expect(addressRefusal('2001:0:a00:1::', wide)).toMatch(/Teredo/);
+    expect(addressRefusal('::1', wide)).toBeNull();
+  });
+
+  it.each([null, '', ' , '])('is nothing when it is %j', (list) => expect(parseCidrs(list)).toEqual([]));
+
+  it.each([
+    ['nonsense', /"nonsense", which is no address range/],
+    ['10.0.0.0', /"10\.0\.0\.0", which is no address range/],
+    ['10.0.0.0/33', /no address range/],
+    ['10.0.0.0/8/8', /no address range/],
+    ['10.0.0.0/', /no address range/],
+    ['010.0.0.0/8', /no address range/],
+    ['0x0a.0.0.0/8', /no address range/],
+    ['10.1/16', /no address range/],
+    ['fe80::1%eth0/64', /no address range/],
+    ['fd00::/129', /no address range/],
+    ['0.0.0.0/0', /"0\.0\.0\.0\/0", which is wider than \/8/],
+    ['10.0.0.0/7', /wider than \/8/],
+    ['::/0', /wider than \/7/],
+    ['::ffff:10.0.0.0/104', /holds IPv4/],
+    ['64:ff9b::/96', /holds IPv4/],
+    ['2002::/16', /holds IPv4/],
+  ])('stops the boot when it holds %s', (cidr, sentence) => {
+    expect(() => parseCidrs(`10.1.0.0/16,${cidr}`)).toThrow(ConfigError);
+    expect(() => parseCidrs(`10.1.0.0/16,${cidr}`)).toThrow(sentence);
+    expect(() => parseCidrs(cidr)).toThrow(/^WEBHOOK_ALLOW_CIDRS holds/);
   });
 });

@@ -1,0 +1,290 @@
+import ipaddr from 'ipaddr.js';
+
+/** An address or URL, and what its refusal must say. */
+export type Refused = readonly [text: string, reason: RegExp];
+
+/** Ranges of the IANA special-purpose registries (2025), multicast, class E and IPv6 that is not assigned. */
+const RANGES: readonly Refused[] = [
+  ['0.0.0.0/8', /this network/],
+  ['10.0.0.0/8', /RFC 1918/],
+  ['100.64.0.0/10', /RFC 6598/],
+  ['127.0.0.0/8', /loopback/],
+  ['169.254.0.0/16', /link-local/],
+  ['172.16.0.0/12', /RFC 1918/],
+  ['192.0.0.0/24', /protocols/],
+  ['192.0.0.0/29', /protocols/],
+  ['192.0.0.8/32', /protocols/],
+  ['192.0.0.9/32', /protocols/],
+  ['192.0.0.10/32', /protocols/],
+  ['192.0.0.170/31', /protocols/],
+  ['192.0.2.0/24', /documentation/],
+  ['192.31.196.0/24', /AS112/],
+  ['192.52.193.0/24', /AMT/],
+  ['192.88.99.0/24', /6to4/],
+  ['192.168.0.0/16', /RFC 1918/],
+  ['192.175.48.0/24', /AS112/],
+  ['198.18.0.0/15', /benchmarks/],
+  ['198.51.100.0/24', /documentation/],
+  ['203.0.113.0/24', /documentation/],
+  ['224.0.0.0/4', /multicast/],
+  ['240.0.0.0/4', /class E/],
+  ['::/128', /unspecified/],
+  ['::1/128', /loopback/],
+  ['::ffff:0:0/96', /mapped/],
+  ['64:ff9b::/96', /NAT64/],
+  ['64:ff9b:1::/48', /NAT64/],
+  ['100::/64', /discard/],
+  ['100:0:0:1::/64', /not public/],
+  ['2001::/32', /Teredo/],
+  ['2001:1::/120', /protocols/],
+  ['2001:2::/48', /protocols/],
+  ['2001:3::/32', /protocols/],
+  ['2001:4:112::/48', /protocols/],
+  ['2001:10::/28', /protocols/],
+  ['2001:20::/28', /protocols/],
+  ['2001:30::/28', /protocols/],
+  ['2001:100::/24', /protocols/],
+  ['2001:db8::/32', /documentation/],
+  ['2002::/16', /6to4/],
+  ['2620:4f:8000::/48', /AS112/],
+  ['3fff::/20', /documentation/],
+  ['5f00::/16', /segment routing/],
+  ['fc00::/7', /unique local/],
+  ['fe80::/10', /link-local/],
+  ['fec0::/10', /not public/],
+  ['ff00::/8', /multicast/],
+  ['200::/7', /not public/],
+  ['400::/6', /not public/],
+  ['1000::/4', /not public/],
+  ['4000::/3', /not public/],
+  ['8000::/3', /not public/],
+  ['e000::/4', /not public/],
+];
+
+const METADATA = [
+  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '169.254.0.23'],
+  ...['168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
+];
+
+/** IPv4 that stands inside IPv6; a public one makes it no better. */
+const EMBEDDED = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '8.8.8.8'].flatMap(
+  (inner): Refused[] => {
+    const hex = ipaddr.IPv4.parse(inner).toIPv4MappedAddress().toString().slice('::ffff:'.length);
+    return [
+      [`::ffff:${hex}`, /mapped/],
+      [`::ffff:0:${hex}`, /translated/],
+      [`::${hex}`, /compatible/],
+      [`64:ff9b::${hex}`, /NAT64/],
+      [`64:ff9b:1::${hex}`, /NAT64/],
+      [`64:ff9b:1:ffff::${hex}`, /NAT64/],
+      [`2002:${hex}::1`, /6to4/],
+      [`2001:0:${hex}:8000:63bf:3fff:fdd2`, /Teredo/],
+      [`2001:0:4136:e378:8000:63bf:${hex}`, /Teredo/],
+      [`2a00:1450:4001:800::5efe:${hex}`, /ISATAP/],
+      [`2a00:1450:4001:800:200:5efe:${hex}`, /ISATAP/],
+    ];
+  },
+);
+
+/** The address `steps` above (or below) the first of a range; null beyond the ends of the family. */
+function at(network: ipaddr.IPv4 | ipaddr.IPv6, steps: bigint): string | null {
+  const bytes = network.toByteArray();
+  const value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n) + steps;
+  if (value < 0n || value >= 1n << BigInt(bytes.length * 8)) return null;
+  const shown = bytes.map((_, index) => Number((value >> BigInt(8 * (bytes.length - 1 - index))) & 255n));
+  return ipaddr.fromByteArray(shown).toString();
+}
+
+function sizeOf([network, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number]): bigint {
+  return 1n << BigInt(network.toByteArray().length * 8 - prefix);
+}
+
+function endsOf(cidr: string): string[] {
+  const range = ipaddr.parseCIDR(cidr);
+  const size = sizeOf(range);
+  return [...new Set([0n, size / 2n, size - 1n])].map((steps) => at(range[0], steps)!);
+}
+
+function firstOfEach(table: readonly Refused[]): readonly Refused[] {
+  return [...new Map(table.map((each) => [each[0], each])).values()];
+}
+
+/** The first, middle and last address of every range, metadata addresses, and IPv4 inside IPv6. Each stands here once. */
+export const hostileAddresses: readonly Refused[] = firstOfEach([
+  ...METADATA.map((address): Refused => [address, /metadata/]),
+  ...EMBEDDED,
+  ...RANGES.flatMap(([cidr, reason]) => endsOf(cidr).map((address): Refused => [address, reason])),
+]);
+
+/** Public unicast, and the neighbours of every range that is refused, where no other range begins there. */
+export const publicAddresses: readonly string[] = [
+  ...['8.8.8.8', '1.1.1.1', '9.255.255.255', '11.0.0.0', '1.0.0.0', '100.63.255.255', '100.128.0.0'],
+  ...['126.255.255.255', '128.0.0.0', '168.63.129.15', '168.63.129.17', '169.253.255.255', '169.255.0.0'],
+  ...['172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0', '192.0.1.255', '192.0.3.0'],
+  ...['192.31.195.255', '192.31.197.0', '192.52.192.255', '192.52.194.0', '192.88.98.255', '192.88.100.0'],
+  ...['192.167.255.255', '192.169.0.0', '192.175.47.255', '192.175.49.0', '198.17.255.255', '198.20.0.0'],
+  ...['198.51.99.255', '198.51.101.0', '203.0.112.255', '203.0.114.0', '223.255.255.255'],
+  ...['2606:4700:4700::1111', '2001:4860:4860::8888', '2a00:1450:4001::1', '2000::1', '2001:200::'],
+  ...['2001:db7:ffff::1', '2001:db9::', '2001:ffff::1', '2003::', '2620:4f:7fff::1', '2620:4f:8001::'],
+  ...['3ffe:ffff::1', '3fff:1000::', '3fff:ffff::1', '2a00:1450::5eff:7f00:1', '2a00:1450::1:5efe:7f00:1'],
+];
+
+/** Spellings of hosts that URL parsers read as something else than they seem; hosts by name among them. */
+export const hostileHosts: readonly Refused[] = [
+  // Decimal, octal, hexadecimal, mixed, short.
+  ['2130706433', /127\.0\.0\.1 is loopback/],
+  ['017700000001', /127\.0\.0\.1 is loopback/],
+  ['0x7f000001', /127\.0\.0\.1 is loopback/],
+  ['0X7F000001', /127\.0\.0\.1 is loopback/],
+  ['0x7f.0x0.0x0.0x1', /127\.0\.0\.1 is loopback/],
+  ['0177.0.0.1', /127\.0\.0\.1 is loopback/],
+  ['0177.0.0x0.1', /127\.0\.0\.1 is loopback/],
+  ['00000177.0000.0000.0001', /127\.0\.0\.1 is loopback/],
+  ['0x7f.1', /127\.0\.0\.1 is loopback/],
+  ['127.1', /127\.0\.0\.1 is loopback/],
+  ['127.0.1', /127\.0\.0\.1 is loopback/],
+  ['127.65535', /127\.0\.255\.255 is loopback/],
+  ['0', /0\.0\.0\.0 is .*this network/],
+  ['0x', /0\.0\.0\.0 is .*this network/],
+  ['00', /0\.0\.0\.0 is .*this network/],
+  ['1', /0\.0\.0\.1 is .*this network/],
+  ['10.1', /10\.0\.0\.1 is private/],
+  ['012.0.0.1', /10\.0\.0\.1 is private/],
+  ['0xa.1', /10\.0\.0\.1 is private/],
+  ['167772161', /10\.0\.0\.1 is private/],
+  ['192.168.257', /192\.168\.1\.1 is private/],
+  ['0300.0250.1.1', /192\.168\.1\.1 is private/],
+  ['3232235777', /192\.168\.1\.1 is private/],
+  ['0xac.0x10.1', /172\.16\.0\.1 is private/],
+  ['2852039166', /169\.254\.169\.254 is a cloud metadata/],
+  ['0xa9fea9fe', /169\.254\.169\.254 is a cloud metadata/],
+  ['0251.0376.0251.0376', /169\.254\.169\.254 is a cloud metadata/],
+  ['169.254.43518', /169\.254\.169\.254 is a cloud metadata/],
+  ['0xA83F8110', /168\.63\.129\.16 is a cloud metadata/],
+  ['4294967295', /255\.255\.255\.255 is reserved/],
+  // Trailing dots, percent-encoding, full-width and circled characters, other dots.
+  ['127.0.0.1.', /127\.0\.0\.1 is loopback/],
+  ['2130706433.', /127\.0\.0\.1 is loopback/],
+  ['10.0.0.1.', /10\.0\.0\.1 is private/],
+  ['%31%32%37.0.0.1', /127\.0\.0\.1 is loopback/],
+  ['127%2E0%2E0%2E1', /127\.0\.0\.1 is loopback/],
+  ['%30%78%37%66.1', /127\.0\.0\.1 is loopback/],
+  ['１２７.０.０.１', /127\.0\.0\.1 is loopback/],
+  ['127。0。0。1', /127\.0\.0\.1 is loopback/],
+  ['127．0．0．1', /127\.0\.0\.1 is loopback/],
+  ['127｡0｡0｡1', /127\.0\.0\.1 is loopback/],
+  ['①②⑦.⓪.⓪.①', /127\.0\.0\.1 is loopback/],
+  ['１６９.２５４.１６９.２５４', /169\.254\.169\.254 is a cloud metadata/],
+  ['⑩.0.0.1', /10\.0\.0\.1 is private/],
+  ['0x7f.\u00ad0.0.1', /127\.0\.0\.1 is loopback/],
+  // IPv6 in every dress.
+  ['[::1]', /::1 is loopback/],
+  ['[0:0:0:0:0:0:0:1]', /::1 is loopback/],
+  ['[0000:0000:0000:0000:0000:0000:0000:0001]', /::1 is loopback/],
+  ['[::0001]', /::1 is loopback/],
+  ['[::]', /unspecified/],
+  ['[::127.0.0.1]', /compatible/],
+  ['[::ffff:127.0.0.1]', /mapped/],
+  ['[::FFFF:7F00:1]', /mapped/],
+  ['[0:0:0:0:0:ffff:10.0.0.1]', /mapped/],
+  ['[::ffff:a9fe:a9fe]', /mapped/],
+  ['[64:FF9B::169.254.169.254]', /NAT64/],
+  ['[2002:7F00:1::]', /6to4/],
+  ['[FD00:EC2::254]', /metadata/],
+  ['[FE80::1]', /link-local/],
+  // Names of this machine, and of networks behind it.
+  ['localhost', /localhost resolves to 127\.0\.0\.1, which is loopback/],
+  ['LOCALHOST', /loopback/],
+  ['localhost.', /loopback/],
+  ['lOcAlHoSt.', /loopback/],
+  ['ｌｏｃａｌｈｏｓｔ', /loopback/],
+  ['ⓛocalhost', /loopback/],
+  ['%6c%6f%63%61%6c%68%6f%73%74', /loopback/],
+  ['foo.localhost', /loopback/],
+  ['a.b.localhost.', /loopback/],
+  ['ip6-localhost', /not a full domain name/],
+  ['ip6-loopback', /not a full domain name/],
+  ['db', /not a full domain name/],
+  ['postgres.', /not a full domain name/],
+  ['metadata.google.internal', /an internal name/],
+  ['metadata.google.internal.', /an internal name/],
+  ['METADATA.GOOGLE.INTERNAL', /an internal name/],
+  ['instance-data.ec2.internal', /an internal name/],
+  ['host.docker.internal', /an internal name/],
+  ['printer.local', /an internal name/],
+  ['router.home.arpa', /an internal name/],
+  ['facebookcorewwwi.onion', /an internal name/],
+  ['kubernetes.default.svc.cluster.local', /an internal name/],
+  ['a..b.example', /valid host/],
+  ['example..', /valid host/],
+  ['127.0.0.1..', /valid host/],
+  [`${'a'.repeat(64)}.example`, /valid host/],
+  [`${'a.'.repeat(127)}example`, /valid host/],
+  ["a'b.example", /valid host/],
+];
+
+/** Whole URLs: the host is not where it seems to be. They are refused at registration and at connect alike. */
+export const hostileUrls: readonly Refused[] = [
+  ...hostileHosts.map(([host, reason]): Refused => [`https://${host}/hooks`, reason]),
+  ['https:127.0.0.1/', /loopback/],
+  ['https:/127.0.0.1/', /loopback/],
+  ['https:////127.0.0.1/', /loopback/],
+  ['https:\\\\127.0.0.1\\hooks', /loopback/],
+  ['https://127.0.0.1\\@8.8.8.8/', /loopback/],
+  ['https://127.0.0.1#@8.8.8.8/', /loopback/],
+  ['https://127.0.0.1?@8.8.8.8/', /loopback/],
+  ['HTTPS://127.0.0.1/', /loopback/],
+  ['https://127.0.0.1:443/', /loopback/],
+  ['https://127.0.0.1:/', /loopback/],
+  ['https://127.0.0.1:000443/', /loopback/],
+  ['\thttps://127.0.0.1/', /loopback/],
+  ['https://127.0.0.1/ ', /loopback/],
+  ['https://127.0.\t0.1/', /loopback/],
+  ['https://127.0.\n0.1/', /loopback/],
+  ['ht\ntps://127.0.0.1/', /loopback/],
+  ['https://1\r\n27.0.0.1/', /loopback/],
+  ['https://[::\t1]/', /loopback/],
+  ['https://local\thost/', /loopback/],
+  ['https://169.254.169.254/latest/meta-data/iam/', /metadata/],
+  ['https://[fd00:ec2::254]/latest/', /metadata/],
+];
+
+/** Refused for their form, before any address is looked at; the host of some is public. */
+export const malformedUrls: readonly Refused[] = [
+  ['', /valid URL/],
+  ['https://', /valid URL/],
+  ['//127.0.0.1/', /valid URL/],
+  ['127.0.0.1', /valid URL/],
+  ['https://[::1%25lo]/', /valid URL/],
+  ['https://[fe80::1%lo]/', /valid URL/],
+  ['https://[::1/', /valid URL/],
+  ['https://::1/', /valid URL/],
+  ['https://[::ffff:127.0.0.1]./', /valid URL/],
+  ['https://256.0.0.1/', /valid URL/],
+  ['https://4294967296/', /valid URL/],
+  ['https://1.2.3.4.5/', /valid URL/],
+  ['https://1.2.3.08/', /valid URL/],
+  ['https://127.0.0.1%00/', /valid URL/],
+  ['https://127.0.0.1%20/', /valid URL/],
+  ['https://127.0.0.1 .example/', /valid URL/],
+  ['https://a%2fb/', /valid URL/],
+  ['https://8.8.8.8:65536/', /valid URL/],
+  ['https://8.8.8.8@127.0.0.1/', /user name or password/],
+  ['https://8.8.8.8:443@127.0.0.1/', /user name or password/],
+  ['https://user:pw@8.8.8.8/', /user name or password/],
+  ['https://127.0.0.1@8.8.8.8/', /user name or password/],
+  ['https://%40@8.8.8.8/', /user name or password/],
+  ['http://8.8.8.8/', /https/],
+  ['ftp://8.8.8.8/', /https/],
+  ['file:///etc/passwd', /https/],
+  ['gopher://127.0.0.1/', /https/],
+  ['javascript:alert(1)', /https/],
+  ['data:text/plain,x', /https/],
+  ['ws://8.8.8.8/', /https/],
+  ['unix:/var/run/docker.sock', /https/],
+  [`https://8.8.8.8/${'a'.repeat(2048)}`, /2048/],
+];
+
+/** The host of a URL for an address. */
+export const hostOf = (address: string): string => (address.includes(':') ? `[${address}]` : address);
