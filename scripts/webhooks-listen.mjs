@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // npm run webhooks:listen: a receiver for development, which verifies and prints deliveries as they come.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryDesk, greetingOf } from './lib/delivery-desk.mjs';
-import { install, requireNode } from './lib/installation.mjs';
+import { install, requireNode, ROOT } from './lib/installation.mjs';
 import { HELP, readOptions } from './lib/listen-options.mjs';
 import { MerchantClient } from './lib/merchant-client.mjs';
 import { findSandbox } from './lib/running-sandbox.mjs';
@@ -26,7 +28,7 @@ try {
 async function run(options) {
   if (options.json) printOn(process.stderr);
   say(`\n  ${bold('disburse')} ${dim('a receiver of webhooks, for development')}\n`);
-  await install();
+  if (!existsSync(join(ROOT, 'node_modules', 'standardwebhooks'))) await install();
   const { Webhook } = await import('standardwebhooks');
   const merchant = options.secrets.length > 0 ? null : await findMerchant(options);
   const desk = new DeliveryDesk(options);
