@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { freePort, until } from '../../src/platform/sandbox/processes.js';
 import { RequestTestDelivery } from '../../src/webhooks/application/request-test-delivery.js';
+import { RotateSigningSecret } from '../../src/webhooks/application/rotate-signing-secret.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import {
@@ -166,6 +167,39 @@ describe('deliveries of the service', () => {
 
   it.each(Object.keys(REFUSED))('are refused by every verifier: %s', async (name) => {
     for (const message of messages) expect(await verdicts(REFUSED[name]!(message))).toEqual(all(false));
+  });
+});
+
+describe('while one secret replaces another', () => {
+  it('deliveries are accepted under either, by every verifier, and under no third', async () => {
+    const databaseUrl = await testDatabaseUrl();
+    const [worker, receiver] = await Promise.all([
+      WebhookWorker.start({ databaseUrl }),
+      TestReceiver.start(),
+    ]);
+    try {
+      const merchantId = newId();
+      const { id, signing_secret: old } = await worker.register(merchantId, receiver.url);
+      const rotation = new RotateSigningSecret(worker.caller(merchantId), id, 3600);
+      const { body } = await worker.execute(rotation);
+      const fresh = (JSON.parse(body) as { webhook_endpoint: { signing_secret: string } }).webhook_endpoint;
+      await worker.execute(new RequestTestDelivery(worker.caller(merchantId), id));
+      await worker.publish(merchantId, 1, METADATA[1]);
+      await worker.settled(id, 2);
+      const now = Math.floor(Date.now() / 1000);
+      for (const { headers, body: sent } of receiver.received) {
+        const message = { headers: headers as Record<string, string>, body: Buffer.from(sent), now };
+        expect(signatureOf({ ...message, secrets: [] })).toMatch(/^v1,\S+ v1,\S+$/);
+        const under = (secret: string): Promise<boolean[]> => verdicts({ ...message, secrets: [secret] });
+        expect(await under(old)).toEqual(all(true));
+        expect(await under(fresh.signing_secret)).toEqual(all(true));
+        expect(await under(newSecret())).toEqual(all(false));
+      }
+    } finally {
+      await worker.close();
+      await receiver.stop();
+      await dropTestDatabase(databaseUrl);
+    }
   });
 });
 
