@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { deliveries } from './suites/deliveries.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
+import { hostile } from './suites/hostile.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
@@ -23,6 +24,7 @@ const SUITES: Readonly<
   races: { suite: races, count: 5, of: 'rounds' },
   deliveries: { suite: deliveries, count: 100, of: 'kills' },
   fairness: { suite: fairness, count: 1, of: 'rounds' },
+  hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
 };
 
 /** `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. */

@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import type { FailurePhase } from '../domain/outcome.js';
 
 /** What broke an attempt, and where. The message is for the merchant: a sentence, never a path, a header or a body. */
@@ -52,8 +53,14 @@ export function codeOf(error: unknown): string {
 export function describe(error: unknown): string {
   if (error instanceof AttemptFailure) return error.message;
   const code = codeOf(error);
-  if (code.startsWith('HPE_')) return `the answer is not HTTP/1.1 (${code})`;
+  if (error instanceof errors.HTTPParserError) return `the answer is not HTTP/1.1${reason(error)}`;
   const meaning = MEANINGS[code] ?? (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code) ? 'TLS failed' : null);
   if (meaning !== null) return `${meaning} (${code})`;
   return code || (error instanceof Error ? error.name : 'unknown');
+}
+
+/** The parser's own words for what it met, such as ` (Invalid header token)`: none of them quotes the answer. */
+function reason({ message }: Error): string {
+  const words = /\(([A-Za-z0-9 _/+`'-]+)\)$/.exec(message)?.[1];
+  return words === undefined ? '' : ` (${words})`;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import type { ReceiverAnswer } from '../application/ports.js';
 import type { FailurePhase } from '../domain/outcome.js';
 import { AttemptFailure, codeOf, describe } from './attempt-failure.js';
@@ -70,7 +70,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(this.phaseOf(error), describe(error));
+    if (error instanceof errors.HeadersOverflowError && this.status !== null) this.cutOff();
+    else this.fail(this.phaseOf(error), describe(error));
   }
 
   /** More has come than an answer may take. Once its header was read, its status counts as if the body had ended. */

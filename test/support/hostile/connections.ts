@@ -1,0 +1,142 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import {
+  answered,
+  close,
+  failed,
+  listen,
+  onRequests,
+  receiver,
+  says,
+  type HostileReceiver,
+} from './receiver.js';
+
+const notSent = failed('send', /^the (connection was (closed|reset)|receiver closed the connection)/);
+const notAnswered = failed('answer', /^the connection was (closed|reset)/);
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+/** Listens and then never runs again: the system accepts what fits into the backlog, and nobody more. */
+const BLOCKED = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:net').createServer();
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+  });`;
+
+const neverAccepts: HostileReceiver = {
+  name: 'never accepts beyond its backlog',
+  expected: [failed('timeout', /, connecting$/)],
+  async start() {
+    const worker = new Worker(BLOCKED, { eval: true });
+    const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return {
+      url: `http://127.0.0.1:${port}/hooks/secret-path?token=secret-token`,
+      open: () => 0,
+      connections: () => 0,
+      sent: () => 0,
+      complaint: () => null,
+      stop: async () => {
+        for (const filler of fillers) filler.destroy();
+        await worker.terminate();
+      },
+    };
+  },
+};
+
+const refuses: HostileReceiver = {
+  name: 'refuses connections',
+  expected: [failed('connect', /^the connection was refused \(ECONNREFUSED\)$/)],
+  async start() {
+    const server = createServer();
+    const url = await listen(server, false);
+    await close(server, []);
+    const none = (): number => 0;
+    return {
+      url,
+      open: none,
+      connections: none,
+      sent: none,
+      complaint: () => null,
+      stop: async () => undefined,
+    };
+  },
+};
+
+/** Redirects to a listener that nobody may reach. */
+function redirects(name: string, status: number): HostileReceiver {
+  return {
+    name,
+    expected: [answered(status)],
+    async start(certificates) {
+      let reached = 0;
+      const inside: Server = createServer((socket: Socket) => {
+        reached += 1;
+        socket.destroy();
+      });
+      const location = await listen(inside, false);
+      const answer = `HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`;
+      const outside = await receiver(name, answered(status), says(answer)).start(certificates);
+      return {
+        ...outside,
+        complaint: () => (reached > 0 ? 'the redirect was followed' : null),
+        stop: async () => {
+          await Promise.all([outside.stop(), close(inside, [])]);
+        },
+      };
+    },
+  };
+}
+
+/** Receivers that break connections, or point elsewhere. */
+export const CONNECTIONS: readonly HostileReceiver[] = [
+  neverAccepts,
+  refuses,
+  receiver('closes at once', notSent, (socket) => socket.end()),
+  receiver('resets at once', [...notSent, ...failed('connect', /^the connection was reset/)], (socket) =>
+    socket.resetAndDestroy(),
+  ),
+  receiver('closes after the request', notSent, says('', 'end')),
+  receiver('resets after the request', notSent, says('', 'reset')),
+  receiver('closes its half and goes on reading', notSent, (socket) => {
+    socket.resume();
+    socket.end();
+  }),
+  receiver('closes within its header', notAnswered, says(`${OK}content-le`, 'end')),
+  receiver('resets within its header', notAnswered, says(`${OK}content-le`, 'reset')),
+  receiver('resets within its answer', notAnswered, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
+  receiver(
+    'speaks before it is asked',
+    [
+      ...answered(503),
+      ...failed('answer', /^the (receiver sent something before it was asked|connection was)/),
+    ],
+    (socket) => socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
+  ),
+  receiver('answers before it has read the request', answered(413), (socket) =>
+    socket.once('data', () => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    }),
+  ),
+  receiver('says that it closes and does not', [answered(200), answered(200)], (socket) =>
+    onRequests(socket, () => socket.write(`${OK}content-length: 0\r\nconnection: close\r\n\r\n`)),
+  ),
+  receiver('closes a kept connection without a word', [answered(200), answered(200)], (socket) =>
+    onRequests(socket, () => {
+      socket.write(`${OK}content-length: 0\r\nkeep-alive: timeout=600\r\n\r\n`);
+      setTimeout(() => socket.destroy(), 20);
+    }),
+  ),
+  receiver(
+    'redirects to itself',
+    answered(307),
+    says('HTTP/1.1 307 Loop\r\nlocation: /\r\ncontent-length: 0\r\n\r\n'),
+  ),
+  ...[301, 302, 303, 307, 308].map((status) =>
+    redirects(`redirects to an internal address with ${status}`, status),
+  ),
+];
