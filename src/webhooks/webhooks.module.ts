@@ -13,6 +13,7 @@ import { DeliveryTable } from './application/delivering/delivery-table.js';
 import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
 import { LaneWaker } from './application/delivering/lane-waker.js';
 import { Lanes } from './application/delivering/lanes.js';
+import { SendSlots } from './application/delivering/send-slots.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
 import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
@@ -49,6 +50,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     AutomaticDisabling,
     DeliverySender,
     LaneClock,
+    SendSlots,
     Lanes,
     LaneWaker,
     Sweeper,

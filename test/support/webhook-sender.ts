@@ -14,6 +14,7 @@ import { DeliverySender } from '../../src/webhooks/application/delivering/delive
 import { DeliveryTable } from '../../src/webhooks/application/delivering/delivery-table.js';
 import { LANE_QUEUE, LaneClock } from '../../src/webhooks/application/delivering/lane-clock.js';
 import { Lanes } from '../../src/webhooks/application/delivering/lanes.js';
+import { SendSlots } from '../../src/webhooks/application/delivering/send-slots.js';
 import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.js';
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
@@ -33,7 +34,7 @@ const sender = new DeliverySender(
   systemClock,
   config,
 );
-const lanes = new Lanes(table, sender);
+const lanes = new Lanes(table, sender, new SendSlots());
 for (;;) {
   await table.beat();
   for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);

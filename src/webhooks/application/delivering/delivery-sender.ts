@@ -12,6 +12,7 @@ import { SigningSecrets } from '../signing-secrets.js';
 import { DeliveryObserver } from './delivery-observer.js';
 import {
   DeliveryTable,
+  type AttemptRecord,
   type ClaimedDelivery,
   type DeliveryResult,
   type Destination,
@@ -22,6 +23,14 @@ import { signatureHeader } from './signature.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
 const PAUSE_MS = 1000;
+
+/** What became of a delivery that a lane had sent. */
+export interface Delivered {
+  /** Null when it was not sent. */
+  readonly attempt: AttemptRecord | null;
+  /** It is due again at once. */
+  readonly dueNow: boolean;
+}
 
 interface Attempted {
   readonly answer: ReceiverAnswer;
@@ -48,8 +57,8 @@ export class DeliverySender {
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
   ) {}
 
-  /** Resolves to whether the delivery is due again at once. Never rejects. */
-  async deliver(delivery: ClaimedDelivery): Promise<boolean> {
+  /** Never rejects. */
+  async deliver(delivery: ClaimedDelivery): Promise<Delivered> {
     const result = await this.attempt(delivery).catch((error: Error) => {
       this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
       return {
@@ -60,13 +69,12 @@ export class DeliverySender {
         attempt: null,
       } as const;
     });
-    if (!(await this.recorded(result))) return false;
-    if (result.attempt && result.attempt.outcome !== 'succeeded')
-      this.disabling.attemptFailed(result.endpoint_id);
-    if (result.state !== 'pending') return false;
-    if (result.delay_ms === 0) return true;
-    await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
-    return false;
+    const { attempt } = result;
+    if (!(await this.recorded(result))) return { attempt, dueNow: false };
+    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
+    const dueNow = result.state === 'pending' && result.delay_ms === 0;
+    if (result.state === 'pending' && !dueNow) await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
+    return { attempt, dueNow };
   }
 
   /** Gives up trying to record: this process is going away and its leases with it. */

@@ -7,6 +7,8 @@ import { GroupCall } from './group-call.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
+/** A sender that could not say for this long that it lives no longer trusts its leases. */
+const SILENT_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** How long after a claim whose answer was lost rows may turn up that this sender holds without knowing. */
 const SUSPECT_MS = 30_000;
 
@@ -69,6 +71,8 @@ export class DeliveryTable {
   private readonly senderId = newId();
   private readonly held = new Set<string>();
   private suspectUntil = 0;
+  /** On the clock of `performance.now()`, when this sender last said that it lives. */
+  private seenAt = -Infinity;
 
   private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((wanted) =>
     this.claimAll(wanted),
@@ -92,13 +96,28 @@ export class DeliveryTable {
     return this.records.call(result);
   }
 
+  /** Gives back what was claimed and is not sent. Never rejects: what cannot be given back now is freed later. */
+  async giveBack(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
+    const ids = claimed.map((each) => each.delivery_id);
+    try {
+      await this.database.query(
+        'update webhooks.deliveries set leased_by = null where leased_by = $1 and delivery_id = any($2::uuid[])',
+        [this.senderId, ids],
+      );
+    } catch {
+      this.suspectUntil = Date.now() + SUSPECT_MS;
+    }
+    for (const id of ids) this.held.delete(id);
+  }
+
+  /** False once this process was silent for so long that others may take over what it holds. */
+  leasesHold(): boolean {
+    return performance.now() - this.seenAt < SILENT_MS;
+  }
+
   /** Says that this process lives, and frees what dead ones held. */
   async beat(): Promise<void> {
-    await this.database.query(
-      `insert into webhooks.senders values ($1, clock_timestamp())
-       on conflict (sender_id) do update set seen_at = excluded.seen_at`,
-      [this.senderId],
-    );
+    await this.sayAlive();
     await this.database.query(
       `update webhooks.deliveries set leased_by = null where leased_by is not null and leased_by not in
          (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))`,
@@ -137,7 +156,19 @@ export class DeliveryTable {
     await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
   }
 
+  private async sayAlive(): Promise<void> {
+    const now = performance.now();
+    await this.database.query(
+      `insert into webhooks.senders values ($1, clock_timestamp())
+       on conflict (sender_id) do update set seen_at = excluded.seen_at`,
+      [this.senderId],
+    );
+    this.seenAt = now;
+  }
+
   private async claimAll(wanted: readonly ClaimRequest[]): Promise<readonly (readonly ClaimedDelivery[])[]> {
+    // Whoever is not known to live loses what it claims to the next one who looks.
+    if (!this.leasesHold()) await this.sayAlive();
     try {
       const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
         `with picked as (

@@ -11,12 +11,14 @@ export interface LaneJob {
 
 /** Retries that are due within the same quarter of a second share one job. */
 const TICK_MS = 250;
+/** What is further ahead than this is left to the sweeper: a second is nothing to it, and the queue stays short. */
+const HORIZON_MS = 60_000;
 
 /** Wakes lanes when their next delivery is due, in whichever process takes the job. */
 @Injectable()
 export class LaneClock implements OnModuleInit {
   private readonly log = new Logger(LaneClock.name);
-  /** Jobs this process added and that are still ahead, by id, with the Unix milliseconds they are for. */
+  /** Jobs this process added and that may still be ahead, by id, with the Unix milliseconds they are for. */
   private readonly ahead = new Map<string, number>();
 
   constructor(@InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>) {}
@@ -25,8 +27,9 @@ export class LaneClock implements OnModuleInit {
     this.queue.on('error', (error) => this.log.warn(`queue: ${error.message}`));
   }
 
-  /** Never rejects: what is not scheduled here, the sweeper finds. */
+  /** Never rejects: what is not scheduled here, the sweeper finds within a second. */
   async wakeIn(endpointId: string, delayMs: number): Promise<void> {
+    if (delayMs > HORIZON_MS) return;
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);
     const jobId = `${endpointId}-${tick}`;

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Wakeable } from '../../../platform/wakeable.js';
@@ -12,9 +18,11 @@ const SWEEP_MS = 1000;
  * with something due, whatever became of their jobs.
  */
 @Injectable()
-export class Sweeper implements BeforeApplicationShutdown {
+export class Sweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger(Sweeper.name);
   private readonly active: boolean;
+  /** Apart from the sweep: on a large table that may take longer than a silent sender is believed to live. */
+  private readonly pulse: Wakeable;
   private readonly work: Wakeable;
 
   constructor(
@@ -23,23 +31,32 @@ export class Sweeper implements BeforeApplicationShutdown {
     private readonly lanes: Lanes,
   ) {
     this.active = config.roles.includes('worker');
+    this.pulse = new Wakeable(
+      () => table.beat(),
+      (error) => this.log.warn(`heartbeat failed: ${(error as Error).message}`),
+    );
     this.work = new Wakeable(
       async () => {
-        await table.beat();
         for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
       },
       (error) => this.log.warn(`sweep failed: ${(error as Error).message}`),
     );
   }
 
+  onApplicationBootstrap(): void {
+    this.sweep();
+  }
+
   @Interval(SWEEP_MS)
   sweep(): void {
-    if (this.active) this.work.wake();
+    if (!this.active) return;
+    this.pulse.wake();
+    this.work.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.active) return;
-    await this.work.stop();
+    await Promise.all([this.pulse.stop(), this.work.stop()]);
     await this.lanes.stop().catch((error: Error) => this.log.warn(`leaving failed: ${error.message}`));
   }
 }

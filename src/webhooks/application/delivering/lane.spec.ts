@@ -1,0 +1,173 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Delivered } from './delivery-sender.js';
+import type { AttemptRecord, ClaimedDelivery } from './delivery-table.js';
+import { Lane } from './lane.js';
+import { SendSlots } from './send-slots.js';
+
+const ID = 'endpoint';
+const ANSWERED = { failure_phase: null, duration_ms: 5 } as AttemptRecord;
+const TIMED_OUT = { failure_phase: 'timeout', duration_ms: 30_000 } as AttemptRecord;
+
+describe('lane', () => {
+  let due: string[];
+  let given: string[];
+  let underWay: Map<string, (result: Delivered) => void>;
+  let most: number;
+  let leasesHold: boolean;
+  let away: boolean;
+  let ended: number;
+  let slots: SendSlots;
+
+  const lane = (id = ID): Lane =>
+    new Lane(
+      id,
+      {
+        slots,
+        table: {
+          claim: async (_endpoint, room) => {
+            await turn();
+            if (away) throw new Error('away');
+            leasesHold = true;
+            return due.splice(0, room).map((delivery_id) => ({ delivery_id }) as ClaimedDelivery);
+          },
+          giveBack: async (rest) => {
+            given.push(...rest.map((each) => each.delivery_id));
+            due.push(...rest.map((each) => each.delivery_id));
+          },
+          leasesHold: () => leasesHold,
+        },
+        deliver: ({ delivery_id }) =>
+          new Promise((resolve) => {
+            underWay.set(delivery_id, resolve);
+            most = Math.max(most, underWay.size);
+          }),
+        failed: () => undefined,
+      },
+      () => (ended += 1),
+    );
+
+  const end = async (id: string, attempt: AttemptRecord | null, dueNow = false): Promise<void> => {
+    const resolve = underWay.get(id)!;
+    underWay.delete(id);
+    resolve({ attempt, dueNow });
+    await settle();
+  };
+  const settle = async (): Promise<void> => {
+    for (let n = 0; n < 5; n += 1) await turn();
+  };
+
+  beforeEach(() => {
+    due = [];
+    given = [];
+    underWay = new Map();
+    most = 0;
+    leasesHold = true;
+    away = false;
+    ended = 0;
+    slots = new SendSlots();
+  });
+
+  it('sends what is due, sixteen at a time, and ends when nothing is', async () => {
+    due = ids(300);
+    const done = lane().run();
+    await settle();
+    const sent: string[] = [];
+    while (underWay.size > 0) {
+      const [first] = underWay.keys();
+      sent.push(first!);
+      await end(first!, ANSWERED);
+    }
+    await done;
+    expect([sent.length, new Set(sent).size, most, ended]).toEqual([300, 300, 16, 1]);
+  });
+
+  it('looks again when woken while it works, and when a delivery is due again at once', async () => {
+    due = ids(1);
+    const one = lane();
+    const done = one.run();
+    await settle();
+    due = ['more'];
+    one.wake();
+    await settle();
+    expect([...underWay.keys()]).toEqual(['0', 'more']);
+    due = ['again'];
+    await end('0', ANSWERED, true);
+    expect([...underWay.keys()]).toEqual(['more', 'again']);
+    await end('more', ANSWERED);
+    await end('again', ANSWERED);
+    await done;
+  });
+
+  it('gives back what a receiver that hangs would keep waiting, and goes on one by one', async () => {
+    due = ids(40);
+    const one = lane();
+    void one.run();
+    await settle();
+    expect(due).toHaveLength(0);
+    for (const id of [...underWay.keys()].slice(0, 15)) await end(id, TIMED_OUT);
+    expect(given).toHaveLength(24);
+    await end('15', TIMED_OUT);
+    expect(underWay.size).toBe(1);
+    expect(due).toHaveLength(23);
+    await end([...underWay.keys()][0]!, ANSWERED);
+    expect(underWay.size).toBe(2);
+  });
+
+  it('sends nothing that another may have taken over while this process was silent', async () => {
+    due = ids(20);
+    const one = lane();
+    void one.run();
+    await settle();
+    leasesHold = false;
+    await end('0', ANSWERED);
+    expect(given).toEqual(['16', '17', '18', '19']);
+    // Claimed anew, once this process has said that it lives.
+    expect([...underWay.keys()]).toContain('16');
+  });
+
+  it('waits for its deliveries when the database goes away, so that the endpoint never has two lanes', async () => {
+    due = ids(3);
+    const one = lane();
+    const done = one.run();
+    await settle();
+    away = true;
+    one.wake();
+    await settle();
+    expect(ended).toBe(0);
+    for (const id of ['0', '1', '2']) await end(id, ANSWERED);
+    await done;
+    expect(ended).toBe(1);
+  });
+
+  it('waits for a slot of the process, and leaves its turn to the next when nothing is due any more', async () => {
+    slots = SendSlots.of({ perEndpoint: 1, perProcess: 1 });
+    slots.take('other');
+    const waiting = lane();
+    const done = waiting.run();
+    let nextCalled = false;
+    slots.wait('next', () => (nextCalled = true));
+    await settle();
+    expect(ended).toBe(0);
+    slots.giveBack('other', ANSWERED);
+    await done;
+    expect(nextCalled).toBe(true);
+  });
+
+  it('starts nothing more when it is stopped, gives back the rest and waits for what is under way', async () => {
+    due = ids(20);
+    const one = lane();
+    const done = one.run();
+    await settle();
+    one.stop();
+    await settle();
+    expect(given).toEqual(['16', '17', '18', '19']);
+    for (const id of [...underWay.keys()]) await end(id, ANSWERED);
+    await done;
+    expect(most).toBe(16);
+  });
+});
+
+function ids(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => String(n));
+}
