@@ -40,6 +40,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as its Content-Length says',
   UND_ERR_SOCKET: 'the connection was closed',
+  // undici's parser asserts that a status is no less than 100.
+  ERR_ASSERTION: 'the answer is not HTTP/1.1',
 };
 
 /** The code of a Node or undici error, '' when it has none. */

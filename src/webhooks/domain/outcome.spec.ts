@@ -29,6 +29,22 @@ it.each(answered)('an answer of %i means %s', (status, outcome) => {
   expect(outcomeOf({ kind: 'answered', status, retryAfter: null })).toBe(outcome);
 });
 
+/** The table of merchant-api section 3.4, written a second time. */
+function tabled(status: number): Outcome {
+  if (status === 410) return 'gone';
+  if (status === 408 || status === 429) return 'retry';
+  return ({ 2: 'succeeded', 4: 'exhausted' } as const)[Math.floor(status / 100)] ?? 'retry';
+}
+
+it('every status of three digits has its outcome; those that HTTP does not know are tried again', () => {
+  for (let status = 100; status <= 999; status += 1) {
+    for (const retryAfter of [null, '5']) {
+      const outcome = outcomeOf({ kind: 'answered', status, retryAfter });
+      expect(`${status} ${outcome}`).toBe(`${status} ${tabled(status)}`);
+    }
+  }
+});
+
 it.each(['address', 'dns', 'connect', 'tls', 'send', 'answer', 'timeout'] as const)(
   'a failure at %s is retried',
   (phase) => {

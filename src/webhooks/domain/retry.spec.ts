@@ -9,6 +9,19 @@ const failed = { kind: 'failed', phase: 'timeout' } as const;
 const answered = (status: number, retryAfter: string | null) =>
   ({ kind: 'answered', status, retryAfter }) as const;
 
+/** `Sun, 06 Nov 1994 08:49:37 GMT` */
+const rfc1123 = (date: Date): string => date.toUTCString();
+/** `Sunday, 06-Nov-94 08:49:37 GMT` */
+function rfc850(date: Date): string {
+  const [, day, month, year, time] = date.toUTCString().split(/,? /) as string[];
+  return `Anyday, ${day}-${month}-${year!.slice(2)} ${time} GMT`;
+}
+/** `Sun Nov  6 08:49:37 1994` */
+function asctime(date: Date): string {
+  const [weekday, day, month, year, time] = date.toUTCString().split(/,? /) as string[];
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+}
+
 describe('the retry delay', () => {
   it('follows the schedule of the contract: ten delays after the first attempt, then none', () => {
     const delays = Array.from({ length: 12 }, (_, index) =>
@@ -31,16 +44,18 @@ describe('the retry delay', () => {
     ]);
   });
 
-  it('stays within a tenth of the schedule, and 0 stays 0', () => {
+  it('stays within a tenth of any schedule, to the millisecond, and 0 stays 0', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: 1, max: 10 }),
+        fc.array(fc.nat(86_400), { minLength: 1, maxLength: 12 }),
+        fc.nat(11),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (attempt, random) => {
-          const scheduled = SCHEDULE[attempt - 1]! * 1000;
-          const delay = retryDelayMs(attempt, failed, SCHEDULE, random, NOW)!;
-          expect(delay).toBeGreaterThanOrEqual(Math.floor(scheduled * 0.9));
-          expect(delay).toBeLessThanOrEqual(Math.ceil(scheduled * 1.1));
+        (schedule, index, random) => {
+          const delay = retryDelayMs(index + 1, failed, schedule, random, NOW);
+          const seconds = schedule[index];
+          if (seconds === undefined) return expect(delay).toBeNull();
+          expect(delay).toBeGreaterThanOrEqual(seconds * 900);
+          expect(delay).toBeLessThanOrEqual(seconds * 1100);
         },
       ),
     );
@@ -70,6 +85,29 @@ describe('the retry delay', () => {
           expect(delay).toBeGreaterThanOrEqual(plain);
           expect(delay).toBeLessThanOrEqual(Math.max(plain, RETRY_AFTER_CAP_MS));
           if (status !== 429 && status !== 503) expect(delay).toBe(plain);
+        },
+      ),
+    );
+  });
+
+  it('is exactly max(schedule, min(Retry-After, 24 hours)) for seconds and for each form of date', () => {
+    const asked = fc.oneof(
+      fc.nat(400_000).map((seconds) => ({ text: String(seconds), ms: seconds * 1000 })),
+      fc
+        .tuple(fc.integer({ min: -200_000, max: 400_000 }), fc.constantFrom(rfc1123, rfc850, asctime))
+        .map(([seconds, form]) => ({ text: form(new Date(NOW + seconds * 1000)), ms: seconds * 1000 })),
+    );
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10 }),
+        fc.constantFrom(429, 503),
+        asked,
+        random,
+        (attempt, status, { text, ms }, drawn) => {
+          const scheduled = retryDelayMs(attempt, failed, SCHEDULE, drawn, NOW)!;
+          const delay = retryDelayMs(attempt, answered(status, text), SCHEDULE, drawn, NOW);
+          expect(delay).toBe(Math.max(scheduled, Math.min(Math.max(ms, 0), RETRY_AFTER_CAP_MS)));
         },
       ),
     );
@@ -105,9 +143,16 @@ describe('an HTTP-date', () => {
       expect(httpDate(text, NOW)).toBe(moment);
     },
   );
-  it.each(['1994-11-06T08:49:37Z', '06 Nov 1994', ''])('%j is none', (text) =>
-    expect(httpDate(text, NOW)).toBeNull(),
-  );
+  it.each([
+    '1994-11-06T08:49:37Z',
+    '06 Nov 1994',
+    '',
+    'Wed, 31 Feb 2026 08:49:37 GMT',
+    'Sun, 00 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 24:00:00 GMT',
+    'Sun, 06 Nov 1994 08:60:00 GMT',
+    'Sun, 06 Nov 1994 08:49:61 GMT',
+  ])('%j is none', (text) => expect(httpDate(text, NOW)).toBeNull());
   it('reads a year of two digits as at most 50 years ahead', () => {
     expect(httpDate('Sunday, 06-Nov-76 08:49:37 GMT', NOW)).toBe(Date.UTC(2076, 10, 6, 8, 49, 37));
     expect(httpDate('Sunday, 06-Nov-77 08:49:37 GMT', NOW)).toBe(Date.UTC(1977, 10, 6, 8, 49, 37));

@@ -56,14 +56,12 @@ export function httpDate(value: string, now: number): number | null {
     const parts = form.exec(value)?.groups;
     if (!parts) continue;
     const { day, month, hour, minute, second } = parts as Record<string, string>;
-    return Date.UTC(
-      fullYear(parts['year']!, now),
-      MONTHS.indexOf(month!),
-      Number(day),
-      Number(hour),
-      Number(minute),
-      Number(second),
-    );
+    const [monthIndex, dayOfMonth] = [MONTHS.indexOf(month!), Number(day)];
+    const midnight = Date.UTC(fullYear(parts['year']!, now), monthIndex, dayOfMonth);
+    // 31 Feb and 25:00:00 are no dates. A second may be 60: a leap second.
+    if (new Date(midnight).getUTCDate() !== dayOfMonth) return null;
+    if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return null;
+    return midnight + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
   }
   return null;
 }
