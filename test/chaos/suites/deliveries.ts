@@ -102,7 +102,7 @@ async function killWhile(stage: Stage, wanted: number, options: SuiteOptions): P
     const before = held.size;
     for (const each of left.held) held.add(each);
     await victim.spawn();
-    if (stage.redis !== null) await strikeQueue(stage.redis, n, count, say);
+    if (stage.redis !== null) await strikeQueue(stage.redis, workers, n, options);
     say(
       `${String(n).padStart(3)}  killed, ${held.size - before} were in hand; ${left.done} done, ${left.pending} to do`,
     );
@@ -147,15 +147,17 @@ async function leftBehind(stage: Stage): Promise<{ held: readonly string[]; done
 /** The queue forgets everything after a third of the kills, and is away for two seconds after two thirds. */
 async function strikeQueue(
   redis: NonNullable<Stage['redis']>,
+  workers: readonly Worker[],
   kill: number,
-  kills: number,
-  say: (line: string) => void,
+  { count, say }: SuiteOptions,
 ): Promise<void> {
-  if (kill === Math.ceil(kills / 3)) {
+  if (kill === Math.ceil(count / 3)) {
     await redis.flushAll();
     say('     Redis flushed');
   }
-  if (kill === Math.ceil((2 * kills) / 3)) {
+  if (kill === Math.ceil((2 * count) / 3)) {
+    // A process that starts while its queue is away ends at once, for its supervisor to start it again.
+    await Promise.all(workers.map((each) => each.ready()));
     await redis.replace(2000);
     say('     Redis killed and replaced by an empty one after 2 s');
   }

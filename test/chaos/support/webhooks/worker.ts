@@ -46,6 +46,7 @@ export class Worker {
 
   /** Resolves when it works. Throws when it ends first. */
   async ready(): Promise<void> {
+    if (this.child === null) return;
     const { child } = this;
     const came = await until(async () => child?.exited() !== null || (await this.scrapes()), READY_MS);
     if (!came || child?.exited() !== null)
