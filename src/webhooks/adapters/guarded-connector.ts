@@ -70,6 +70,7 @@ export class GuardedConnector {
     const giveUp = (): void => slice.abort();
     const timer = setTimeout(giveUp, ms);
     signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
       return await work(slice.signal);
     } finally {

@@ -21,6 +21,7 @@ export function openSocket(target: SocketTarget, signal: AbortSignal): Promise<S
     let phase: 'connect' | 'tls' = 'connect';
     const give = (): void => void socket.destroy(new AttemptFailure(phase, 'given up'));
     signal.addEventListener('abort', give, { once: true });
+    if (signal.aborted) give();
     socket.setNoDelay(true);
     socket.on('connect', () => (phase = 'tls'));
     socket.once(target.secure ? 'secureConnect' : 'connect', () => {

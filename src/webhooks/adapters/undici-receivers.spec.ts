@@ -142,8 +142,68 @@ describe('a receiver that fails', () => {
     expect((await post(url.replace('http:', 'https:'))).response).toEqual({ kind: 'failed', phase: 'tls' });
   });
 
+  it.each(['', 'hooks', 'ftp://127.0.0.1/', 'http://'])(
+    'by having no URL, such as %j, is a failure',
+    async (url) => {
+      expect((await post(url)).response).toEqual({ kind: 'failed', phase: 'address' });
+    },
+  );
+
   it('by a name that does not resolve, is told apart', async () => {
     expect((await post('https://nowhere.invalid/')).response).toMatchObject({ kind: 'failed', phase: 'dns' });
+  });
+});
+
+describe('on the way to a receiver', () => {
+  /** Sends to a name that resolves like this. */
+  const toName = async (resolve: ReceiverAddresses['resolve'], port = new URL(receiver.url).port) => {
+    const addresses = Object.assign(Object.create(ReceiverAddresses.prototype) as ReceiverAddresses, {
+      resolve,
+    });
+    const through = new UndiciReceivers({ webhookTimeoutMs: TIMEOUT_MS }, addresses);
+    const began = performance.now();
+    const answer = await through.post(`http://hooks.example.com:${port}/secret`, {}, '{}');
+    return { answer, tookMs: performance.now() - began, end: () => through.onApplicationShutdown() };
+  };
+
+  it('an address that refuses is followed by the next', async () => {
+    const { answer, end } = await toName(() => Promise.resolve(['127.0.0.2', '127.0.0.1']));
+    expect(answer.response).toMatchObject({ kind: 'answered', status: 204 });
+    await end();
+  });
+
+  it('addresses are tried to the fourth', async () => {
+    const refusing = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const { answer, end } = await toName(() => Promise.resolve([...refusing, '127.0.0.1']));
+    expect(answer.response).toEqual({ kind: 'failed', phase: 'connect' });
+    await end();
+  });
+
+  it('a look-up that never ends leaves nothing behind: the same deadline, and no connection later', async () => {
+    let resolved!: (addresses: readonly string[]) => void;
+    const { answer, tookMs, end } = await toName(() => new Promise((resolve) => (resolved = resolve)));
+    expect(answer).toMatchObject({
+      response: { kind: 'failed', phase: 'timeout' },
+      error: 'timed out after 0.3 s, resolving the name',
+    });
+    expect(tookMs).toBeLessThan(TIMEOUT_MS * 3);
+    resolved(['127.0.0.1']);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(receiver.received).toEqual([]);
+    await end();
+  });
+
+  it('a look-up has a third of the time, which leaves some for the rest', async () => {
+    const { answer, tookMs, end } = await toName((_host, signal) => {
+      const late = Object.assign(new Error('hooks.example.com did not resolve'), { code: 'ETIMEOUT' });
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late)));
+    });
+    expect(answer).toMatchObject({
+      response: { kind: 'failed', phase: 'dns' },
+      error: 'the name servers do not answer (ETIMEOUT)',
+    });
+    expect(tookMs).toBeLessThan(TIMEOUT_MS);
+    await end();
   });
 });
 

@@ -24,8 +24,11 @@ export class UndiciReceivers implements Receivers, OnApplicationShutdown {
   }
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer> {
+    if (!URL.canParse(url) || !/^https?:/.test(url)) {
+      return { response: { kind: 'failed', phase: 'address' }, error: 'must be a valid URL', excerpt: null };
+    }
     const { origin, pathname, search } = new URL(url);
-    const connection = this.idle.get(origin)?.pop() ?? this.newConnection(origin);
+    const connection = this.kept(origin) ?? this.newConnection(origin);
     const answer = await connection.post({ path: pathname + search, headers, body });
     if (connection.usable) this.keep(connection);
     else this.forget(connection);
@@ -45,6 +48,14 @@ export class UndiciReceivers implements Receivers, OnApplicationShutdown {
     );
     this.connections.add(connection);
     return connection;
+  }
+
+  private kept(origin: string): ReceiverConnection | null {
+    const idle = this.idle.get(origin);
+    for (let last = idle?.pop(); last !== undefined; last = idle?.pop()) {
+      if (last.usable) return last;
+    }
+    return null;
   }
 
   private keep(connection: ReceiverConnection): void {
