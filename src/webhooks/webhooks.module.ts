@@ -10,29 +10,34 @@ import { deliveriesSaga } from './application/deliveries-saga.js';
 import { DeliveryObserver } from './application/delivering/delivery-observer.js';
 import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { DeliveryTable } from './application/delivering/delivery-table.js';
+import { Destinations } from './application/delivering/destinations.js';
 import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
 import { LaneWaker } from './application/delivering/lane-waker.js';
 import { Lanes } from './application/delivering/lanes.js';
+import { Recoveries } from './application/delivering/recoveries.js';
 import { SendSlots } from './application/delivering/send-slots.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
 import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
+import { RecoverWebhookEndpointHandler } from './application/recover-webhook-endpoint.js';
 import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
 import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
 import { RotateSigningSecretHandler } from './application/rotate-signing-secret.js';
+import { ResendWebhookDeliveryHandler } from './application/resend-webhook-delivery.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_TEST_REQUESTED } from './contract.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from './domain/webhook-endpoints.js';
 import { WEBHOOK_RECOVERY_REQUESTED } from './domain/webhook-recovery.js';
 import { WEBHOOK_RESEND_REQUESTED } from './domain/webhook-resend.js';
+import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { endpointsProjection, EndpointsView } from './views/endpoints.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
-  controllers: [WebhookEndpointsController],
+  controllers: [WebhookEndpointsController, WebhookDeliveriesController],
   providers: [
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
@@ -40,6 +45,8 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     DisableWebhookEndpointHandler,
     RotateSigningSecretHandler,
     RequestTestDeliveryHandler,
+    ResendWebhookDeliveryHandler,
+    RecoverWebhookEndpointHandler,
     EndpointsView,
     SigningSecrets,
     ReceiverAddresses,
@@ -47,6 +54,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     { provide: RECEIVERS, useClass: UndiciReceivers },
     DeliveryTable,
     DeliveryObserver,
+    Destinations,
     AutomaticDisabling,
     DeliverySender,
     LaneClock,
@@ -54,6 +62,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     Lanes,
     LaneWaker,
     Sweeper,
+    Recoveries,
   ],
 })
 export class WebhooksModule implements OnModuleInit {

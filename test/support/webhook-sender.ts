@@ -12,6 +12,7 @@ import { AutomaticDisabling } from '../../src/webhooks/application/automatic-dis
 import { DeliveryObserver } from '../../src/webhooks/application/delivering/delivery-observer.js';
 import { DeliverySender } from '../../src/webhooks/application/delivering/delivery-sender.js';
 import { DeliveryTable } from '../../src/webhooks/application/delivering/delivery-table.js';
+import { Destinations } from '../../src/webhooks/application/delivering/destinations.js';
 import { LANE_QUEUE, LaneClock } from '../../src/webhooks/application/delivering/lane-clock.js';
 import { Lanes } from '../../src/webhooks/application/delivering/lanes.js';
 import { SendSlots } from '../../src/webhooks/application/delivering/send-slots.js';
@@ -25,6 +26,7 @@ const table = new DeliveryTable(database);
 const commands = Object.create(CommandBus.prototype) as CommandBus;
 const sender = new DeliverySender(
   table,
+  new Destinations(database),
   new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
   new SigningSecrets(new Sealer(Buffer.from(config.masterKey!, 'hex'))),
   commands,

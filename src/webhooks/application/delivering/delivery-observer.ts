@@ -47,7 +47,7 @@ export class DeliveryObserver {
         status: attempt.http_status,
         phase: attempt.failure_phase,
         error: attempt.error,
-        late_ms: Math.max(0, Date.parse(attempt.started_at) - delivery.due_at.getTime()),
+        late_ms: Math.max(0, attempt.started_at.getTime() - delivery.due_at.getTime()),
         duration_ms: attempt.duration_ms,
         next_in_ms: result.state === 'pending' ? result.delay_ms : null,
       },

@@ -15,22 +15,14 @@ import {
   type AttemptRecord,
   type ClaimedDelivery,
   type DeliveryResult,
-  type Destination,
 } from './delivery-table.js';
+import { Destinations, type Destination } from './destinations.js';
 import { LaneClock } from './lane-clock.js';
 import { signatureHeader } from './signature.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
 const PAUSE_MS = 1000;
-
-/** What became of a delivery that a lane had sent. */
-export interface Delivered {
-  /** Null when it was not sent. */
-  readonly attempt: AttemptRecord | null;
-  /** It is due again at once. */
-  readonly dueNow: boolean;
-}
 
 interface Attempted {
   readonly answer: ReceiverAnswer;
@@ -47,6 +39,7 @@ export class DeliverySender {
 
   constructor(
     private readonly table: DeliveryTable,
+    private readonly destinations: Destinations,
     private readonly clock: LaneClock,
     private readonly secrets: SigningSecrets,
     private readonly commands: CommandBus,
@@ -57,24 +50,23 @@ export class DeliverySender {
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
   ) {}
 
-  /** Never rejects. */
-  async deliver(delivery: ClaimedDelivery): Promise<Delivered> {
-    const result = await this.attempt(delivery).catch((error: Error) => {
-      this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
-      return {
-        ...idOf(delivery),
-        state: 'pending',
-        attempts: delivery.attempts,
-        delay_ms: PAUSE_MS,
-        attempt: null,
-      } as const;
-    });
+  /**
+   * Sends and records one. `answered` is told once, before the record, with the attempt or null when there was none.
+   * Resolves once it is recorded to whether it is due again at once. Never rejects.
+   */
+  async deliver(
+    delivery: ClaimedDelivery,
+    answered: (attempt: AttemptRecord | null) => void,
+  ): Promise<boolean> {
+    const result = await this.attempt(delivery).catch((error: Error) => this.putOff(delivery, error));
     const { attempt } = result;
-    if (!(await this.recorded(result))) return { attempt, dueNow: false };
+    answered(attempt);
+    if (!(await this.recorded(result))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
-    const dueNow = result.state === 'pending' && result.delay_ms === 0;
-    if (result.state === 'pending' && !dueNow) await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
-    return { attempt, dueNow };
+    if (result.state !== 'pending') return false;
+    if (result.delay_ms === 0) return true;
+    await this.clock.wakeIn(result.endpoint_id, result.delay_ms);
+    return false;
   }
 
   /** Gives up trying to record: this process is going away and its leases with it. */
@@ -83,7 +75,8 @@ export class DeliverySender {
   }
 
   private async attempt(delivery: ClaimedDelivery): Promise<DeliveryResult> {
-    const destination = await this.table.destination(delivery.endpoint_id);
+    const { endpoint_id } = delivery;
+    const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
     if (!destination || !mayGo(delivery, destination)) {
       this.observer.dropped(delivery);
       return { ...idOf(delivery), state: 'dropped', attempts: delivery.attempts, delay_ms: 0, attempt: null };
@@ -142,15 +135,21 @@ export class DeliverySender {
       attempts,
       delay_ms: delay ?? 0,
       attempt: {
-        started_at: startedAt.toISOString(),
+        started_at: startedAt,
         duration_ms: durationMs,
         outcome,
         http_status: response.kind === 'answered' ? response.status : null,
         failure_phase: response.kind === 'failed' ? response.phase : null,
         error: answer.error,
-        response_excerpt: answer.excerpt?.toString('base64') ?? null,
+        response_excerpt: answer.excerpt,
       },
     };
+  }
+
+  private putOff(delivery: ClaimedDelivery, error: Error): DeliveryResult {
+    this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
+    const { attempts } = delivery;
+    return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
   }
 
   /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. */

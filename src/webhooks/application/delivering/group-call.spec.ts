@@ -3,11 +3,14 @@ import { GroupCall } from './group-call.js';
 
 it('sends what arrives meanwhile together, in order, no more than allowed', async () => {
   const batches: number[][] = [];
-  const doubled = new GroupCall<number, number>(async (inputs) => {
-    batches.push([...inputs]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    return inputs.map((input) => input * 2);
-  }, 3);
+  const doubled = new GroupCall<number, number>(
+    async (inputs) => {
+      batches.push([...inputs]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return inputs.map((input) => input * 2);
+    },
+    { most: 3 },
+  );
   const first = doubled.call(1);
   await new Promise((resolve) => setImmediate(resolve));
   const others = [2, 3, 4, 5].map((input) => doubled.call(input));

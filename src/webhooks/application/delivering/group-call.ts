@@ -1,22 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 interface Waiting<In, Out> {
   readonly input: In;
   readonly resolve: (output: Out) => void;
   readonly reject: (error: unknown) => void;
 }
 
+const MOST = 500;
+/** A batch of at least so many calls is load. */
+const LOAD = 4;
+
 /**
  * Calls that arrive while one is under way go together in the next: a thousand lanes cost the database a few statements
  * instead of thousands. `run` answers in the order of its inputs; when it rejects, all of its calls do.
  */
 export class GroupCall<In, Out> {
+  private readonly most: number;
+  private readonly gatherMs: number;
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
+  private lastSize = 0;
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
-    private readonly most = 500,
-  ) {}
+    options: {
+      /** Calls of one batch. */
+      readonly most?: number;
+      /** Under load, a batch gathers for so many milliseconds before it leaves. */
+      readonly gatherMs?: number;
+    } = {},
+  ) {
+    this.most = options.most ?? MOST;
+    this.gatherMs = options.gatherMs ?? 0;
+  }
 
   call(input: In): Promise<Out> {
     return new Promise((resolve, reject) => {
@@ -39,8 +56,11 @@ export class GroupCall<In, Out> {
   }
 
   private async flush(): Promise<void> {
+    if (this.gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < this.most)
+      await sleep(this.gatherMs);
     this.scheduled = false;
     const batch = this.waiting.splice(0, this.most);
+    this.lastSize = batch.length;
     if (this.waiting.length > 0) this.schedule();
     try {
       const outputs = await this.run(batch.map((each) => each.input));

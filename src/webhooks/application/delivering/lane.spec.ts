@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Delivered } from './delivery-sender.js';
 import type { AttemptRecord, ClaimedDelivery } from './delivery-table.js';
 import { Lane } from './lane.js';
 import { SendSlots } from './send-slots.js';
@@ -12,11 +11,12 @@ const TIMED_OUT = { failure_phase: 'timeout', duration_ms: 30_000 } as AttemptRe
 describe('lane', () => {
   let due: string[];
   let given: string[];
-  let underWay: Map<string, (result: Delivered) => void>;
+  let underWay: Map<string, (attempt: AttemptRecord | null, dueNow: boolean) => void>;
   let most: number;
   let leasesHold: boolean;
   let away: boolean;
   let ended: number;
+  let recording: Promise<void>;
   let slots: SendSlots;
 
   const lane = (id = ID): Lane =>
@@ -37,9 +37,12 @@ describe('lane', () => {
           },
           leasesHold: () => leasesHold,
         },
-        deliver: ({ delivery_id }) =>
+        deliver: ({ delivery_id }, answered) =>
           new Promise((resolve) => {
-            underWay.set(delivery_id, resolve);
+            underWay.set(delivery_id, (attempt, dueNow) => {
+              answered(attempt);
+              recording.then(() => resolve(dueNow));
+            });
             most = Math.max(most, underWay.size);
           }),
         failed: () => undefined,
@@ -50,7 +53,7 @@ describe('lane', () => {
   const end = async (id: string, attempt: AttemptRecord | null, dueNow = false): Promise<void> => {
     const resolve = underWay.get(id)!;
     underWay.delete(id);
-    resolve({ attempt, dueNow });
+    resolve(attempt, dueNow);
     await settle();
   };
   const settle = async (): Promise<void> => {
@@ -65,6 +68,7 @@ describe('lane', () => {
     leasesHold = true;
     away = false;
     ended = 0;
+    recording = Promise.resolve();
     slots = new SendSlots();
   });
 
@@ -152,6 +156,20 @@ describe('lane', () => {
     slots.giveBack('other', ANSWERED);
     await done;
     expect(nextCalled).toBe(true);
+  });
+
+  it('sends on while answers wait to be recorded, claims ahead, and ends only when all are', async () => {
+    due = ids(150);
+    let recorded!: () => void;
+    recording = new Promise((resolve) => (recorded = resolve));
+    const done = lane().run();
+    await settle();
+    expect(due).toHaveLength(22);
+    for (let n = 0; n < 150; n += 1) await end(String(n), ANSWERED);
+    expect([most, due.length, ended]).toEqual([16, 0, 0]);
+    recorded();
+    await done;
+    expect(ended).toBe(1);
   });
 
   it('starts nothing more when it is stopped, gives back the rest and waits for what is under way', async () => {

@@ -1,20 +1,36 @@
-import type { ClaimedDelivery, DeliveryTable } from './delivery-table.js';
-import type { Delivered } from './delivery-sender.js';
+import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
 import type { SendSlots } from './send-slots.js';
+
+/** The next deliveries are claimed when no more than these are left to be sent, so that sending need not wait for them. */
+const CLAIM_AHEAD = 64;
+/** Answers that may wait to be recorded while more is claimed. */
+const UNRECORDED = 512;
 
 /** What a lane works with. */
 export interface LaneParts {
   readonly table: Pick<DeliveryTable, 'claim' | 'giveBack' | 'leasesHold'>;
   readonly slots: SendSlots;
-  readonly deliver: (delivery: ClaimedDelivery) => Promise<Delivered>;
+  /**
+   * Sends and records one. `answered` is told once, before the record, with the attempt or null when there was none;
+   * resolves once it is recorded to whether it is due again at once. Never rejects.
+   */
+  readonly deliver: (
+    delivery: ClaimedDelivery,
+    answered: (attempt: AttemptRecord | null) => void,
+  ) => Promise<boolean>;
   /** Told when due deliveries cannot be asked for: the database is away. */
   readonly failed: (error: Error) => void;
 }
 
-/** One endpoint's due deliveries on their way: claims while there is room, ends when nothing is due. */
+/**
+ * One endpoint's due deliveries on their way. Claims ahead of sending; an answer makes room for the next delivery, while
+ * its record travels with others. Ends when nothing is due, under way or unrecorded.
+ */
 export class Lane {
   private claimed: ClaimedDelivery[] = [];
   private underWay = 0;
+  private unrecorded = 0;
+  private claiming = false;
   private maybeDue = true;
   private stopping = false;
   private signal: (() => void) | null = null;
@@ -42,18 +58,23 @@ export class Lane {
     const { slots } = this.parts;
     while (!this.stopping) {
       if (this.mustDrop()) await this.drop();
-      if (this.wantsMore()) await this.claim();
+      if (this.wantsMore()) void this.claim();
       while (!this.mustDrop() && this.claimed.length > 0 && slots.take(this.endpointId)) this.start();
       if (this.mustDrop() || this.wantsMore()) continue;
-      if (this.claimed.length === 0 && this.underWay === 0 && !this.maybeDue) break;
+      if (this.isIdle() && this.claimed.length === 0 && !this.maybeDue) break;
       // One that has deliveries under way is called back by them; one that has none waits for the slots of others.
-      if (this.underWay === 0) slots.wait(this.endpointId, () => this.signal?.());
+      if (this.isIdle()) slots.wait(this.endpointId, () => this.signal?.());
       await this.somethingChanged();
     }
+    while (this.claiming) await this.somethingChanged();
     await this.drop();
-    while (this.underWay > 0) await this.somethingChanged();
+    while (!this.isIdle()) await this.somethingChanged();
     slots.leave(this.endpointId);
     this.ended();
+  }
+
+  private isIdle(): boolean {
+    return this.underWay === 0 && this.unrecorded === 0 && !this.claiming;
   }
 
   /**
@@ -68,21 +89,30 @@ export class Lane {
   }
 
   private wantsMore(): boolean {
-    return this.claimed.length === 0 && this.maybeDue && this.parts.slots.free(this.endpointId) > 0;
+    if (!this.maybeDue || this.claiming || this.unrecorded >= UNRECORDED) return false;
+    const { slots } = this.parts;
+    const ahead = slots.isSlow(this.endpointId) ? 0 : CLAIM_AHEAD;
+    return this.claimed.length <= ahead && slots.free(this.endpointId) > 0;
   }
 
   private async claim(): Promise<void> {
     const { slots, table, failed } = this.parts;
+    this.claiming = true;
     this.maybeDue = false;
     const room = slots.hold(this.endpointId);
+    let count = 0;
     try {
-      this.claimed = [...(await table.claim(this.endpointId, room))];
-      this.maybeDue ||= this.claimed.length === room;
+      const rows = await table.claim(this.endpointId, room);
+      this.claimed.push(...rows);
+      count = rows.length;
+      this.maybeDue ||= count === room;
     } catch (error) {
       // The sweeper wakes the lane when the database is back.
       failed(error as Error);
     } finally {
-      slots.letGo(room - this.claimed.length);
+      slots.letGo(room - count);
+      this.claiming = false;
+      this.signal?.();
     }
   }
 
@@ -90,12 +120,18 @@ export class Lane {
     const { slots, deliver } = this.parts;
     const delivery = this.claimed.shift()!;
     this.underWay += 1;
+    this.unrecorded += 1;
     slots.letGo(1);
-    void deliver(delivery).then(({ attempt, dueNow }) => {
+    const answered = (attempt: AttemptRecord | null): void => {
       this.underWay -= 1;
-      this.maybeDue ||= dueNow;
       slots.giveBack(this.endpointId, attempt);
       this.signal?.();
+    };
+    void deliver(delivery, answered).then((dueNow) => {
+      this.unrecorded -= 1;
+      this.maybeDue ||= dueNow;
+      // While others are under way or claimed, nobody waits for this one.
+      if (dueNow || this.underWay === 0) this.signal?.();
     });
   }
 
