@@ -20,13 +20,14 @@ import { SealingModule } from './platform/sealing/sealing.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { usersApi } from './users/http/openapi.js';
 import { UsersModule } from './users/users.module.js';
+import { deliveriesApi } from './webhooks/http/deliveries-openapi.js';
 import { webhooksApi } from './webhooks/http/openapi.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** What the OpenAPI document is made of: one fragment per context that has endpoints. */
 function apisOf(config: Config): readonly OpenApiFragment[] {
   const sandbox = [sandboxApi, onboardingApi];
-  return [usersApi, payoutsApi, webhooksApi, ...(config.mode === 'sandbox' ? sandbox : [])];
+  return [usersApi, payoutsApi, webhooksApi, deliveriesApi, ...(config.mode === 'sandbox' ? sandbox : [])];
 }
 
 /** The table of contents: what the service is made of, one line each. */

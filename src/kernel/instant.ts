@@ -1,0 +1,21 @@
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+
+/**
+ * The instant an RFC 3339 date-time stands for, cut to milliseconds; null for any other text, for a date or time that
+ * does not exist, and for what lies before 1970.
+ */
+export function parseInstant(text: string): Date | null {
+  const parts = INSTANT.exec(text);
+  if (!parts) return null;
+  const [, date, time, fraction = '', zone] = parts as unknown as [string, string, string, string?, string?];
+  const local = Date.parse(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
+  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${time}`)) return null;
+  const instant = local - offsetMs(zone!);
+  return instant < 0 ? null : new Date(instant);
+}
+
+function offsetMs(zone: string): number {
+  if (zone.toUpperCase() === 'Z') return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+}
