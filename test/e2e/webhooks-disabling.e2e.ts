@@ -1,19 +1,29 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { Database } from '../../src/platform/database/database.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { endpointsDisabled } from '../../src/platform/telemetry/metrics.js';
 import { AutomaticDisabling } from '../../src/webhooks/application/automatic-disabling.js';
+import { DisableWebhookEndpoint } from '../../src/webhooks/application/disable-webhook-endpoint.js';
+import { RequestTestDelivery } from '../../src/webhooks/application/request-test-delivery.js';
+import { UpdateWebhookEndpoint } from '../../src/webhooks/application/update-webhook-endpoint.js';
 import { EndpointsView } from '../../src/webhooks/views/endpoints.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import { eventually, WebhookWorker } from '../support/webhook-worker.js';
 
+/** Four failures disable; each delivery makes three attempts at once and one in ten minutes. */
 const settings = {
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SPAN_SECONDS: '0',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.02,600',
 };
 const masterKey = randomBytes(32).toString('hex');
+let folder: string;
 let databaseUrl: string;
 let workers: WebhookWorker[];
 let worker: WebhookWorker;
@@ -21,14 +31,16 @@ let receiver: TestReceiver;
 let merchantId: string;
 
 beforeAll(async () => {
-  databaseUrl = await testDatabaseUrl();
-  const start = () => WebhookWorker.start({ databaseUrl, masterKey, settings });
+  [databaseUrl, folder] = await Promise.all([testDatabaseUrl(), mkdtemp(join(tmpdir(), 'disabling-'))]);
+  const log = { LOG_LEVEL: 'warn', LOG_FILE: join(folder, 'log') };
+  const start = () => WebhookWorker.start({ databaseUrl, masterKey, settings: { ...settings, ...log } });
   workers = await Promise.all([start(), start()]);
   worker = workers[0]!;
 }, 60_000);
 afterAll(async () => {
   await Promise.all(workers.map((each) => each.close()));
   await dropTestDatabase(databaseUrl);
+  await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
   receiver = await TestReceiver.start();
@@ -36,37 +48,138 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const shown = (id: string) => worker.get(EndpointsView).find(merchantId, id);
-const disabled = (id: string) =>
-  eventually(async () => {
-    const endpoint = await shown(id);
-    return endpoint?.status === 'disabled' ? endpoint : null;
+const caller = () => worker.caller(merchantId);
+const register = () => worker.register(merchantId, receiver.url);
+const query = (sql: string, id: string) => worker.get(Database).query(sql, [id]);
+
+/** The endpoint as merchants see it, once that is as it is expected. */
+function shown(id: string, expected: { status?: string; failure_count?: number }) {
+  return eventually(async () => {
+    const found = await worker.get(EndpointsView).find(merchantId, id);
+    const { status = found?.status, failure_count = found?.failure_count } = expected;
+    return found?.status === status && found?.failure_count === failure_count ? found : null;
   }, 10_000);
-const counted = (id: string, count: number) =>
-  eventually(async () => ((await shown(id))?.failure_count === count ? true : null), 10_000);
+}
+
 const disablings = (id: string) =>
-  worker.get(Database).query<{ cause: string }>(
+  query(
     `select data::jsonb->>'cause' as cause from event_store.events
-       where type = 'webhook_endpoint.disabled.v1' and data::jsonb->>'endpoint_id' = $1`,
-    [id],
+     where type = 'webhook_endpoint.disabled.v1' and data::jsonb->>'endpoint_id' = $1`,
+    id,
+  );
+const counted = async (cause: string) =>
+  (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === cause)?.value ?? 0;
+
+/** Failures as a process leaves them that dies before it judges. */
+const failures = (id: string) =>
+  query(
+    `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
+     select gen_random_uuid(), 1, $1, clock_timestamp(), 1, 'retry' from generate_series(1, 4)`,
+    id,
   );
 
 describe('an endpoint that keeps failing', () => {
   it('is disabled once, whoever judges it, and what comes due then is dropped', async () => {
     receiver.answers(500);
-    const { id } = await worker.register(merchantId, receiver.url);
+    const { id } = await register();
+    const before = await counted('failing');
     await worker.publish(merchantId, 3);
-    const { disabled_cause, disabled_at, failure_count, updated_at } = await disabled(id);
-    expect(disabled_cause).toBe('failing');
-    expect(disabled_at).toBe(updated_at);
-    expect(failure_count).toBeGreaterThanOrEqual(4);
+    const endpoint = await shown(id, { status: 'disabled' });
+    expect(endpoint.disabled_cause).toBe('failing');
+    expect(endpoint.disabled_at).toBe(endpoint.updated_at);
+    expect(endpoint.failure_count).toBeGreaterThanOrEqual(4);
     await Promise.all(workers.flatMap((each) => [1, 2].map(() => each.get(AutomaticDisabling).judge([id]))));
     expect(await disablings(id)).toEqual([{ cause: 'failing' }]);
-    await worker
-      .get(Database)
-      .query('update webhooks.deliveries set due_at = now() where endpoint_id = $1', [id]);
-    const rows = await worker.settled(id, 3);
-    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['dropped']));
-    expect(await counted(id, failure_count)).toBe(true);
+    expect(await counted('failing')).toBe(before + 1);
+
+    await query('update webhooks.deliveries set due_at = now() where endpoint_id = $1', id);
+    expect(await worker.settled(id, 3)).toEqual(
+      Array.from({ length: 3 }, () => expect.objectContaining({ state: 'dropped' }) as object),
+    );
   });
+
+  it('is told of in the log, as a warning', async () => {
+    const { id } = await register();
+    await shown(id, { status: 'enabled' });
+    await failures(id);
+    await worker.get(AutomaticDisabling).judge([id]);
+    workers.forEach((each) => each.get(Log).flush());
+    const line = await eventually(async () => {
+      const lines = (await readFile(join(folder, 'log'), 'utf8')).split('\n');
+      return lines.find((each) => each.includes(id) && each.includes('endpoint disabled')) ?? null;
+    }, 5000);
+    const fields = JSON.parse(line) as Record<string, unknown>;
+    expect(fields).toMatchObject({
+      level: 'warn',
+      endpoint_id: id,
+      merchant_id: merchantId,
+      cause: 'failing',
+    });
+    expect(Date.parse(String(fields['failing_since']))).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('is disabled within a minute when its sender died before it judged', async () => {
+    const { id } = await register();
+    await shown(id, { status: 'enabled' });
+    await failures(id);
+    await shown(id, { status: 'enabled', failure_count: 4 });
+    worker.get(AutomaticDisabling).judgeAll();
+    expect((await shown(id, { status: 'disabled' })).disabled_cause).toBe('failing');
+  });
+
+  it('starts anew once the merchant enables it, also when somebody still judges its old failures', async () => {
+    const { id } = await register();
+    await shown(id, { status: 'enabled' });
+    const failingSince = new Date().toISOString();
+    await failures(id);
+    await worker.get(AutomaticDisabling).judge([id]);
+    await shown(id, { status: 'disabled', failure_count: 4 });
+    const { body } = await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
+    const cleared = { status: 'enabled', failure_count: 0, disabled_cause: null, disabled_at: null };
+    expect(JSON.parse(body)).toMatchObject({ webhook_endpoint: cleared });
+    const late = new DisableWebhookEndpoint(merchantId, id, { cause: 'failing', failingSince });
+    await worker.execute(late);
+    expect(await shown(id, { status: 'enabled', failure_count: 0 })).toMatchObject(cleared);
+    await worker.get(AutomaticDisabling).judge([id]);
+    expect(await disablings(id)).toHaveLength(1);
+    await failures(id);
+    await worker.get(AutomaticDisabling).judge([id]);
+    expect(await disablings(id)).toHaveLength(2);
+  });
+
+  it('is disabled by failures of test deliveries too, and they count on while it is disabled', async () => {
+    receiver.answers(500);
+    const { id } = await register();
+    await worker.execute(new RequestTestDelivery(caller(), id));
+    await shown(id, { status: 'enabled', failure_count: 3 });
+    await worker.execute(new RequestTestDelivery(caller(), id));
+    await shown(id, { status: 'disabled', failure_count: 6 });
+    await worker.execute(new RequestTestDelivery(caller(), id));
+    await shown(id, { status: 'disabled', failure_count: 9 });
+    expect(await disablings(id)).toHaveLength(1);
+  });
+
+  it('is not one that answers well, nor one whose failures are too old', async () => {
+    const { id } = await register();
+    await worker.publish(merchantId, 6);
+    await worker.settled(id, 6);
+    await failures(id);
+    await query(
+      `update webhooks.attempts set started_at = now() - interval '6 hours' where endpoint_id = $1`,
+      id,
+    );
+    await worker.get(AutomaticDisabling).judge([id]);
+    await shown(id, { status: 'enabled', failure_count: 0 });
+    expect(await disablings(id)).toEqual([]);
+  });
+});
+
+it('an endpoint whose receiver answers 410 is disabled at once, and says so', async () => {
+  receiver.answers(410);
+  const { id } = await register();
+  const before = await counted('gone');
+  await worker.publish(merchantId);
+  const endpoint = await shown(id, { status: 'disabled', failure_count: 1 });
+  expect(endpoint).toMatchObject({ disabled_cause: 'gone', disabled_at: endpoint.updated_at });
+  expect(await counted('gone')).toBe(before + 1);
 });

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import type { Answer, SignedClient } from '../support/signed-client.js';
+
+const PATH = '/merchants/v1/webhook_endpoints';
+
+interface Told {
+  readonly id: string;
+  readonly updated_at: string;
+  readonly failure_count: number;
+  readonly disabled_cause: string | null;
+  readonly disabled_at: string | null;
+}
+
+let app: TestApp;
+let merchant: SignedClient;
+let id: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+}, 60_000);
+afterAll(() => app.close());
+beforeEach(async () => {
+  merchant = await app.newMerchant();
+  const answer = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/hooks' } });
+  expect(told(answer)).toEqual(none);
+  ({ id } = endpointIn(answer));
+  await since(24);
+});
+
+const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
+
+/** The endpoint of the answer, the first one of a list. */
+function endpointIn(answer: Answer): Told {
+  const { webhook_endpoint, webhook_endpoints } = answer.json<{
+    webhook_endpoint?: Told;
+    webhook_endpoints?: Told[];
+  }>();
+  return (webhook_endpoint ?? webhook_endpoints?.[0])!;
+}
+
+function told(answer: Answer): Pick<Told, 'failure_count' | 'disabled_cause' | 'disabled_at'> {
+  const { failure_count, disabled_cause, disabled_at } = endpointIn(answer);
+  return { failure_count, disabled_cause, disabled_at };
+}
+
+const get = () => merchant.get(`${PATH}/${id}`);
+const patch = (webhook_endpoint: object) =>
+  merchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body: { webhook_endpoint } });
+
+/** Attempts with this outcome that began so many hours ago. */
+const attempts = (outcome: string, ...hoursAgo: number[]) =>
+  app.database.query(
+    `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
+     select gen_random_uuid(), 1, $1, now() - make_interval(secs => 3600 * hours), 1, $2
+     from unnest($3::float8[]) as hours`,
+    [id, outcome, hoursAgo],
+  );
+/** Failures count since so many hours ago. */
+const since = (hours: number) =>
+  app.database.query(
+    'update webhooks.lanes set failures_since = now() - make_interval(hours => $2) where endpoint_id = $1',
+    [id, hours],
+  );
+
+it('every answer tells of the failures within six hours, since the endpoint was enabled', async () => {
+  await attempts('retry', 5.9, 1, 6.1);
+  await attempts('exhausted', 0.1, 7);
+  await attempts('succeeded', 0.5, 0.2);
+  const three = { ...none, failure_count: 3 };
+  expect(told(await get())).toEqual(three);
+  expect(told(await merchant.get(PATH))).toEqual(three);
+  expect(told(await patch({ description: 'x' }))).toEqual(three);
+  expect(told(await merchant.post(`${PATH}/${id}/rotate_secret`))).toEqual(three);
+  await since(4);
+  expect(told(await get())).toEqual({ ...none, failure_count: 2 });
+});
+
+it('only enabling what is disabled clears them; disabling says when and why, once', async () => {
+  await attempts('retry', 1, 2);
+  expect(told(await patch({ status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
+  const answer = await patch({ status: 'disabled' });
+  const disabled = {
+    failure_count: 2,
+    disabled_cause: 'merchant',
+    disabled_at: endpointIn(answer).updated_at,
+  };
+  expect(told(answer)).toEqual(disabled);
+  expect(told(await patch({ status: 'disabled', description: 'again' }))).toEqual(disabled);
+  expect(told(await get())).toEqual(disabled);
+  expect(told(await patch({ status: 'enabled' }))).toEqual(none);
+  expect(told(await get())).toEqual(none);
+});
+
+it('counts nothing of other endpoints', async () => {
+  const other = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.4.4/' } });
+  await attempts('retry', 1);
+  expect(told(await merchant.get(`${PATH}/${endpointIn(other).id}`))).toEqual(none);
+});
