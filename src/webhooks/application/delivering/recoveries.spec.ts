@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
+import type { Lanes } from './lanes.js';
 import { Recoveries, RECOVERY_CHUNK } from './recoveries.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
@@ -25,7 +26,7 @@ beforeEach(async () => {
 });
 
 const worker = (database: Database = db.database): Recoveries =>
-  new Recoveries({ roles: ['worker'] }, database, { wake: (id) => void woken.push(id) });
+  new Recoveries({ roles: ['worker'] }, database, { wake: (id) => void woken.push(id) } as Lanes);
 
 /** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
 async function fill(

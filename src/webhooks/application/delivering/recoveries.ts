@@ -34,7 +34,7 @@ export class Recoveries implements BeforeApplicationShutdown {
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'roles'>,
     private readonly database: Database,
-    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'wake'>,
+    @Inject(Lanes) private readonly lanes: Lanes,
   ) {
     this.active = config.roles.includes('worker');
     this.work = new Wakeable(
