@@ -1,0 +1,93 @@
+import { Webhook } from 'standardwebhooks';
+import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/event-store/port.js';
+import { newId } from '../../src/kernel/ids.js';
+import type { TestApp } from './app.js';
+import type { Received } from './receiver.js';
+import type { SignedClient } from './signed-client.js';
+import { eventually } from './webhook-worker.js';
+
+/** A delivery as the API shows it. */
+export interface Delivery {
+  readonly id: string;
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly attempt_count: number;
+  readonly created_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
+}
+
+export interface DeliveryPage {
+  readonly webhook_deliveries: Delivery[];
+  readonly next_cursor: string | null;
+}
+
+/** What a merchant does with its webhooks, over HTTP; only the events come from inside. */
+export class MerchantWebhooks {
+  private readonly secrets = new Map<string, string>();
+
+  constructor(
+    private readonly app: TestApp,
+    private readonly merchant: SignedClient,
+  ) {}
+
+  path(endpointId: string): string {
+    return `/merchants/v1/webhook_endpoints/${endpointId}`;
+  }
+
+  /** The id of a new endpoint. */
+  async register(url: string): Promise<string> {
+    const answer = await this.merchant.post('/merchants/v1/webhook_endpoints', { webhook_endpoint: { url } });
+    const { id, signing_secret } = answer.json<{ webhook_endpoint: { id: string; signing_secret: string } }>()
+      .webhook_endpoint;
+    this.secrets.set(id, signing_secret);
+    return id;
+  }
+
+  async change(endpointId: string, webhook_endpoint: object): Promise<void> {
+    const answer = await this.merchant.call({
+      ...{ method: 'PATCH', path: this.path(endpointId), body: { webhook_endpoint } },
+    });
+    if (answer.status !== 200) throw new Error(answer.text);
+  }
+
+  /** The id of a test delivery. */
+  async test(endpointId: string): Promise<string> {
+    const answer = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
+    return answer.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
+  }
+
+  /** Appends `count` payout.received events of the merchant. */
+  async publish(count = 1): Promise<void> {
+    const merchant_id = this.merchant.credentials.apiKey;
+    const events = Array.from({ length: count }, (): NewEvent => ({
+      ...{ id: newId(), type: 'payout.received.v1', metadata: {} },
+      data: {
+        ...{ payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' },
+        ...{ transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1, log_index: 0 },
+        ...{ block_number: 1, received_at: new Date().toISOString() },
+      },
+    }));
+    const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    await store.commit({ appends: [{ stream: `webhook_source-${newId()}`, events, expected: 'any' }] });
+  }
+
+  async list(endpointId: string, query = ''): Promise<DeliveryPage> {
+    return (await this.merchant.get(`${this.path(endpointId)}/deliveries${query}`)).json<DeliveryPage>();
+  }
+
+  /** The endpoint's deliveries once there are `count` and none is pending. */
+  settled(endpointId: string, count: number): Promise<Delivery[]> {
+    return eventually(async () => {
+      const { webhook_deliveries: found } = await this.list(endpointId, '?page_size=1000');
+      return found.length === count && found.every(({ status }) => status !== 'pending') ? found : null;
+    }, 15_000);
+  }
+
+  /** Whether what a receiver got is signed with the endpoint's secret. */
+  verifies(endpointId: string, { headers, body }: Pick<Received, 'headers' | 'body'>): boolean {
+    new Webhook(this.secrets.get(endpointId)!).verify(body, headers as Record<string, string>);
+    return true;
+  }
+}
