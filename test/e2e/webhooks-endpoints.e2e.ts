@@ -194,6 +194,13 @@ describe('PATCH webhook_endpoints/{id}', () => {
     });
   });
 
+  it('200: null asks for all types again', async () => {
+    const { id } = await registered({ url: 'https://8.8.8.8/', event_types: ['payout.failed'] });
+    expect((await patch(id, { event_types: null })).json()).toMatchObject({
+      webhook_endpoint: { event_types: null },
+    });
+  });
+
   it('200: cannot change the secret', async () => {
     const { id } = await registered();
     const answer = await patch(id, { signing_secret: 'whsec_mine' });
@@ -210,6 +217,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
     [{ description: 'x'.repeat(256) }, 'description'],
     [{ description: '\udfff' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
+    [{ event_types: [] }, 'event_types'],
+    [{ event_types: ['payout.failed', 'payout.failed'] }, 'event_types'],
   ])('422: %j', async (changes, field) => {
     const { id } = await registered();
     const answer = await patch(id, changes);

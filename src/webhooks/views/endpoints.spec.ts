@@ -40,6 +40,15 @@ function history(): RecordedEvent[] {
       },
     ],
     ['disabled', { endpoint_id: kept, cause: 'gone', at: '2026-01-04T00:00:00.000Z' }],
+    ['disabled', { endpoint_id: deleted, cause: 'failing', at: '2026-01-04T06:00:00.000Z' }],
+    ['enabled', { endpoint_id: deleted, at: '2026-01-04T07:00:00.000Z' }],
+    [
+      'secret_rotated',
+      {
+        ...{ endpoint_id: kept, rotation_id: newId(), sealed_signing_secret: 'hidden too' },
+        ...{ former_expires_at: '2026-01-05T12:00:00.000Z', at: '2026-01-04T12:00:00.000Z' },
+      },
+    ],
     ['deleted', { endpoint_id: deleted, at: '2026-01-05T00:00:00.000Z' }],
   ];
   return events.map(([name, data], revision) => ({
@@ -59,12 +68,17 @@ const apply = (events: RecordedEvent[]) =>
 it('shows the endpoints of a merchant, however often it sees their events', async () => {
   const expected = {
     ...{ id: kept, url: 'https://example.com/2', description: null, status: 'disabled' },
-    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T00:00:00.000Z' },
+    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T12:00:00.000Z' },
     event_types: ['payout.failed'],
     ...{ failure_count: 0, disabled_cause: 'gone', disabled_at: '2026-01-04T00:00:00.000Z' },
   };
   const events = history();
-  for (const event of events) await apply([event, event]);
+  for (const event of events) {
+    await apply([event, event]);
+    if (event.type !== 'webhook_endpoint.enabled.v1') continue;
+    const none = { status: 'enabled', disabled_cause: null, disabled_at: null };
+    expect(await view.find(merchant_id, deleted)).toMatchObject(none);
+  }
   expect(await view.list(merchant_id)).toEqual([expected]);
   await apply(events);
   expect(await view.list(merchant_id)).toEqual([expected]);
