@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { ReceiverConnection } from './receiver-connection.js';
 
 const TIMEOUT_MS = 2000;
@@ -94,4 +95,67 @@ describe('a receiver that does not wait for its request', () => {
     expect((await to.post(REQUEST)).response).toEqual({ kind: 'failed', phase: 'send' });
     expect(sockets).toHaveLength(1);
   });
+});
+
+/** Whole answers, to be spoilt. */
+const ANSWERS = [
+  `${OK}content-length: 5\r\n\r\nhello`,
+  `${OK}transfer-encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nx-trailer: 1\r\n\r\n`,
+  `HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${OK}retry-after: 5\r\n\r\nuntil the end`,
+  'HTTP/1.1 503 Later\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\ncontent-length: 0\r\n\r\n',
+];
+
+/** One of them with bytes changed, left out, doubled or put in, and sent in pieces. */
+const spoilt = fc
+  .tuple(
+    fc.constantFrom(...ANSWERS),
+    fc.array(
+      fc.tuple(fc.nat(150), fc.nat(3), fc.constantFrom('\0', '\r', '\n', ' ', ':', '0', 'f', '-', '\xff')),
+      {
+        maxLength: 4,
+      },
+    ),
+    fc.nat(150),
+  )
+  .map(([answer, changes, cut]) => {
+    let bytes = answer;
+    for (const [at, kind, put] of changes) {
+      const left = bytes.slice(0, at);
+      const rest = [put + bytes.slice(at + 1), bytes.slice(at + 1), bytes.slice(at, at + 9), put][kind]!;
+      bytes = left + rest + (kind < 2 ? '' : bytes.slice(at));
+    }
+    return [bytes.slice(0, cut), bytes.slice(cut)] as const;
+  });
+
+it('whatever comes back, the attempt ends at once, over one connection, with a status or a class of failure', async () => {
+  let pieces: readonly [string, string] = ['', ''];
+  const behave = (socket: Socket): void =>
+    void socket.once('data', () => {
+      socket.write(Buffer.from(pieces[0], 'latin1'));
+      setImmediate(() => socket.end(Buffer.from(pieces[1], 'latin1')));
+    });
+  await fc.assert(
+    fc
+      .asyncProperty(spoilt, async (drawn) => {
+        pieces = drawn;
+        const to = await connectionTo(behave);
+        const began = performance.now();
+        const { response, error, excerpt } = await to.post(REQUEST);
+        expect(performance.now() - began).toBeLessThan(TIMEOUT_MS / 2);
+        if (response.kind === 'failed') {
+          expect(['send', 'answer']).toContain(response.phase);
+          expect(error).toMatch(/^[a-z]/);
+          expect(excerpt).toBeNull();
+        } else {
+          expect(response.status).toBeGreaterThanOrEqual(200);
+          expect(excerpt!.length).toBeLessThan(200);
+        }
+        expect(sockets).toHaveLength(1);
+      })
+      .afterEach(async () => {
+        await connection.destroy();
+        server.close();
+      }),
+    { numRuns: 200 },
+  );
 });
