@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hostileAddresses, publicAddresses } from '../../../test/support/hostile-addresses.js';
+import { hostileAddresses, publicAddresses } from '../../../test/support/addresses/hostile-addresses.js';
 import { ConfigError } from '../../platform/config/settings.js';
 import { addressRefusal, parseCidrs } from './address-verdict.js';
 

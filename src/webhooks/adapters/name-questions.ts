@@ -5,8 +5,8 @@ const QUERY_MS = 2000;
 const TRIES = 2;
 /** How long the slower family may take after the other has given addresses. */
 const OTHER_FAMILY_MS = 1000;
-/** Of libuv's four threads; the rest stays free for files, zlib and the names of our own servers. */
-const THREADS = 2;
+/** libuv gives getaddrinfo two of its four threads; the other one is for the names of our own servers. */
+const THREADS = 1;
 
 /** A name without addresses. `code` is that of the resolver: ENOTFOUND, ENODATA, ESERVFAIL, ETIMEOUT... */
 export class NameUnresolved extends Error {

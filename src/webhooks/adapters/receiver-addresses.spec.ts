@@ -5,7 +5,7 @@ import {
   hostOf,
   malformedUrls,
   publicAddresses,
-} from '../../../test/support/hostile-addresses.js';
+} from '../../../test/support/addresses/hostile-addresses.js';
 import { ReceiverAddresses } from './receiver-addresses.js';
 
 const production = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: null });

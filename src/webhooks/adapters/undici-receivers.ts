@@ -5,6 +5,8 @@ import { GuardedConnector } from './guarded-connector.js';
 import { ReceiverAddresses } from './receiver-addresses.js';
 import { ReceiverConnection } from './receiver-connection.js';
 
+const NO_URL = new URL('about:blank');
+
 /**
  * Sends deliveries over kept-alive connections. Every new connection resolves the name again, has all its addresses
  * judged and goes to an address that was judged, never to the name: a name cannot change its mind in between.
@@ -24,10 +26,11 @@ export class UndiciReceivers implements Receivers, OnApplicationShutdown {
   }
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer> {
-    if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    const { protocol, origin, pathname, search } = URL.canParse(url) ? new URL(url) : NO_URL;
+    // The parsed protocol: a registered URL may say HTTPS.
+    if (!/^https?:$/.test(protocol)) {
       return { response: { kind: 'failed', phase: 'address' }, error: 'must be a valid URL', excerpt: null };
     }
-    const { origin, pathname, search } = new URL(url);
     const connection = this.kept(origin) ?? this.newConnection(origin);
     const answer = await connection.post({ path: pathname + search, headers, body });
     if (connection.usable) this.keep(connection);

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { SILENT_ADDRESS } from './hostile-names.js';
+
+/** Of the event loop: one would do. */
+const TURNS = 3;
+
+/** Listens on every address of the lab's network, with TLS on 443 and without on 80, and notes who is connected to. */
+export class LabListener {
+  /** The addresses that connections were made to, in order. */
+  private readonly reached: string[] = [];
+
+  static async start(tlsFiles: string): Promise<LabListener> {
+    const listener = new LabListener();
+    const [key, cert] = ['key.pem', 'cert.pem'].map((file) => readFileSync(join(tlsFiles, file)));
+    await Promise.all([
+      listener.serve(443, createHttpsServer({ key, cert }, listener.answer)),
+      listener.serve(80, createHttpServer(listener.answer)),
+    ]);
+    return listener;
+  }
+
+  /** What was reached since this was asked last. The kernel has connected before the listener hears of it. */
+  async taken(): Promise<string[]> {
+    for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return this.reached.splice(0);
+  }
+
+  /** A path that ends in /close ends the connection too. */
+  private readonly answer: RequestListener = (request, response) => {
+    request.resume().on('end', () => {
+      if (request.url?.endsWith('/close')) response.setHeader('connection', 'close');
+      response.writeHead(204).end();
+    });
+  };
+
+  private serve(
+    port: number,
+    server: ReturnType<typeof createHttpServer> | ReturnType<typeof createHttpsServer>,
+  ) {
+    server.on('tlsClientError', () => undefined);
+    const every: Server = createServer((socket: Socket) => {
+      socket.on('error', () => undefined);
+      const address = socket.localAddress!.replace(/^::ffff:(?=[0-9.]+$)/, '');
+      this.reached.push(address);
+      if (address === SILENT_ADDRESS) socket.resume();
+      else server.emit('connection', socket);
+    });
+    return new Promise<void>((resolve) => every.listen({ port, host: '::', backlog: 511 }, resolve));
+  }
+}

@@ -1,0 +1,71 @@
+import { LAB_HOSTS } from './hostile-names.js';
+import { publicAddresses } from './hostile-addresses.js';
+import type { OwnNetwork } from './own-network.js';
+import { fileURLToPath } from 'node:url';
+
+/** WEBHOOK_TIMEOUT_MS of the lab. */
+export const TIMEOUT_MS = 4500;
+/** For what is meant to time out. */
+export const HASTY_MS = 1500;
+export const ALLOWED_CIDRS = '10.1.0.0/16,fd00:1::/32';
+
+/** One POST through the service's own sender. */
+export interface Posted {
+  readonly url: string;
+  /** The status of the answer, or where it broke. */
+  readonly outcome: number | string;
+  readonly error: string | null;
+  readonly ms: number;
+  /** The addresses that connections were made to meanwhile. */
+  readonly reached: readonly string[];
+}
+
+/** What the lab found (lab.ts). */
+export interface LabReport {
+  /** Without a guard: `reached` or the code of the failure, by host. */
+  readonly unguarded: Readonly<
+    Record<'addresses' | 'names' | 'localhost' | 'public', Readonly<Record<string, string>>>
+  >;
+  readonly hostile: readonly Posted[];
+  readonly hostileOverHttp: readonly Posted[];
+  readonly hostileInSandbox: readonly Posted[];
+  readonly withUser: readonly Posted[];
+  readonly names: readonly Posted[];
+  readonly publicAddresses: readonly Posted[];
+  readonly publicNames: readonly Posted[];
+  readonly rebinding: {
+    readonly registration: string | null;
+    readonly registered: Posted;
+    readonly afterCheck: Posted;
+    readonly questionsOfOneConnect: number;
+    readonly everyOther: readonly Posted[];
+    readonly kept: readonly Posted[];
+    readonly turnsGood: readonly Posted[];
+    readonly stays: readonly Posted[];
+  };
+  readonly allDead: Posted;
+  readonly silence: Silence;
+  readonly silenceOfShortNames: Silence;
+  readonly allowed: readonly Posted[];
+  /** Sockets and look-ups that remain after a deadline. */
+  readonly leftovers: readonly string[];
+}
+
+/** What others get while the names of some receivers are never answered. */
+interface Silence {
+  readonly other: Posted;
+  /** One look-up of the system and one file. */
+  readonly ownMs: number;
+  readonly outcomes: readonly string[];
+  readonly silentMs: number;
+}
+
+export const LAB: OwnNetwork = {
+  script: fileURLToPath(new URL('./lab.ts', import.meta.url)),
+  hosts: LAB_HOSTS,
+  certifiedFor: [
+    ...['DNS:*.receiver.example', 'DNS:db', 'DNS:cache', 'IP:10.1.2.3', 'IP:fd00:1::1'],
+    ...publicAddresses.map((each) => `IP:${each}`),
+  ],
+  patienceMs: 120_000,
+};

@@ -1,0 +1,198 @@
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { connect, isIP } from 'node:net';
+import { ReceiverAddresses } from '../../../src/webhooks/adapters/receiver-addresses.js';
+import { UndiciReceivers } from '../../../src/webhooks/adapters/undici-receivers.js';
+import { TestDnsServer } from './dns-server.js';
+import {
+  hostileAddresses,
+  hostileUrls,
+  hostOf,
+  malformedUrls,
+  publicAddresses,
+} from './hostile-addresses.js';
+import { halfAnsweredNames, hostileNames, labZone, nameOf, publicNames } from './hostile-names.js';
+import { LabListener } from './lab-listener.js';
+import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type LabReport, type Posted } from './lab-report.js';
+
+/** The script of the lab (own-network.ts runs it): tries everything, and prints what happened. It judges nothing. */
+const listener = await LabListener.start(process.env['TLS_FILES']!);
+const dns = await TestDnsServer.start(labZone);
+
+function senderOf(
+  mode: 'production' | 'sandbox',
+  webhookAllowCidrs: string | null = null,
+  timeoutMs = TIMEOUT_MS,
+) {
+  const addresses = new ReceiverAddresses({ mode, webhookAllowCidrs });
+  return { addresses, receivers: new UndiciReceivers({ webhookTimeoutMs: timeoutMs }, addresses) };
+}
+const production = senderOf('production');
+const sandbox = senderOf('sandbox');
+const hasty = senderOf('production', null, HASTY_MS);
+const allowing = senderOf('production', ALLOWED_CIDRS);
+
+async function post({ receivers }: typeof production, url: string): Promise<Posted> {
+  const began = performance.now();
+  const { response, error } = await receivers.post(url, {}, '{}');
+  const ms = performance.now() - began;
+  const outcome = response.kind === 'answered' ? response.status : response.phase;
+  return { url, outcome, error, ms, reached: await listener.taken() };
+}
+
+async function postAll(sender: typeof production, urls: readonly string[]): Promise<Posted[]> {
+  const posted: Posted[] = [];
+  for (const url of urls) posted.push(await post(sender, url));
+  return posted;
+}
+
+/** What anyone gets who does not judge: `reached`, or the code of the failure. */
+function connected(host: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: 443, host, autoSelectFamily: false });
+    const end = (result: string): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.setTimeout(2000, () => end('timeout'));
+    socket.on('connect', () => end('reached'));
+    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}
+
+async function unguarded(hosts: readonly string[]): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const host of hosts) {
+    found[host] = await connected(host);
+    if (found[host] === 'reached' && (await listener.taken()).length === 0) found[host] = 'someone else';
+  }
+  return found;
+}
+
+const hostOfUrl = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+const hostile = [
+  ...hostileAddresses.map(([address]) => `https://${hostOf(address)}/hooks`),
+  ...hostileUrls.map(([url]) => url),
+];
+/** Refused for their form at registration; here they must not reach 127.0.0.1 either. */
+const withUser = malformedUrls
+  .map(([url]) => url)
+  .filter((url) => URL.canParse(url) && /^(https|http):$/.test(new URL(url).protocol))
+  .filter((url) => hostOfUrl(url) === '127.0.0.1');
+const names = [...hostileNames, ...halfAnsweredNames].map(({ label }) => `https://${nameOf(label)}/hooks`);
+
+async function rebinding(): Promise<LabReport['rebinding']> {
+  const url = (label: string, path = 'hooks'): string => `https://${nameOf(label)}/${path}`;
+  const questions = (label: string): number => dns.asked.get(`${nameOf(label)} A`) ?? 0;
+  const registration = await production.addresses.refusal(url('turns-bad'));
+  const registered = await post(production, url('turns-bad'));
+  const afterCheck = await post(production, url('turns-bad-after-the-check'));
+  const everyOther = await postAll(
+    production,
+    Array.from({ length: 8 }, () => url('every-other', 'close')),
+  );
+  const kept = await postAll(production, [
+    url('turns-bad-while-kept'),
+    url('turns-bad-while-kept', 'close'),
+    url('turns-bad-while-kept'),
+  ]);
+  return {
+    registration,
+    registered,
+    afterCheck,
+    questionsOfOneConnect: questions('turns-bad-after-the-check'),
+    everyOther,
+    kept,
+    turnsGood: await postAll(
+      production,
+      Array.from({ length: 2 }, () => url('bad-then-good')),
+    ),
+    stays: await postAll(
+      production,
+      Array.from({ length: 3 }, () => url('stays', 'close')),
+    ),
+  };
+}
+
+/** Another receiver, the system's own look-ups and files, while `urls` are never answered. */
+async function beside(sender: typeof production, urls: readonly string[]): Promise<LabReport['silence']> {
+  const began = performance.now();
+  const silent = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const other = await post(production, `https://${nameOf('stays')}/close`);
+  const ownBegan = performance.now();
+  await lookup(nameOf('good-a'), { family: 4 });
+  await readFile('/etc/hosts');
+  const ownMs = performance.now() - ownBegan;
+  const outcomes = (await silent).map(({ response }) =>
+    response.kind === 'failed' ? response.phase : 'answered',
+  );
+  const silentMs = performance.now() - began;
+  return { other, ownMs, outcomes, silentMs };
+}
+
+/** What deadlines leave behind: of look-ups, and of handshakes, that nobody answers. */
+async function leftovers(): Promise<string[]> {
+  const urls = ['silent.example', nameOf('all-dead')].map((host) => `https://${host}/`);
+  const before = process.getActiveResourcesInfo();
+  await Promise.all(urls.map((url) => hasty.receivers.post(url, {}, '{}')));
+  // The other ends of the connections are here too, and need a moment to hear of it.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const left = process.getActiveResourcesInfo();
+  for (const each of before) if (left.includes(each)) left.splice(left.indexOf(each), 1);
+  return left;
+}
+
+const addressesOfUrls = [...new Set(hostile.map(hostOfUrl))].filter((host) => isIP(host) > 0);
+const report: LabReport = {
+  unguarded: {
+    addresses: await unguarded(addressesOfUrls),
+    names: await unguarded(hostileNames.map(({ label }) => nameOf(label))),
+    localhost: await unguarded(['localhost', 'ip6-localhost', 'db']),
+    public: await unguarded(publicAddresses),
+  },
+  hostile: await postAll(production, hostile),
+  hostileOverHttp: await postAll(
+    production,
+    hostile.map((url) => url.replace(/^https:/, 'http:')),
+  ),
+  hostileInSandbox: await postAll(
+    sandbox,
+    hostileAddresses.map(([address]) => `http://${hostOf(address)}/hooks`),
+  ),
+  withUser: await postAll(production, withUser),
+  names: await postAll(production, names),
+  publicAddresses: await postAll(
+    production,
+    publicAddresses.map((each) => `https://${hostOf(each)}/close`),
+  ),
+  publicNames: await postAll(
+    production,
+    publicNames.map(({ label }) => `https://${nameOf(label)}/close`),
+  ),
+  rebinding: await rebinding(),
+  allDead: await post(hasty, `https://${nameOf('all-dead')}/`),
+  allowed: await postAll(
+    allowing,
+    [
+      '10.1.2.3',
+      '[fd00:1::1]',
+      'db',
+      'cache',
+      '10.2.0.1',
+      '[fd00:2::1]',
+      '[::ffff:10.1.2.3]',
+      'localhost',
+    ].map((host) => `https://${host}/hooks`),
+  ),
+  silence: await beside(
+    production,
+    Array.from({ length: 50 }, (_, index) => `https://silent-${index}.example/`),
+  ),
+  silenceOfShortNames: await beside(
+    allowing,
+    Array.from({ length: 10 }, (_, index) => `https://silent-${index}/`),
+  ),
+  leftovers: await leftovers(),
+};
+process.stdout.write(JSON.stringify(report), () => process.exit(0));
