@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { readConfig, SETTINGS } from '../../src/platform/config/config.js';
+import { registry } from '../../src/platform/telemetry/metrics.js';
+import type { DisableCause } from '../../src/webhooks/contract.js';
+import { DELIVERY_STATUSES } from '../../src/webhooks/domain/delivery-json.js';
+import { EVENT_TYPES } from '../../src/webhooks/domain/envelope.js';
+import type { FailurePhase } from '../../src/webhooks/domain/outcome.js';
+import { deliveriesApi } from '../../src/webhooks/http/deliveries-openapi.js';
+import { webhooksApi } from '../../src/webhooks/http/openapi.js';
+
+const PHASES: Readonly<Record<FailurePhase, true>> = {
+  ...{ address: true, dns: true, connect: true, tls: true },
+  ...{ send: true, answer: true, timeout: true },
+};
+const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };
+
+const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+/** What stands in code type in the first column of any table, each on its own. */
+const rows = [...guide.matchAll(/^\| `([^|]+)` \|/gm)].flatMap((match) => match[1]!.split(/`, `/));
+const config = readConfig({});
+
+describe('docs/webhooks.md', () => {
+  it.each([
+    ['event type', EVENT_TYPES],
+    ['error class', Object.keys(PHASES)],
+    ['status of a delivery', DELIVERY_STATUSES],
+    ['setting', Object.values(SETTINGS).flatMap(({ name }) => (name.startsWith('WEBHOOK_') ? [name] : []))],
+  ])('has a row for every %s', (_what, names) => {
+    expect(rows).toEqual(expect.arrayContaining([...names]));
+  });
+
+  it('names every cause of disabling, every metric of webhooks and every call', async () => {
+    for (const cause of Object.keys(CAUSES)) expect(guide).toContain(`\`${cause}\``);
+    const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
+    for (const name of metrics.filter((each) => each.includes('webhook'))) expect(guide).toContain(name);
+    for (const path of Object.keys({ ...webhooksApi.paths, ...deliveriesApi.paths })) {
+      const call = path
+        .replace('/merchants/v1', '')
+        .replace('webhook_endpoints/{id}', 'webhook_endpoints/$endpoint');
+      expect(guide).toContain(call.replace('webhook_deliveries/{id}', 'webhook_deliveries/$delivery'));
+    }
+  });
+
+  it('has the retry schedule as it is configured by default', () => {
+    const delays = config.webhookRetryScheduleSeconds;
+    const since = delays.map((_delay, index) => delays.slice(0, index + 1).reduce((sum, each) => sum + each));
+    const table = delays.map((delay, index) => `| ${index + 2} | ${span(delay)} | ${span(since[index]!)} |`);
+    expect(guide).toContain(table.join('\n'));
+    expect(guide).toContain(`| \`WEBHOOK_RETRY_SCHEDULE_SECONDS\` | ${delays.join(',')} |`);
+  });
+
+  it('has the numbers of automatic disabling and of the time-out as they are by default', () => {
+    const { webhookDisableFailures, webhookDisableWindowSeconds, webhookDisableSpanSeconds } = config;
+    expect(guide).toContain(
+      `**${webhookDisableFailures} failed attempts within ${webhookDisableWindowSeconds / 3600} hours`,
+    );
+    expect(guide).toContain(`at\nleast ${webhookDisableSpanSeconds / 60} minutes apart**`);
+    expect(guide).toContain(`| \`WEBHOOK_TIMEOUT_MS\` | ${config.webhookTimeoutMs} |`);
+  });
+});
+
+/** `5 s`, `35 min`, `2 h 35 min`, `1 day 7 h 35 min`: from an hour on to the minute. */
+function span(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
+  if (days === 1 && hours === 0 && minutes % 60 === 0) return '24 h';
+  const parts = [
+    ...(days > 0 ? [`${days} ${days === 1 ? 'day' : 'days'}`] : []),
+    ...(hours > 0 ? [`${hours} h`] : []),
+    ...(minutes % 60 > 0 ? [`${minutes % 60} min`] : []),
+  ];
+  return parts.join(' ');
+}
