@@ -18,6 +18,7 @@ import { sandboxApi } from './platform/sandbox/openapi.js';
 import { SandboxModule } from './platform/sandbox/sandbox.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { TrackingModule } from './tracking/tracking.module.js';
 import { usersApi } from './users/http/openapi.js';
 import { UsersModule } from './users/users.module.js';
 import { deliveriesApi } from './webhooks/http/deliveries-openapi.js';
@@ -51,6 +52,7 @@ export class AppModule {
         UsersModule,
         OnboardingModule.of(config),
         PayoutsModule,
+        TrackingModule,
         WebhooksModule,
         ...(config.mode === 'sandbox' ? [SandboxModule] : []),
       ],

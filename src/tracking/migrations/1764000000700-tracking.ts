@@ -1,0 +1,61 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Inbound event batches as they came, and the events made of them. Partitions are made by the partition keeper. */
+export class Tracking1764000000700 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema tracking;
+
+      -- Accepted batches, partitioned by day: the raw body stays until its events are processed and forwarded, then
+      -- goes with its partition.
+      create table tracking.batches (
+        batch_id uuid not null,
+        merchant_id uuid not null,
+        received_at timestamptz not null,
+        item_count int not null,
+        -- The request's body exactly as it was sent.
+        body bytea not null,
+        state text not null default 'accepted' check (state in ('accepted', 'processed', 'forwarded', 'failed')),
+        -- One bit per item, the first in the highest bit of the first byte: set when the item was new.
+        new_items bytea,
+        processed_at timestamptz,
+        -- When forwarding it may be tried next, and how often that failed.
+        forward_at timestamptz,
+        forward_attempts int not null default 0,
+        error text,
+        primary key (batch_id, received_at)
+      ) partition by range (received_at);
+      alter table tracking.batches alter column body set storage external;
+      create index batches_accepted on tracking.batches (merchant_id, received_at) where state = 'accepted';
+      create index batches_to_forward on tracking.batches (forward_at) where state = 'processed';
+
+      -- One row per event, partitioned by the month in which it was received.
+      create table tracking.events (
+        merchant_id uuid not null,
+        event_id uuid not null,
+        received_at timestamptz not null,
+        user_external_id text collate "C" not null,
+        event_name text collate "C" not null,
+        event_datetime timestamptz not null,
+        device_id text,
+        -- JSON text as it was sent.
+        payload text not null
+      ) partition by range (received_at);
+      -- The partition keeper gives each partition a unique index on (merchant_id, event_id); over partitions the worker
+      -- sees to it, under the lock of the merchant.
+      create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
+
+      -- What the sandbox's analytics provider was sent.
+      create table tracking.sandbox_analytics (
+        insert_id uuid primary key,
+        event jsonb not null,
+        times int not null default 1,
+        received_at timestamptz not null default clock_timestamp()
+      );
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema tracking cascade');
+  }
+}
