@@ -11,6 +11,7 @@ import { Tracking1764000000700 } from './tracking/migrations/1764000000700-track
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { WebhookCare1764000000610 } from './webhooks/migrations/1764000000610-webhook-care.js';
 import { WebhookRounds1764000000630 } from './webhooks/migrations/1764000000630-webhook-rounds.js';
+import { OneIndexOfDue1764000000650 } from './webhooks/migrations/1764000000650-one-index-of-due.js';
 import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   WebhookCare1764000000610,
   WebhookRounds1764000000630,
   Tracking1764000000700,
+  OneIndexOfDue1764000000650,
 ];

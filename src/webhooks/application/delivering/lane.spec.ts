@@ -41,7 +41,7 @@ describe('lane', () => {
           new Promise((resolve) => {
             underWay.set(delivery_id, (attempt, dueNow) => {
               answered(attempt);
-              recording.then(() => resolve(dueNow));
+              void recording.then(() => resolve(dueNow));
             });
             most = Math.max(most, underWay.size);
           }),

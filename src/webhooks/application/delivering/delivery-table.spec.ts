@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import type { Database } from '../../../platform/database/database.js';
+import { DeliveryTable } from './delivery-table.js';
+
+describe('deliveries in the hands of senders', () => {
+  let db: TestDatabase;
+  let endpointId: string;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+  beforeEach(async () => {
+    endpointId = newId();
+    await db.pool.query('truncate webhooks.deliveries, webhooks.senders');
+  });
+
+  const due = (count: number, endpoint = endpointId) =>
+    db.pool.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
+       select gen_random_uuid(), $1, gen_random_uuid(), 'payout.received', '{}', false from generate_series(1, $2)`,
+      [endpoint, count],
+    );
+  const free = async (): Promise<number> =>
+    (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
+
+  it('are free for nobody else, from the very first claim of a sender on', async () => {
+    await due(5);
+    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    expect(await one.claim(endpointId, 3)).toHaveLength(3);
+    await other.beat();
+    expect(await free()).toBe(2);
+    expect(await other.claim(endpointId, 10)).toHaveLength(2);
+  });
+
+  it('are free again when the sender was silent for too long, and it does not trust them until it was heard', async () => {
+    await due(3);
+    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    expect(one.leasesHold()).toBe(false);
+    await one.claim(endpointId, 10);
+    expect(one.leasesHold()).toBe(true);
+    await db.pool.query(`update webhooks.senders set seen_at = seen_at - interval '11 s'`);
+    await other.beat();
+    expect(await free()).toBe(3);
+  });
+
+  it('are free again when they are given back, unless somebody else holds them by now', async () => {
+    await due(3);
+    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    const claimed = await one.claim(endpointId, 10);
+    await one.giveBack(claimed.slice(0, 2));
+    expect(await free()).toBe(2);
+    await other.claim(endpointId, 10);
+    await one.giveBack(claimed);
+    expect(await free()).toBe(1);
+  });
+
+  it('are claimed at the cost of what is claimed, however much is due to this endpoint or another', async () => {
+    const small = newId();
+    await due(20_000);
+    await due(5, small);
+    await db.pool.query('analyze webhooks.deliveries');
+    const statements: { readonly sql: string; readonly params: readonly unknown[] }[] = [];
+    const recording = {
+      query: (sql: string, params: readonly unknown[]) => {
+        statements.push({ sql, params });
+        return db.database.query(sql, params);
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(recording);
+    expect(await table.claim(endpointId, 100)).toHaveLength(100);
+    expect(await table.claim(small, 100)).toHaveLength(5);
+    for (const { sql, params } of statements.filter((each) => each.sql.includes('skip locked'))) {
+      const rows = await db.database.query(`explain (analyze, timing off, summary off) ${sql}`, params);
+      const plan = rows.map((row) => Object.values(row)[0]).join('\n');
+      expect(plan).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter: [0-9]{3,}/);
+      expect(plan).toContain('using deliveries_due');
+    }
+  });
+});
