@@ -59,7 +59,7 @@ export function readOptions() {
     url: address(values, 'url'),
     publicUrl: address(values, 'public-url')?.href ?? null,
     forward: address(values, 'forward'),
-    retryAfter: values['retry-after'] ?? null,
+    retryAfter: headerText(values, 'retry-after'),
     types: values.types === undefined ? null : values.types.split(',').map((each) => each.trim()),
     port: number(values, 'port', 0, 65_535) ?? 0,
     status: number(values, 'status', 200, 599),
@@ -73,6 +73,13 @@ function number(values, name, least, most) {
   if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most)
     throw new Problem(`--${name} must be a whole number from ${least} to ${most}.`);
   return Number(value);
+}
+
+function headerText(values, name) {
+  const value = values[name];
+  if (value !== undefined && !/^[\x20-\x7e]+$/.test(value))
+    throw new Problem(`--${name} must be a line of ASCII: seconds, or an HTTP-date.`);
+  return value ?? null;
 }
 
 function address(values, name) {
