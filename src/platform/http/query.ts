@@ -1,5 +1,6 @@
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
+import { parseInstant } from '../../kernel/instant.js';
 
 /** A query string as Fastify parsed it: a parameter given twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
@@ -59,4 +60,11 @@ export function dateParameter(query: Query, name: string): string | undefined {
     : Number.NaN;
   const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
   return exists ? value : refuse(name, 'must be a date of the form YYYY-MM-DD');
+}
+
+/** An instant in RFC 3339, such as `2026-01-31T12:00:00Z`; undefined when absent. A `+` must be sent as `%2B`. */
+export function instantParameter(query: Query, name: string): Date | undefined {
+  const value = textParameter(query, name);
+  if (value === undefined) return undefined;
+  return parseInstant(value) ?? refuse(name, 'must be a date and time such as 2026-01-31T12:00:00Z');
 }

@@ -1,6 +1,7 @@
 import { problemResponse, type OpenApiFragment } from '../../platform/openapi/fragment.js';
 import { DELIVERY_STATUSES } from '../domain/delivery-json.js';
 import { EVENT_TYPES } from '../domain/envelope.js';
+import { COUNTED } from '../views/endpoint-stats.js';
 import { ATTEMPTS_SHOWN } from '../views/find-delivery.js';
 import { DEFAULT_PAGE } from './delivery-filter.js';
 
@@ -124,6 +125,23 @@ export const deliveriesApi: OpenApiFragment = {
         },
       },
     },
+    '/merchants/v1/webhook_endpoints/{id}/stats': {
+      get: {
+        operationId: 'getWebhookEndpointStats',
+        tags: TAG,
+        summary: 'How deliveries to an endpoint went',
+        description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them.`,
+        parameters: [
+          id,
+          query('since', 'RFC 3339; 24 hours ago by default, at most 30 days ago, not in the future.', time),
+        ],
+        responses: {
+          200: answer('The figures.', { webhook_endpoint_stats: schema('WebhookEndpointStats') }),
+          400: problemResponse('since is malformed, in the future or too long ago.'),
+          404: noEndpoint,
+        },
+      },
+    },
     '/merchants/v1/webhook_deliveries/{id}': {
       get: {
         operationId: 'getWebhookDelivery',
@@ -165,6 +183,33 @@ export const deliveriesApi: OpenApiFragment = {
         description: `Oldest first; after more than ${ATTEMPTS_SHOWN} the newest of them.`,
         maxItems: ATTEMPTS_SHOWN,
         items: object(attempt),
+      },
+    }),
+    WebhookEndpointStats: object({
+      webhook_endpoint_id: uuid,
+      since: { ...time, description: 'From when deliveries are counted.' },
+      truncated: {
+        type: 'boolean',
+        description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
+      },
+      deliveries: object(Object.fromEntries(DELIVERY_STATUSES.map((status) => [status, count]))),
+      attempts: object({ succeeded: count, failed: count }),
+      failures: {
+        type: 'object',
+        description:
+          'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
+        additionalProperties: count,
+      },
+      latency_ms: {
+        ...object({ p50: count, p95: count, p99: count }),
+        type: ['object', 'null'],
+        description: 'Of attempts that were answered; null when none was.',
+      },
+      pending_now: { ...count, description: `Whenever they were created; counted up to ${COUNTED}.` },
+      oldest_due_at: {
+        ...timeOrNull,
+        description:
+          'Since when the longest waiting delivery is due that is not being sent; null when none is.',
       },
     }),
     WebhookRecovery: object({ id: uuid, webhook_endpoint_id: uuid, since: time, requested_at: time }),

@@ -1,8 +1,9 @@
-import { Controller, Get, Post, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../event-store/port.js';
 import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
 import { ViewProgress } from '../../event-store/subscriptions/view-progress.js';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { parseInstant } from '../../kernel/instant.js';
 import { Database } from '../../platform/database/database.js';
@@ -15,12 +16,14 @@ import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
 import { withJsonText } from '../domain/envelope.js';
+import { endpointStats, type EndpointStats } from '../views/endpoint-stats.js';
 import { ENDPOINTS_VIEW } from '../views/endpoints.js';
 import { attemptsOf, findDelivery } from '../views/find-delivery.js';
 import { listDeliveries, type DeliveryPage } from '../views/list-deliveries.js';
 import { ownsEndpoint } from '../views/owned-endpoint.js';
 import { readDeliveryFilter } from './delivery-filter.js';
 import { RecoverWebhookEndpointBody } from './recovery.dto.js';
+import { readStatsSince } from './stats-window.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';
@@ -33,6 +36,7 @@ export class WebhookDeliveriesController {
     private readonly database: Database,
     private readonly progress: ViewProgress,
     private readonly freshness: ViewFreshness,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get('webhook_endpoints/:id/deliveries')
@@ -44,6 +48,17 @@ export class WebhookDeliveriesController {
     const filter = readDeliveryFilter(query);
     await this.requireEndpoint(merchantId, id);
     return listDeliveries(this.database, id, filter);
+  }
+
+  @Get('webhook_endpoints/:id/stats')
+  async stats(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', ENDPOINT) id: string,
+    @Query() query: QueryString,
+  ): Promise<{ webhook_endpoint_stats: EndpointStats }> {
+    const since = readStatsSince(query, this.clock.now());
+    await this.requireEndpoint(merchantId, id);
+    return { webhook_endpoint_stats: await endpointStats(this.database, id, since) };
   }
 
   /** The payload is the text that is signed, spliced in: numbers and spaces are the receiver's to see as they are. */
