@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,5 +50,28 @@ describe("Nest's log lines", () => {
     const line = await lastLine();
     expect(line).toMatchObject({ msg: 'broken', context: 'Worker' });
     expect(line['err']).toMatchObject({ type: 'TypeError', stack: expect.stringContaining('logger.spec') });
+  });
+});
+
+describe('wide lines', () => {
+  it('stand between the others in the order in which they were told, however many there are', async () => {
+    const told: string[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      if (n % 50 === 7) nest.warn(`other ${n}`);
+      else log.wideLog(`wide ${n}`, { filler: 'x'.repeat(100) });
+      told.push(n % 50 === 7 ? `other ${n}` : `wide ${n}`);
+    }
+    log.close();
+    const lines = (await readFile(join(folder, 'service.log'), 'utf8')).trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(told);
+  });
+
+  it('are in the log of a process that ends without a word', async () => {
+    const program = `
+      import { Log } from ${JSON.stringify(new URL('logger.ts', import.meta.url).href)};
+      Log.open({ logLevel: 'info', logFile: ${JSON.stringify(join(folder, 'other.log'))} }).wideLog('last words', {});
+      process.exit(0);`;
+    spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program]);
+    expect(await readFile(join(folder, 'other.log'), 'utf8')).toContain('last words');
   });
 });

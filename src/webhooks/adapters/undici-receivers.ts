@@ -1,11 +1,18 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import type { ReceiverAnswer, Receivers } from '../application/ports.js';
 import { GuardedConnector } from './guarded-connector.js';
 import { ReceiverAddresses } from './receiver-addresses.js';
 import { ReceiverConnection } from './receiver-connection.js';
 
-const NO_URL = new URL('about:blank');
+/** URLs that are remembered taken apart. */
+const MOST_TARGETS = 10_000;
+
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
 
 /**
  * Sends deliveries over kept-alive connections. Every new connection resolves the name again, has all its addresses
@@ -20,19 +27,20 @@ export class UndiciReceivers implements Receivers, OnApplicationShutdown {
   /** Connections that carry nothing now, by origin; the one that was used last is used first. */
   private readonly idle = new Map<string, ReceiverConnection[]>();
 
+  private readonly targets = new LRUCache<string, Target>({ max: MOST_TARGETS });
+
   constructor(@Inject(CONFIG) config: Pick<Config, 'webhookTimeoutMs'>, addresses: ReceiverAddresses) {
     this.timeoutMs = config.webhookTimeoutMs;
     this.connector = new GuardedConnector(addresses, this.timeoutMs);
   }
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer> {
-    const { protocol, origin, pathname, search } = URL.canParse(url) ? new URL(url) : NO_URL;
-    // The parsed protocol: a registered URL may say HTTPS.
-    if (!/^https?:$/.test(protocol)) {
+    const target = this.targetOf(url);
+    if (target === null) {
       return { response: { kind: 'failed', phase: 'address' }, error: 'must be a valid URL', excerpt: null };
     }
-    const connection = this.kept(origin) ?? this.newConnection(origin);
-    const answer = await connection.post({ path: pathname + search, headers, body });
+    const connection = this.kept(target.origin) ?? this.newConnection(target.origin);
+    const answer = await connection.post({ path: target.path, headers, body });
     if (connection.usable) this.keep(connection);
     else this.forget(connection);
     return answer;
@@ -40,6 +48,17 @@ export class UndiciReceivers implements Receivers, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.connections].map((connection) => connection.destroy()));
+  }
+
+  /** Null for what cannot be sent to. The parsed protocol counts: a registered URL may say HTTPS. */
+  private targetOf(url: string): Target | null {
+    const known = this.targets.get(url);
+    if (known !== undefined) return known;
+    const parsed = URL.canParse(url) ? new URL(url) : null;
+    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+    const target = { origin: parsed.origin, path: parsed.pathname + parsed.search };
+    this.targets.set(url, target);
+    return target;
   }
 
   private newConnection(origin: string): ReceiverConnection {

@@ -130,7 +130,8 @@ export class DeliverySender {
         : null;
     const failed = delay === null ? 'exhausted' : 'pending';
     return {
-      ...idOf(delivery),
+      delivery_id: delivery.delivery_id,
+      endpoint_id: delivery.endpoint_id,
       state: outcome === 'succeeded' ? 'succeeded' : failed,
       attempts,
       delay_ms: delay ?? 0,
