@@ -118,8 +118,8 @@ inTheLab('a name that changes its mind', () => {
   it('stays: reached each time', () => expect(rebinding.stays).toMatchObject([good, good, good]));
 });
 
-inTheLab('names and addresses that never answer', () => {
-  it('hold no other receiver up, nor look-ups of our own', () => {
+inTheLab('names and addresses', () => {
+  it('that never answer hold no other receiver up, nor look-ups of our own', () => {
     for (const { other, ownMs, outcomes, silentMs } of [found.silence, found.silenceOfShortNames]) {
       expect(other).toMatchObject({ outcome: 204 });
       expect(other.ms).toBeLessThan(500);
@@ -130,12 +130,17 @@ inTheLab('names and addresses that never answer', () => {
     expect(found.silence.outcomes).toHaveLength(50);
   });
 
-  it('are tried four at most, within the time of one request', () => {
+  it('that never answer are tried four at most, within the time of one request', () => {
     expect(found.allDead).toMatchObject({ outcome: 'timeout', reached: Array(4).fill('9.9.9.9') });
     expect(found.allDead.ms).toBeLessThan(HASTY_MS + 500);
   });
 
-  it('leave nothing behind', () => expect(found.leftovers).toEqual([]));
+  it('are asked for once, however many wait', () => expect(found.questionsOfSixteen).toBe(1));
+
+  it('leave nothing behind', () => {
+    expect(found.leftovers).toEqual([]);
+    expect(found.questionsOfSilence).toBe(1);
+  });
 });
 
 inTheLab('ranges an operator allows', () => {

@@ -1,3 +1,4 @@
+import { cidrs } from './cidrs.js';
 import {
   ConfigError,
   flag,
@@ -146,8 +147,8 @@ export const SETTINGS = {
   ),
   webhookAllowCidrs: optional(
     'WEBHOOK_ALLOW_CIDRS',
-    text,
-    'address ranges an operator allows for webhook receivers besides public ones, comma-separated.',
+    cidrs,
+    'the address ranges that webhook receivers may have besides public ones; no metadata address but as /32 or /128.',
   ),
   readYourWritesMs: setting(
     'READ_YOUR_WRITES_MS',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { hostileAddresses, publicAddresses } from '../../../test/support/addresses/hostile-addresses.js';
-import { ConfigError } from '../../platform/config/settings.js';
-import { addressRefusal, parseCidrs } from './address-verdict.js';
+import { parseCidrs } from '../../platform/config/cidrs.js';
+import { addressRefusal } from './address-verdict.js';
 
 const strict = { loopback: false, allowed: [] };
 const allowing = (list: string) => ({ loopback: false, allowed: parseCidrs(list) });
@@ -32,8 +32,8 @@ describe('the address verdict', () => {
   });
 });
 
-describe('WEBHOOK_ALLOW_CIDRS', () => {
-  it('allows what an operator names, and nothing beside it', () => {
+describe('an allowed range', () => {
+  it('allows what it holds, and nothing beside it', () => {
     const policy = allowing('10.1.0.0/16, fd00:1::/32,127.0.0.2/32');
     expect(addressRefusal('10.1.2.3', policy)).toBeNull();
     expect(addressRefusal('10.2.0.0', policy)).toMatch(/RFC 1918/);
@@ -57,30 +57,5 @@ describe('WEBHOOK_ALLOW_CIDRS', () => {
     expect(addressRefusal('2002:7f00:1::', wide)).toMatch(/6to4/);
     expect(addressRefusal('2001:0:a00:1::', wide)).toMatch(/Teredo/);
     expect(addressRefusal('::1', wide)).toBeNull();
-  });
-
-  it.each([null, '', ' , '])('is nothing when it is %j', (list) => expect(parseCidrs(list)).toEqual([]));
-
-  it.each([
-    ['nonsense', /"nonsense", which is no address range/],
-    ['10.0.0.0', /"10\.0\.0\.0", which is no address range/],
-    ['10.0.0.0/33', /no address range/],
-    ['10.0.0.0/8/8', /no address range/],
-    ['10.0.0.0/', /no address range/],
-    ['010.0.0.0/8', /no address range/],
-    ['0x0a.0.0.0/8', /no address range/],
-    ['10.1/16', /no address range/],
-    ['fe80::1%eth0/64', /no address range/],
-    ['fd00::/129', /no address range/],
-    ['0.0.0.0/0', /"0\.0\.0\.0\/0", which is wider than \/8/],
-    ['10.0.0.0/7', /wider than \/8/],
-    ['::/0', /wider than \/7/],
-    ['::ffff:10.0.0.0/104', /holds IPv4/],
-    ['64:ff9b::/96', /holds IPv4/],
-    ['2002::/16', /holds IPv4/],
-  ])('stops the boot when it holds %s', (cidr, sentence) => {
-    expect(() => parseCidrs(`10.1.0.0/16,${cidr}`)).toThrow(ConfigError);
-    expect(() => parseCidrs(`10.1.0.0/16,${cidr}`)).toThrow(sentence);
-    expect(() => parseCidrs(cidr)).toThrow(/^WEBHOOK_ALLOW_CIDRS holds/);
   });
 });

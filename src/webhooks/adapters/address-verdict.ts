@@ -1,16 +1,15 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { ConfigError } from '../../platform/config/settings.js';
+import type { AddressRange } from '../../platform/config/cidrs.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [network: Address, prefix: number];
-type Table = readonly (readonly [Range, string])[];
+type Table = readonly (readonly [AddressRange, string])[];
 
 /** What an operator allows besides public unicast. */
 export interface AddressPolicy {
   /** Sandbox mode: receivers on this machine. */
   readonly loopback: boolean;
-  readonly allowed: readonly Range[];
+  readonly allowed: readonly AddressRange[];
 }
 
 /** IPv4 that is not public unicast: IANA IPv4 special-purpose address registry, multicast and class E. */
@@ -70,14 +69,11 @@ const METADATA = [
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
 ].map((each) => ipaddr.parse(each).toString());
 
-/** The widest range an operator may allow: 10.0.0.0/8 and fc00::/7. Anything wider is a mistake. */
-const WIDEST = { ipv4: 8, ipv6: 7 };
-
 function ranges(table: Readonly<Record<string, string>>): Table {
   return Object.entries(table).map(([cidr, reason]) => [ipaddr.parseCIDR(cidr), reason] as const);
 }
 
-function within(address: Address, [network, prefix]: Range): boolean {
+function within(address: Address, [network, prefix]: AddressRange): boolean {
   return address.kind() === network.kind() && address.match(network, prefix);
 }
 
@@ -114,30 +110,4 @@ function rangeRefusal(address: Address, policy: AddressPolicy): string | null {
   const refused = table.find(([range]) => within(address, range));
   if (refused) return refused[1];
   return address.kind() === 'ipv6' && !within(address, GLOBAL_V6) ? 'is not public' : null;
-}
-
-/** Reads WEBHOOK_ALLOW_CIDRS. Throws a {@link ConfigError} whose message names the range at fault. */
-export function parseCidrs(list: string | null): readonly Range[] {
-  return (list ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-    .map((each) => {
-      const fault = cidrFault(each);
-      if (fault !== null) throw new ConfigError(`WEBHOOK_ALLOW_CIDRS holds "${each}", which ${fault}.`);
-      return ipaddr.parseCIDR(each);
-    });
-}
-
-function cidrFault(text: string): string | null {
-  const [network = '', prefix = ''] = text.split('/');
-  // isIP is stricter than ipaddr.js, which would read 010.0.0.0/8 as octal.
-  const isRange = isIP(network) !== 0 && !network.includes('%') && /^\d{1,3}$/.test(prefix);
-  if (!isRange || !ipaddr.isValidCIDR(text)) return 'is no address range (like 10.1.0.0/16 or fd00:1::/32)';
-  const range = ipaddr.parseCIDR(text);
-  const widest = WIDEST[range[0].kind()];
-  if (range[1] < widest) return `is wider than /${widest}`;
-  if (embeddedRefusal(range[0]) !== null)
-    return 'is IPv6 that holds IPv4, which is never connected to: name the IPv4 range';
-  return null;
 }

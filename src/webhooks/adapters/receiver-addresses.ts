@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { parseCidrs } from '../../platform/config/cidrs.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import type { ReceiverUrlGuard } from '../application/ports.js';
-import { addressRefusal, parseCidrs, type AddressPolicy } from './address-verdict.js';
+import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { ReceiverNames } from './receiver-names.js';
 
 /** How long a registration waits for a name to resolve; every connect resolves it again. */

@@ -125,6 +125,7 @@ const moving: Readonly<Record<string, (nth: number) => DnsAnswer>> = {
   'bad-then-good': (nth) => (nth === 0 ? BAD : GOOD),
   'every-other': (nth) => (nth % 2 === 0 ? GOOD : BAD),
   stays: () => GOOD,
+  'asked-once': () => GOOD,
   'all-dead': () => a(...Array.from({ length: 300 }, () => SILENT_ADDRESS)),
 };
 

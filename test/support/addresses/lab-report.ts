@@ -43,6 +43,10 @@ export interface LabReport {
     readonly turnsGood: readonly Posted[];
     readonly stays: readonly Posted[];
   };
+  /** DNS questions for A while sixteen connections to one name began together. */
+  readonly questionsOfSixteen: number;
+  /** The same for a name that is never answered; a second one is asked 2 s after the first, unless it was given up. */
+  readonly questionsOfSilence: number;
   readonly allDead: Posted;
   readonly silence: Silence;
   readonly silenceOfShortNames: Silence;

@@ -114,6 +114,13 @@ async function rebinding(): Promise<LabReport['rebinding']> {
   };
 }
 
+async function questionsOfSixteen(): Promise<number> {
+  const url = `https://${nameOf('asked-once')}/close`;
+  await Promise.all(Array.from({ length: 16 }, () => production.receivers.post(url, {}, '{}')));
+  await listener.taken();
+  return dns.asked.get(`${nameOf('asked-once')} A`) ?? 0;
+}
+
 /** Another receiver, the system's own look-ups and files, while `urls` are never answered. */
 async function beside(sender: typeof production, urls: readonly string[]): Promise<LabReport['silence']> {
   const began = performance.now();
@@ -171,6 +178,7 @@ const report: LabReport = {
     publicNames.map(({ label }) => `https://${nameOf(label)}/close`),
   ),
   rebinding: await rebinding(),
+  questionsOfSixteen: await questionsOfSixteen(),
   allDead: await post(hasty, `https://${nameOf('all-dead')}/`),
   allowed: await postAll(
     allowing,
@@ -194,5 +202,6 @@ const report: LabReport = {
     Array.from({ length: 10 }, (_, index) => `https://silent-${index}/`),
   ),
   leftovers: await leftovers(),
+  questionsOfSilence: dns.asked.get('silent-0.example A') ?? 0,
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

@@ -1,0 +1,37 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
+
+/** Private networks are no wider than 10.0.0.0/8 and fc00::/7; a wider range, such as 0.0.0.0/0, is a mistake. */
+const WIDEST = { ipv4: 8, ipv6: 7 };
+
+/** Ranges of a comma-separated list. Throws an Error whose message finishes the sentence "X must be ...". */
+export function parseCidrs(list: string | null): readonly AddressRange[] {
+  return (list ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+    .map((each) => {
+      const fault = faultOf(each);
+      if (fault !== null)
+        throw new Error(`a comma-separated list of address ranges, such as 10.1.0.0/16 (${each} ${fault})`);
+      return ipaddr.parseCIDR(each);
+    });
+}
+
+/** The parser of a setting: the text itself, once every range in it is one. */
+export function cidrs(text: string): string {
+  parseCidrs(text);
+  return text;
+}
+
+function faultOf(text: string): string | null {
+  const [network = '', prefix = ''] = text.split('/');
+  // isIP is stricter than ipaddr.js, which would read 010.0.0.0/8 as octal.
+  const isRange = isIP(network) !== 0 && !network.includes('%') && /^\d{1,3}$/.test(prefix);
+  if (!isRange || !ipaddr.isValidCIDR(text)) return 'is no address range';
+  const range = ipaddr.parseCIDR(text);
+  const widest = WIDEST[range[0].kind()];
+  return range[1] < widest ? `is wider than /${widest}` : null;
+}
