@@ -77,12 +77,13 @@ async function listenAs(merchant, options, { url }, desk, Webhook) {
 function invite({ forward: to, status, delay, test }, ending) {
   const ways = [
     ...(to ? [`passed on to ${to.href}`] : []),
-    ...(status ? [`answered with ${status}`] : []),
+    ...(status && !to ? [`answered with ${status}`] : []),
     ...(delay > 0 ? [`answered after ${elapsed(delay)}`] : []),
   ];
-  const how = ways.length > 0 ? ` They are ${ways.join(' and ')}.` : '';
-  const hint = test ? '' : ' npm run demo in another shell makes some.';
-  say(`\n  Waiting for deliveries.${how}${hint} ${ending}.\n`);
+  say(`\n  Waiting for deliveries. ${ending}.`);
+  if (ways.length > 0) say(`  ${dim(`They are ${ways.join(' and ')}.`)}`);
+  else if (!test) say(`  ${dim('npm run demo in another shell makes some.')}`);
+  say();
 }
 
 async function findMerchant(options) {

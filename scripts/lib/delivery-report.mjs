@@ -33,7 +33,7 @@ export function envelopeFacts(text) {
 /**
  * One delivery for people.
  * @param arrival `{at: Date, id, attempt, type, occurredAt, reason: null when genuine, text, bytes}`
- * @param answer `{status, error, via: URL forwarded to or null, tookMs, delayMs}`
+ * @param answer `{status, error, via: URL it was passed on to or null, tookMs}`
  */
 export function showDelivery(arrival, answer) {
   const { at, id, attempt, type, reason, text, bytes } = arrival;
@@ -44,8 +44,9 @@ export function showDelivery(arrival, answer) {
   say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
   if (!genuine) say(`    ${red(printable(reason))}`);
   say(
-    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, answered `)}${answered(answer)}`,
+    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, answered `)}${statusOf(answer)}`,
   );
+  if (answer.via !== null) say(`    ${passedOn(answer)}`);
   for (const line of bodyLines(text)) say(`    ${line}`);
   say();
 }
@@ -73,12 +74,13 @@ function age({ at, occurredAt, reason }) {
   return reason === null && after >= 0 ? `, ${elapsed(after)} after it occurred` : '';
 }
 
-function answered({ status, error, via, tookMs, delayMs }) {
-  const shown = status >= 200 && status < 300 ? green(status) : red(status);
-  const late = delayMs > 0 ? dim(` after ${elapsed(delayMs)}`) : '';
-  if (via === null) return `${shown}${late}`;
-  const heard = error ? red(`which does not answer (${error})`) : dim(`in ${elapsed(tookMs)}`);
-  return `${shown}${late} ${dim(`by ${via.href}`)} ${heard}`;
+function statusOf({ status }) {
+  return status >= 200 && status < 300 ? green(status) : red(status);
+}
+
+function passedOn({ via, error, tookMs }) {
+  const heard = error ? red(`does not answer (${error})`) : dim(`answered in ${elapsed(tookMs)}`);
+  return `${dim('→')} ${via.href} ${heard}`;
 }
 
 function bodyLines(text) {
