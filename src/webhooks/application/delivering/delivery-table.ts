@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/database/database.js';
+import { GroupCall } from '../../../platform/group-call.js';
 import type { FailurePhase, Outcome } from '../../domain/outcome.js';
-import { GroupCall } from './group-call.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../../platform/database/database.js';
+import { GroupCall } from '../../../platform/group-call.js';
 import type { FormerSecret } from '../lane-states.js';
-import { GroupCall } from './group-call.js';
 
 /** How old the last look at an endpoint may be when something is sent to it. */
 export const FRESH_MS = 20;
