@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/platform/sandbox/processes.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { sandboxFolderOf } from '../support/listener.js';
+import { specFolder } from '../support/run-folder.js';
+import { systemProgram } from '../support/system-program.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const missing = ['bash', 'curl', 'openssl', 'python3'].filter((each) => systemProgram(each) === null);
+
+(missing.length > 0 ? describe.skip : describe)('the commands of docs/webhooks.md', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  it('do what it says, one after the other, pasted into a shell', async () => {
+    const folder = specFolder('guide');
+    renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
+    symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
+    const port = String(await freePort());
+    const { said, errors, code } = await bash(commands().replaceAll('8080', port), folder);
+    expect([code, errors]).toEqual([0, '']);
+    expect(said).not.toContain('"about:blank"');
+    for (const shown of ['signing_secret', 'failure_count', 'next_cursor', 'attempts', 'webhook_recovery'])
+      expect(said).toContain(`"${shown}"`);
+    expect(said).toMatch(/^204 \S{36} \{"id":/m);
+    expect(said).toContain('"error_class":"connect"');
+  }, 60_000);
+});
+
+/** Every block of bash in the guide; those in a list are indented. */
+function commands(): string {
+  const guide = readFileSync(join(ROOT, 'docs', 'webhooks.md'), 'utf8');
+  const blocks = [...guide.matchAll(/^( *)```bash\n([\s\S]*?)^ *```$/gm)];
+  return blocks.map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
+}
+
+function bash(script: string, cwd: string): Promise<{ said: string; errors: string; code: number | null }> {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    ...{ cwd, env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [said, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ said, errors, code })));
+}
