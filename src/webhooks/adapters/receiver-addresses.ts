@@ -9,6 +9,8 @@ import { ReceiverNames } from './receiver-names.js';
 /** How long a registration waits for a name to resolve; every connect resolves it again. */
 const REGISTRATION_LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
+/** A DNS answer may hold thousands, and judging them all would cost everyone else some 100 ms. */
+const MAX_ADDRESSES = 512;
 
 /** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -63,6 +65,8 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
   }
 
   private judged(host: string, addresses: readonly string[]): readonly string[] {
+    if (addresses.length > MAX_ADDRESSES)
+      throw new AddressRefused(`${host} resolves to more than ${MAX_ADDRESSES} addresses`);
     for (const address of addresses) {
       const refusal = addressRefusal(address, this.policy);
       if (refusal === null) continue;

@@ -5,7 +5,8 @@ export const nameOf = (label: string): string => `${label}${SUFFIX}`;
 
 const a = (...addresses: string[]): DnsRecord[] => addresses.map((data) => ({ type: 'A', data }));
 const aaaa = (...addresses: string[]): DnsRecord[] => addresses.map((data) => ({ type: 'AAAA', data }));
-const hundreds = Array.from({ length: 300 }, (_, index) => `9.0.${index >> 8}.${index & 255}`);
+const thousands = Array.from({ length: 2000 }, (_, index) => `9.0.${index >> 8}.${index & 255}`);
+const hundreds = thousands.slice(0, 300);
 
 /** `name` is another name of `last`, over as many steps as there are names. */
 function chain(last: DnsRecord, ...names: string[]): DnsRecord[] {
@@ -45,6 +46,7 @@ export const hostileNames: readonly (LabName & { readonly reason: RegExp })[] = 
     reason: /10\.0\.0\.1/,
   },
   { label: 'last-of-hundreds', A: a(...hundreds, '10.0.0.1'), AAAA: [], reason: /10\.0\.0\.1/ },
+  { label: 'thousands', A: a(...thousands), AAAA: [], reason: /more than 512 addresses/ },
   { label: 'last-of-both', A: a(...hundreds), AAAA: aaaa('2000::1', '2000::2', '::1'), reason: /loopback/ },
   {
     label: 'cname',
