@@ -1,15 +1,17 @@
 import { expect, test } from '@jest/globals';
+import { deliveries } from '../chaos/suites/deliveries.js';
 import { failpoints } from '../chaos/suites/failpoints.js';
+import { fairness } from '../chaos/suites/fairness.js';
 import { races } from '../chaos/suites/races.js';
 import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
-import type { Suite } from '../chaos/support/suite.js';
+import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
 
 /** The suites of docs/chaos.md at their smallest; `npm run chaos` runs them at length. */
-async function hold(suite: Suite, count: number): Promise<void> {
+async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = {}): Promise<void> {
   const verdict = new Verdict();
-  await suite({ count, verdict, say: () => undefined });
+  await suite({ count, verdict, say: () => undefined, sizes });
   expect(verdict.broken).toEqual([]);
   expect(verdict.facts).toBeGreaterThan(5);
 }
@@ -29,5 +31,17 @@ test('SIGTERM under load cuts no accepted request off', () => hold(sigterm, 1), 
 test(
   'two processes give each payout one outcome, and each transfer one payout',
   () => hold(races, 1),
+  PATIENCE_MS,
+);
+
+test(
+  'workers are killed while they deliver, and everything emitted comes',
+  () => hold(deliveries, 2, { deliveries: 500, endpoints: 20 }),
+  PATIENCE_MS,
+);
+
+test(
+  'endpoints that hang hold no other endpoint up',
+  () => hold(fairness, 1, { endpoints: 40, rate: 100, seconds: 4, 'timeout-ms': 2000, 'p99-ms': 2000 }),
   PATIENCE_MS,
 );

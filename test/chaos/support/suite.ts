@@ -12,7 +12,15 @@ export interface SuiteOptions {
 }
 
 /** Sizes that some suites take besides `--count`. */
-export const SIZES = ['deliveries', 'endpoints', 'rate', 'seconds', 'workers', 'timeout-ms'] as const;
+export const SIZES = [
+  'deliveries',
+  'endpoints',
+  'rate',
+  'seconds',
+  'workers',
+  'timeout-ms',
+  'p99-ms',
+] as const;
 export type Size = (typeof SIZES)[number];
 
 /** Runs one suite from nothing to nothing: it starts what it needs and stops all of it. */

@@ -12,6 +12,8 @@ import { DeliveryTable } from './delivery-table.js';
 import { Lanes } from './lanes.js';
 
 const SWEEP_MS = 1000;
+/** A sweep that took long is followed by a rest of as many times its length. */
+const REST = 10;
 
 /**
  * What makes every other loss harmless: says that this process lives, frees what dead ones held, and wakes the lanes
@@ -24,6 +26,8 @@ export class Sweeper implements OnApplicationBootstrap, BeforeApplicationShutdow
   /** Apart from the sweep: on a large table that may take longer than a silent sender is believed to live. */
   private readonly pulse: Wakeable;
   private readonly work: Wakeable;
+  /** On the clock of `performance.now()`. */
+  private restUntil = 0;
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'roles'>,
@@ -37,7 +41,10 @@ export class Sweeper implements OnApplicationBootstrap, BeforeApplicationShutdow
     );
     this.work = new Wakeable(
       async () => {
+        const began = performance.now();
         for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
+        const now = performance.now();
+        this.restUntil = now + (now - began) * REST;
       },
       (error) => this.log.warn(`sweep failed: ${(error as Error).message}`),
     );
@@ -51,7 +58,7 @@ export class Sweeper implements OnApplicationBootstrap, BeforeApplicationShutdow
   sweep(): void {
     if (!this.active) return;
     this.pulse.wake();
-    this.work.wake();
+    if (performance.now() >= this.restUntil) this.work.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
