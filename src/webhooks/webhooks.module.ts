@@ -16,6 +16,7 @@ import { LaneWaker } from './application/delivering/lane-waker.js';
 import { Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
 import { SendSlots } from './application/delivering/send-slots.js';
+import { Retention } from './application/delivering/retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
 import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
@@ -63,6 +64,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     LaneWaker,
     Sweeper,
     Recoveries,
+    Retention,
   ],
 })
 export class WebhooksModule implements OnModuleInit {

@@ -145,6 +145,12 @@ export const SETTINGS = {
     1800,
     'how far apart the first and the last of them must be at least.',
   ),
+  webhookRetentionDays: setting(
+    'WEBHOOK_RETENTION_DAYS',
+    integer(0, 36_500),
+    90,
+    'how long finished webhook deliveries and their attempts are kept; 0 keeps them all.',
+  ),
   webhookAllowCidrs: optional(
     'WEBHOOK_ALLOW_CIDRS',
     cidrs,
