@@ -156,6 +156,18 @@ export const SETTINGS = {
     cidrs,
     'the address ranges that webhook receivers may have besides public ones; no metadata address but as /32 or /128.',
   ),
+  trackingRawDays: setting(
+    'TRACKING_RAW_DAYS',
+    integer(1, 3650),
+    14,
+    'how long the bodies of event batches are kept, and longer while one of a day is not finished.',
+  ),
+  trackingRetentionMonths: setting(
+    'TRACKING_RETENTION_MONTHS',
+    integer(1, 1200),
+    25,
+    'how long events are kept, and known again when they are sent once more.',
+  ),
   readYourWritesMs: setting(
     'READ_YOUR_WRITES_MS',
     integer(0, 30_000),
