@@ -9,6 +9,7 @@ import { EVENT_TYPES } from '../../src/webhooks/domain/envelope.js';
 import type { FailurePhase } from '../../src/webhooks/domain/outcome.js';
 import { deliveriesApi } from '../../src/webhooks/http/deliveries-openapi.js';
 import { webhooksApi } from '../../src/webhooks/http/openapi.js';
+import { COUNTED } from '../../src/webhooks/views/endpoint-stats.js';
 
 const PHASES: Readonly<Record<FailurePhase, true>> = {
   ...{ address: true, dns: true, connect: true, tls: true },
@@ -17,6 +18,8 @@ const PHASES: Readonly<Record<FailurePhase, true>> = {
 const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };
 
 const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+/** Where lines are broken in prose is of no matter. */
+const prose = guide.replaceAll(/\s+/g, ' ');
 /** What stands in code type in the first column of any table, each on its own. */
 const rows = [...guide.matchAll(/^\| `([^|]+)` \|/gm)].flatMap((match) => match[1]!.split(/`, `/));
 const config = readConfig({});
@@ -51,12 +54,13 @@ describe('docs/webhooks.md', () => {
     expect(guide).toContain(`| \`WEBHOOK_RETRY_SCHEDULE_SECONDS\` | ${delays.join(',')} |`);
   });
 
-  it('has the numbers of automatic disabling and of the time-out as they are by default', () => {
+  it('has the numbers of automatic disabling, of the time-out and of statistics as they are by default', () => {
+    expect(prose).toContain(`the newest ${COUNTED.toLocaleString('en-US')} deliveries`);
     const { webhookDisableFailures, webhookDisableWindowSeconds, webhookDisableSpanSeconds } = config;
-    expect(guide).toContain(
+    expect(prose).toContain(
       `**${webhookDisableFailures} failed attempts within ${webhookDisableWindowSeconds / 3600} hours`,
     );
-    expect(guide).toContain(`at\nleast ${webhookDisableSpanSeconds / 60} minutes apart**`);
+    expect(prose).toContain(`at least ${webhookDisableSpanSeconds / 60} minutes apart**`);
     expect(guide).toContain(`| \`WEBHOOK_TIMEOUT_MS\` | ${config.webhookTimeoutMs} |`);
   });
 });
