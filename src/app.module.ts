@@ -18,6 +18,7 @@ import { sandboxApi } from './platform/sandbox/openapi.js';
 import { SandboxModule } from './platform/sandbox/sandbox.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { trackingApi } from './tracking/http/openapi.js';
 import { TrackingModule } from './tracking/tracking.module.js';
 import { usersApi } from './users/http/openapi.js';
 import { UsersModule } from './users/users.module.js';
@@ -28,7 +29,14 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 /** What the OpenAPI document is made of: one fragment per context that has endpoints. */
 function apisOf(config: Config): readonly OpenApiFragment[] {
   const sandbox = [sandboxApi, onboardingApi];
-  return [usersApi, payoutsApi, webhooksApi, deliveriesApi, ...(config.mode === 'sandbox' ? sandbox : [])];
+  return [
+    usersApi,
+    payoutsApi,
+    trackingApi,
+    webhooksApi,
+    deliveriesApi,
+    ...(config.mode === 'sandbox' ? sandbox : []),
+  ];
 }
 
 /** The table of contents: what the service is made of, one line each. */

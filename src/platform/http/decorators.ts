@@ -49,6 +49,9 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
  */
 export const AnswerTravels = (): MethodDecorator => RouteConfig({ answerTravels: true });
 
+/** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
+export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
+
 /** The body as an instance of its DTO, checked by class-validator; 422 with `errors` by leaf field otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(bodyValidation);
 

@@ -230,6 +230,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The answer goes along with the events (`@AnswerTravels()`): a repeat need not be looked up before it runs. */
     answerTravels?: boolean;
+    /** The route parses its body itself (`@BodyAsBytes()`). */
+    bodyAsBytes?: boolean;
   }
 }
 
@@ -245,7 +247,7 @@ function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
     sendProblem(reply, WRONG_MEDIA_TYPE);
     return false;
   }
-  request.body = parseJsonBody(rawBody);
+  request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
   return true;
 }
 

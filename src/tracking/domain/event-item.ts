@@ -1,0 +1,99 @@
+import { isEventDatetime, utcOf } from './event-datetime.js';
+
+/** The deepest nesting of a payload; the object itself is level 1. */
+export const PAYLOAD_MAX_DEPTH = 32;
+/** Longest event_name, user_external_id and device_id, in code points. */
+export const TEXT_MAX_LENGTH = 255;
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+/** What nearly all texts are: printable ASCII without spaces around it. Found to be so at a fraction of the cost. */
+const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
+/** Nothing that PostgreSQL or UTF-8 cannot hold. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+/** An item that {@link faultOf} finds nothing wrong with (merchant-api section 2.6). */
+export interface ValidItem {
+  readonly event_name: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly event_datetime: string;
+  readonly event_id: string;
+  readonly user_external_id: string;
+  readonly device_id?: string | null;
+}
+
+/** An item as it is compared and kept; its payload is kept as the text that was sent. */
+export interface EventItem {
+  /** Lower-case uuid. */
+  readonly eventId: string;
+  /** Trimmed and in lower case. */
+  readonly eventName: string;
+  /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
+  readonly eventDatetime: string;
+  /** Trimmed. */
+  readonly userExternalId: string;
+  /** As it was sent. */
+  readonly deviceId: string | null;
+}
+
+/** The first thing that is wrong with an item, beginning with ` ` or `.field`; null when it is valid. */
+export function faultOf(item: unknown): string | null {
+  if (!isObject(item)) return ' must be an object';
+  const name = textFault(item['event_name']);
+  if (name !== null) return `.event_name ${name}`;
+  const payload = item['payload'];
+  if (!isObject(payload)) return `.payload ${missing(payload) ? 'is required' : 'must be an object'}`;
+  const datetime = item['event_datetime'];
+  if (typeof datetime !== 'string' || !isEventDatetime(datetime))
+    return `.event_datetime ${datetimeFault(datetime)}`;
+  const id = item['event_id'];
+  if (typeof id !== 'string' || !UUID_V4.test(id)) return `.event_id ${idFault(id)}`;
+  const user = textFault(item['user_external_id']);
+  if (user !== null) return `.user_external_id ${user}`;
+  const device = item['device_id'];
+  if (missing(device)) return null;
+  const wrong = textFault(device);
+  return wrong === null ? null : `.device_id ${wrong}`;
+}
+
+/** A valid item in the form in which it is compared and kept. */
+export function itemOf(item: ValidItem): EventItem {
+  return {
+    eventId: item.event_id.toLowerCase(),
+    eventName: item.event_name.trim().toLowerCase(),
+    eventDatetime: utcOf(item.event_datetime),
+    userExternalId: item.user_external_id.trim(),
+    deviceId: item.device_id ?? null,
+  };
+}
+
+function textFault(value: unknown): string | null {
+  if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
+  if (PLAIN.test(value)) return null;
+  const text = value.trim();
+  if (text === '') return 'must not be blank';
+  if (text.length > TEXT_MAX_LENGTH && [...text].length > TEXT_MAX_LENGTH)
+    return `must be at most ${TEXT_MAX_LENGTH} characters`;
+  return UNPRINTABLE.test(text) ? 'must hold no control characters' : null;
+}
+
+function datetimeFault(value: unknown): string {
+  if (missing(value)) return 'is required';
+  if (typeof value !== 'string') return 'must be a string';
+  return value.trim() === ''
+    ? 'must not be blank'
+    : 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
+}
+
+function idFault(value: unknown): string {
+  if (missing(value)) return 'is required';
+  if (typeof value !== 'string') return 'must be a string';
+  return value.trim() === '' ? 'must not be blank' : 'must be a UUID v4';
+}
+
+function missing(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
