@@ -53,6 +53,7 @@ async function welcome(sandbox) {
     ['log', `${place}/service.log`],
   ]);
   say(`\n  Try it in a second shell:  ${bold('npm run demo')}`);
+  say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
 }
 
