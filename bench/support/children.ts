@@ -5,7 +5,8 @@ import { stopProcess, until } from '../../src/platform/sandbox/processes.js';
 
 export interface ChildOptions {
   readonly name: string;
-  /** Arguments of `node`. */
+  /** `node` unless told otherwise. */
+  readonly command?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Folder of its log, created when missing. */
@@ -27,7 +28,7 @@ export class Children {
     mkdirSync(options.dir, { recursive: true });
     const log = join(options.dir, `${options.name}.log`);
     const out = openSync(log, 'a');
-    const child = spawn(process.execPath, options.args, {
+    const child = spawn(options.command ?? process.execPath, options.args, {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
       stdio: ['ignore', out, out],
     });

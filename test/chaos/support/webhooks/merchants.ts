@@ -26,7 +26,7 @@ export interface MerchantsOptions {
   readonly store: EventStore;
   readonly masterKey: string;
   readonly endpoints: number;
-  readonly urlOf: (place: number) => string;
+  readonly urlOf: (place: number, manner: Manner) => string;
   readonly mannerOf: (place: number) => Manner;
 }
 
@@ -60,13 +60,14 @@ export class Merchants {
     const registerOne = async (place: number): Promise<Hook> => {
       const merchantId = ids[Math.floor(place / ENDPOINTS_PER_MERCHANT)]!;
       const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
-      const fields = { url: urlOf(place), description: null, event_types: last ? FEW_TYPES : null };
+      const manner = mannerOf(place);
+      const fields = { url: urlOf(place, manner), description: null, event_types: last ? FEW_TYPES : null };
       const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
       const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
       const { webhook_endpoint: made } = JSON.parse(body) as {
         webhook_endpoint: { id: string; signing_secret: string };
       };
-      return { place, endpointId: made.id, merchantId, secret: made.signing_secret, manner: mannerOf(place) };
+      return { place, endpointId: made.id, merchantId, secret: made.signing_secret, manner };
     };
     const hooks: Hook[] = [];
     // Merchants side by side; the endpoints of one share a stream and come one after the other.

@@ -123,6 +123,7 @@ function answer(manner: Manner, webhookId: string, delivery: Delivery, response:
     case 'flaky':
       return stumble(webhookId, delivery, response);
     case 'hangs':
+    case 'unresolved':
       return;
     case 'drips': {
       response.writeHead(200);

@@ -9,7 +9,9 @@ export type Manner =
   /** Reads the request and never answers. */
   | 'hangs'
   /** Answers 200 and then a byte per second, without end. */
-  | 'drips';
+  | 'drips'
+  /** Has a name whose DNS servers never answer: nothing ever comes. */
+  | 'unresolved';
 
 /** One registered endpoint, at `/<place>` of the receivers. */
 export interface Hook {

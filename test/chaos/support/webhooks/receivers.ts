@@ -67,8 +67,8 @@ export class Receivers {
     return new Receivers(await Promise.all(Array.from({ length: count }, () => ReceiverProcess.start())));
   }
 
-  urlOf(place: number): string {
-    return `http://127.0.0.1:${this.at(place).port}/${place}`;
+  urlOf(place: number, host = '127.0.0.1'): string {
+    return `http://${host}:${this.at(place).port}/${place}`;
   }
 
   /** Tells each receiver process who its endpoints are. */

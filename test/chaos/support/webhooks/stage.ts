@@ -7,6 +7,7 @@ import { Merchants } from './merchants.js';
 import type { Manner } from './receiver-protocol.js';
 import { Receivers } from './receivers.js';
 import { ChaosRedis } from './redis.js';
+import { SilentDns } from './silent-dns.js';
 import { Worker } from './worker.js';
 
 const DATABASE = 'chaos';
@@ -14,7 +15,8 @@ const RECEIVER_PROCESSES = 2;
 
 export interface StageOptions {
   readonly endpoints: number;
-  readonly mannerOf: (place: number) => Manner;
+  /** `silentNames` tells whether names can be had whose DNS servers never answer. */
+  readonly mannerOf: (place: number, silentNames: boolean) => Manner;
   readonly queue: 'postgres' | 'redis';
   /** Settings of the workers. */
   readonly env: Readonly<Record<string, string>>;
@@ -32,6 +34,7 @@ export class Stage {
     readonly receivers: Receivers,
     readonly merchants: Merchants,
     readonly redis: ChaosRedis | null,
+    readonly dns: SilentDns | null,
     private readonly workerEnv: Readonly<Record<string, string>>,
   ) {}
 
@@ -39,6 +42,7 @@ export class Stage {
     const environment = await BenchEnvironment.start();
     let receivers: Receivers | null = null;
     let redis: ChaosRedis | null = null;
+    const dns = await SilentDns.start(environment.folder('dns'));
     try {
       const url = await environment.database(DATABASE);
       // Migrates; the workers find everything there.
@@ -50,16 +54,24 @@ export class Stage {
         queue === 'redis' ? ChaosRedis.start(environment.folder('redis')) : null,
       ]);
       const masterKey = randomBytes(32).toString('hex');
-      const urlOf = (place: number): string => receivers!.urlOf(place);
-      const merchants = await Merchants.register({ store, masterKey, endpoints, urlOf, mannerOf });
+      const at = receivers;
+      const merchants = await Merchants.register({
+        store,
+        masterKey,
+        endpoints,
+        mannerOf: (place) => mannerOf(place, dns !== null),
+        urlOf: (place, manner) =>
+          at.urlOf(place, manner === 'unresolved' ? `silent-${place}.example` : undefined),
+      });
       await receivers.introduce(merchants.hooks);
-      return new Stage(environment, pool, store, receivers, merchants, redis, {
+      return new Stage(environment, pool, store, receivers, merchants, redis, dns, {
         DATABASE_URL: url,
         MASTER_KEY: masterKey,
         ...(redis === null ? {} : { QUEUE_URL: redis.url }),
         ...env,
       });
     } catch (error) {
+      dns?.stop();
       await redis?.stop();
       await receivers?.stop();
       await environment.close();
@@ -68,12 +80,13 @@ export class Stage {
   }
 
   worker(name: string): Worker {
-    return new Worker(this.environment, name, this.workerEnv);
+    return new Worker(this.environment, name, this.workerEnv, this.dns);
   }
 
   async close(): Promise<void> {
     await this.environment.children.stopAll();
     await this.store.close();
+    this.dns?.stop();
     await this.redis?.stop();
     await this.receivers.stop();
     await this.environment.close();

@@ -3,6 +3,7 @@ import { lastWords, type Child } from '../../../../bench/support/children.js';
 import type { BenchEnvironment } from '../../../../bench/support/environment.js';
 import { residentMiB } from '../../../../bench/support/memory.js';
 import { freePort, until } from '../../../../src/platform/sandbox/processes.js';
+import type { SilentDns } from './silent-dns.js';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url));
 const READY_MS = 60_000;
@@ -16,6 +17,7 @@ export class Worker {
     private readonly environment: BenchEnvironment,
     private readonly name: string,
     private readonly env: Readonly<Record<string, string>>,
+    private readonly dns: SilentDns | null = null,
   ) {}
 
   /** Starts the process without waiting for it. */
@@ -25,7 +27,7 @@ export class Worker {
     this.metricsPort = port;
     this.child = this.environment.children.start({
       name: this.name,
-      args: [MAIN],
+      ...(this.dns === null ? { args: [MAIN] } : this.dns.wrapped([process.execPath, MAIN])),
       dir,
       env: {
         MODE: 'sandbox',

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { createSocket, type Socket } from 'node:dgram';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** On loopback, and nobody else's. */
+const ADDRESS = '127.0.53.53';
+
+/** A DNS server that takes every question and answers none, for processes that see an /etc/resolv.conf of their own. */
+export class SilentDns {
+  private constructor(
+    private readonly socket: Socket,
+    private readonly resolvConf: string,
+  ) {}
+
+  /** Null where mount namespaces or port 53 are not to be had: on Linux they take root. */
+  static async start(dir: string): Promise<SilentDns | null> {
+    if (spawnSync('unshare', ['-m', 'true']).status !== 0) return null;
+    const socket = createSocket('udp4');
+    const bound = await new Promise<boolean>((resolve) => {
+      socket.once('error', () => resolve(false));
+      socket.bind(53, ADDRESS, () => resolve(true));
+    });
+    if (!bound) return null;
+    mkdirSync(dir, { recursive: true });
+    const resolvConf = join(dir, 'resolv.conf');
+    writeFileSync(resolvConf, `nameserver ${ADDRESS}\n`);
+    return new SilentDns(socket, resolvConf);
+  }
+
+  /** The command, for a process that asks this server. It keeps its pid. */
+  wrapped(command: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
+    const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
+    return { command: 'unshare', args: ['-m', 'sh', '-c', script, this.resolvConf, ...command] };
+  }
+
+  stop(): void {
+    this.socket.close();
+  }
+}
