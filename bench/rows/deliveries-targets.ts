@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../src/platform/sandbox/processes.js';
 import { timed } from '../harness/measure.js';
 import type { Options } from '../harness/options.js';
@@ -53,10 +52,9 @@ export async function serviceDeliveries(
     endpoints: targets,
     deliveries: (options) => options.deliveries,
     send: async (count, receiver) => {
-      await pool.query('truncate webhooks.deliveries, webhooks.attempts');
-      const due = await insertDeliveries(pool, 'webhooks.deliveries', targets, count, SERVICE_FIELDS);
-      await settle(environment, pool, 'webhooks');
-      if (Date.now() > due) throw new Error('deliveries were due before all of them were there');
+      await fill(environment, pool, 'webhooks', (client) =>
+        insertDeliveries(client, 'webhooks.deliveries', targets, count, SERVICE_FIELDS),
+      );
       await receiver.first();
       // The sweep that woke the lanes began with its beat.
       const { rows } = await pool.query<{ began: Date }>(
@@ -128,11 +126,10 @@ async function bareTarget(
     endpoints,
     deliveries: (options) => (name === 'jobs-postgres' ? options.jobs : options.deliveries),
     send: async (count, receiver) => {
-      await pool.query('truncate deliveries, attempts');
-      const due = await insertDeliveries(pool, 'public.deliveries', endpoints, count, BARE_FIELDS);
+      await fill(environment, pool, 'public', (client) =>
+        insertDeliveries(client, 'public.deliveries', endpoints, count, BARE_FIELDS),
+      );
       if (queueUrl !== null) await post('/fill');
-      await settle(environment, pool, 'public');
-      await sleep(Math.max(0, due - Date.now()));
       let end: Promise<void> | undefined;
       const seconds = await timed(async () => {
         end = post('/run');
@@ -148,10 +145,27 @@ async function bareTarget(
 
 const BARE_FIELDS = { state: 'pending', attempts: 0, claimed: false };
 
-/** The planner knows the rows, as it does in a table that lives, and what is dirty is written out. */
-async function settle(environment: BenchEnvironment, pool: pg.Pool, schema: string): Promise<void> {
-  await pool.query(`analyze ${schema}.deliveries`);
-  await environment.checkpoint();
+/**
+ * Deliveries that become visible all at once, in tables with nothing else in them. Before that the planner knows them, as
+ * it does in a table that lives, and what is dirty is written out.
+ */
+async function fill(
+  environment: BenchEnvironment,
+  pool: pg.Pool,
+  schema: string,
+  insert: (client: pg.PoolClient) => Promise<void>,
+): Promise<void> {
+  await pool.query(`truncate ${schema}.deliveries, ${schema}.attempts`);
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await insert(client);
+    await client.query(`analyze ${schema}.deliveries`);
+    await environment.checkpoint();
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
 }
 
 async function inTable(pool: pg.Pool, schema: string, count: number): Promise<void> {

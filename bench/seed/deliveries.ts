@@ -6,9 +6,6 @@ import { envelope, withJsonText } from '../../src/webhooks/domain/envelope.js';
 
 /** Rows per insert. */
 const CHUNK = 5000;
-/** How long rows are in the table before they are due: at least this, and this much more for each of them. */
-const AHEAD_MS = 1500;
-const AHEAD_MS_EACH = 0.1;
 
 export interface SeededEndpoint {
   readonly endpoint_id: string;
@@ -55,29 +52,24 @@ export async function insertBareEndpoints(
   );
 }
 
-/**
- * Fills `table` (emptied by the caller) with `count` deliveries spread evenly over the endpoints, and resolves when
- * the rows are committed to the moment at which all of them are due.
- */
+/** Fills `table` with `count` deliveries that are due, spread evenly over the endpoints. */
 export async function insertDeliveries(
-  pool: pg.Pool,
+  client: pg.ClientBase,
   table: string,
   endpoints: readonly SeededEndpoint[],
   count: number,
   more: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  const due = Date.now() + AHEAD_MS + AHEAD_MS_EACH * count;
-  const fixed = { type: 'payout.received', due_at: new Date(due).toISOString(), ...more };
+): Promise<void> {
+  const fixed = { type: 'payout.received', due_at: new Date().toISOString(), ...more };
   const rows = Array.from({ length: count }, (_, index) => delivery(endpoints[index % endpoints.length]!));
   const names = [...Object.keys(rows[0]!), ...Object.keys(fixed)].join(', ');
   for (let from = 0; from < count; from += CHUNK) {
     const chunk = rows.slice(from, from + CHUNK).map((row) => ({ ...row, ...fixed }));
-    await pool.query(
+    await client.query(
       `insert into ${table} (${names}) select ${names} from jsonb_populate_recordset(null::${table}, $1)`,
       [JSON.stringify(chunk)],
     );
   }
-  return due;
 }
 
 function delivery({ endpoint_id, merchant_id }: SeededEndpoint): Record<string, string> {
