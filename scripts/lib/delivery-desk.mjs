@@ -1,6 +1,7 @@
 // What stands between the HTTP side and the screen of npm run webhooks:listen.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
+import { printable } from './json-text.mjs';
 import { dim, elapsed, say } from './terminal.mjs';
 import { forward, whyNotGenuine } from './webhook-receiver.mjs';
 
@@ -60,7 +61,7 @@ export class DeliveryDesk {
       attempt: genuine ? this.attempts.count(id) : 1,
     };
     if (!genuine || this.wants(arrival.type)) this.show(arrival, answer);
-    await this.answer(response, answer);
+    await this.answer(response, answer, id);
   };
 
   async answerTo(body, rawHeaders) {
@@ -83,13 +84,13 @@ export class DeliveryDesk {
     else showDelivery(arrival, answer);
   }
 
-  async answer(response, { status, headers, body, delayMs }) {
+  async answer(response, { status, headers, body, delayMs }, id) {
     const began = performance.now();
     let ended = false;
     response.on('close', () => {
       if (ended || this.closing.signal.aborted) return;
       const after = elapsed(performance.now() - began);
-      say(`  ${dim(`The sender hung up after ${after}, before it was answered.`)}\n`);
+      say(`  ${dim(`${printable(id ?? 'A request')}: the sender hung up after ${after}, unanswered.`)}\n`);
     });
     const { signal } = this.closing;
     if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);

@@ -33,18 +33,19 @@ export function envelopeFacts(text) {
 /**
  * One delivery for people.
  * @param arrival `{at: Date, id, attempt, type, occurredAt, reason: null when genuine, text, bytes}`
- * @param answer `{status, error, via: URL it was passed on to or null, tookMs}`
+ * @param answer `{status, error, via: URL it was passed on to or null, tookMs, delayMs: still to wait}`
  */
 export function showDelivery(arrival, answer) {
   const { at, id, attempt, type, reason, text, bytes } = arrival;
   const genuine = reason === null;
   const mark = genuine ? green('✓') : red('✗');
   const verdict = genuine ? green('verified') : red('not verified');
+  const late = answer.delayMs > 0 ? 'to be ' : '';
   const again = attempt > 1 ? `  ${bold(`attempt ${attempt}`)}` : '';
   say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
   if (!genuine) say(`    ${red(printable(reason))}`);
   say(
-    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, answered `)}${statusOf(answer)}`,
+    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, ${late}answered `)}${statusOf(answer)}`,
   );
   if (answer.via !== null) say(`    ${passedOn(answer)}`);
   for (const line of bodyLines(text)) say(`    ${line}`);

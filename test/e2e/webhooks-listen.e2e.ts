@@ -167,8 +167,22 @@ describe('npm run webhooks:listen', () => {
     expect((await endpoints(client)).map(({ id }) => id)).not.toContain(first!.id);
   });
 
+  it('says that a sender gave up waiting, and does not wait itself when it is to end', async () => {
+    const secret = newSecret();
+    const listener = listen('--secret', secret, '--delay', '60000');
+    const url = await listener.ready();
+    const sent = (signal?: AbortSignal): Promise<unknown> =>
+      fetch(url, { method: 'POST', headers: genuine(secret, '{}'), body: '{}', signal }).catch(() => null);
+    await sent(AbortSignal.timeout(200));
+    await listener.says('m-1: the sender hung up after 0.');
+    const waiting = sent();
+    await listener.says('attempt 2');
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect(await waiting).toBeNull();
+  });
+
   it('only verifies with --secret, by whichever of several fits', async () => {
-    const secrets = [1, 2].map(() => `whsec_${randomBytes(32).toString('base64')}`);
+    const secrets = [newSecret(), newSecret()];
     const nowhere = new Listener(specFolder('no-sandbox'), [
       '--json',
       ...secrets.flatMap((each) => ['--secret', each]),
@@ -177,10 +191,7 @@ describe('npm run webhooks:listen', () => {
     const url = await nowhere.ready();
     const body = '{"type":"payout.received","n":12345678901234567890,\n "e":{ } }';
     for (const secret of secrets) {
-      const at = new Date();
-      const signature = `v2,abc ${new Webhook(secret).sign('m-1', at, body)}`;
-      const timestamp = String(Math.floor(at.getTime() / 1000));
-      const headers = { 'webhook-id': 'm-1', 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+      const headers = genuine(secret, body);
       expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
     }
     expect(await nowhere.printed(2)).toMatchObject([{ attempt: 1 }, { attempt: 2, verified: true }]);
@@ -212,6 +223,18 @@ describe('npm run webhooks:listen', () => {
     expect(help.output).toContain('--forward <url>');
   });
 });
+
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/** Headers of a delivery, with an entry of a later version before the one that counts. */
+function genuine(secret: string, body: string): Record<string, string> {
+  const at = new Date();
+  return {
+    'webhook-id': 'm-1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': `v2,abc ${new Webhook(secret).sign('m-1', at, body)}`,
+  };
+}
 
 /** Headers that are all there; what they say is not genuine. */
 function signed(changed: Record<string, string>): Record<string, string> {
