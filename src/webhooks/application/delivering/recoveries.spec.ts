@@ -3,7 +3,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
 import type { Lanes } from './lanes.js';
-import { Recoveries, RECOVERY_CHUNK } from './recoveries.js';
+import { ENDPOINTS_PER_TURN, Recoveries, RECOVERY_CHUNK } from './recoveries.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
 let db: TestDatabase;
@@ -129,7 +129,7 @@ describe('a recovery', () => {
     const all = 3 * RECOVERY_CHUNK;
     await fill('dropped', all);
     const ids = [await request(), await request()];
-    for (let turn = 0; turn < 6; turn += 1) {
+    for (let turn = 0; turn < 9; turn += 1) {
       await Promise.all([worker().turn(), worker().turn()]);
       await failAnew();
     }
@@ -147,6 +147,25 @@ describe('a recovery', () => {
     expect(await recovery(id)).toEqual({ recovered: 0, open: true });
     await db.database.query(`update webhooks.deliveries set state = 'succeeded' where state = 'pending'`);
     await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: 1, open: false });
+  });
+
+  it('has its turn however many others wait for slow receivers, and whatever one merchant asks for', async () => {
+    await fill('dropped', 1);
+    const id = await request();
+    await db.database.query(
+      `with slow as (
+         insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+         select gen_random_uuid(), gen_random_uuid(), 'https://example.com', 's', 'enabled', '1'
+         from generate_series(1, $1::int) returning endpoint_id)
+       insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, accepted_at)
+       select gen_random_uuid(), endpoint_id, gen_random_uuid(), '2025-01-01', '2025-01-01'
+       from slow cross join generate_series(1, 2)`,
+      [ENDPOINTS_PER_TURN],
+    );
+    const recoveries = worker();
+    await recoveries.turn();
+    await recoveries.turn();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 

@@ -9,8 +9,8 @@ import { Lanes } from './lanes.js';
 const TURN_MS = 1000;
 /** Deliveries looked at in one transaction; also how many may be due before more are made due. */
 export const RECOVERY_CHUNK = 1000;
-/** Recoveries that get a chunk in one turn, the oldest first. */
-const RECOVERIES_PER_TURN = 100;
+/** Endpoints that get a chunk in one turn. */
+export const ENDPOINTS_PER_TURN = 100;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Recovery {
@@ -30,6 +30,8 @@ export class Recoveries implements BeforeApplicationShutdown {
   private readonly log = new Logger(Recoveries.name);
   private readonly active: boolean;
   private readonly work: Wakeable;
+  /** The last endpoint that had its turn: however many wait for slow receivers, the others have theirs. */
+  private after = FIRST_ID;
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'roles'>,
@@ -48,12 +50,14 @@ export class Recoveries implements BeforeApplicationShutdown {
     if (this.active) this.work.wake();
   }
 
-  /** One chunk of each open recovery. */
+  /** One chunk for each endpoint that is being recovered, of the oldest of its recoveries. */
   async turn(): Promise<void> {
-    const open = await this.database.query<{ recovery_id: string }>(
-      `select recovery_id from webhooks.recoveries where finished_at is null order by accepted_at limit $1`,
-      [RECOVERIES_PER_TURN],
+    const open = await this.database.query<{ recovery_id: string; endpoint_id: string }>(
+      `select distinct on (endpoint_id) recovery_id, endpoint_id from webhooks.recoveries
+       where finished_at is null and endpoint_id > $1 order by endpoint_id, accepted_at limit $2`,
+      [this.after, ENDPOINTS_PER_TURN],
     );
+    this.after = open.length < ENDPOINTS_PER_TURN ? FIRST_ID : open.at(-1)!.endpoint_id;
     for (const { recovery_id } of open) {
       const endpointId = await this.database.transaction((tx) => this.chunk(recovery_id, tx));
       if (endpointId !== null) this.lanes.wake(endpointId);
