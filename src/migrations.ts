@@ -7,6 +7,7 @@ import { RateLimits1764000000100 } from './platform/http/migrations/176400000010
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-payout-lines.js';
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
+import { Forwarding1764000000720 } from './tracking/migrations/1764000000720-forwarding.js';
 import { Tracking1764000000700 } from './tracking/migrations/1764000000700-tracking.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { WebhookCare1764000000610 } from './webhooks/migrations/1764000000610-webhook-care.js';
@@ -29,5 +30,6 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   WebhookCare1764000000610,
   WebhookRounds1764000000630,
   Tracking1764000000700,
+  Forwarding1764000000720,
   OneIndexOfDue1764000000650,
 ];

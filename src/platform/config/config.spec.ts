@@ -52,6 +52,13 @@ describe('the configuration', () => {
     expect(readConfig(production)).toMatchObject({ mode: 'production' });
   });
 
+  it('sends the key of Amplitude over HTTPS alone in production', () => {
+    const plain = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: 'http://127.0.0.1:1/' };
+    expect(() => readConfig({ ...production, ...plain })).toThrow(/^AMPLITUDE_URL must begin with https/);
+    expect(readConfig(plain)).toMatchObject({ amplitudeUrl: 'http://127.0.0.1:1/' });
+    expect(() => readConfig({ AMPLITUDE_API_KEY: 'hunter 2' })).not.toThrow(/hunter/);
+  });
+
   it.each(Object.keys(production).filter((name) => name !== 'MODE'))('misses %s in production', (name) => {
     expect(() => readConfig({ ...production, [name]: undefined })).toThrow(
       new RegExp(`^${name} must be set in production`),

@@ -168,6 +168,30 @@ export const SETTINGS = {
     25,
     'how long events are kept, and known again when they are sent once more.',
   ),
+  amplitudeApiKey: optional(
+    'AMPLITUDE_API_KEY',
+    pattern(/^[!-~]{1,200}$/, 'an API key without spaces'),
+    "the API key of the Amplitude project that gets merchants' events; without one they are kept and not passed on, in the sandbox to a table.",
+    true,
+  ),
+  amplitudeUrl: setting(
+    'AMPLITUDE_URL',
+    url('http', 'https'),
+    'https://api2.amplitude.com/2/httpapi',
+    'where Amplitude takes events; https://api.eu.amplitude.com/2/httpapi in the EU. HTTPS in production.',
+  ),
+  analyticsEventsPerSecond: setting(
+    'ANALYTICS_EVENTS_PER_SECOND',
+    integer(1, 1_000_000),
+    1000,
+    'the most events per second that are passed on to the analytics provider, by all processes together.',
+  ),
+  analyticsTimeoutMs: setting(
+    'ANALYTICS_TIMEOUT_MS',
+    integer(100, 30_000),
+    10_000,
+    'how long the analytics provider may take to answer.',
+  ),
   readYourWritesMs: setting(
     'READ_YOUR_WRITES_MS',
     integer(0, 30_000),
@@ -235,5 +259,9 @@ function requireInProduction(config: Config): void {
     if (config[key] === null) {
       throw new ConfigError(`${SETTINGS[key].name} must be set in production. It is ${SETTINGS[key].help}`);
     }
+  }
+  // The key travels in the body.
+  if (config.amplitudeApiKey !== null && !config.amplitudeUrl.startsWith('https://')) {
+    throw new ConfigError('AMPLITUDE_URL must begin with https:// in production.');
   }
 }

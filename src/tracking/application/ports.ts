@@ -1,0 +1,78 @@
+/** An event as an analytics provider gets it. */
+export interface AnalyticsEvent {
+  /** The event_id: a provider that gets it again ignores it. */
+  readonly insertId: string;
+  /** `<merchant_id>:<user_external_id>`: merchants share one project of the provider. */
+  readonly userId: string;
+  /** As the merchant sent it. */
+  readonly deviceId: string | null;
+  /** The event_name, lower-cased. */
+  readonly eventType: string;
+  /** Unix milliseconds of the event_datetime. */
+  readonly time: number;
+  /** JSON text of an object, exactly as it was sent. */
+  readonly payload: string;
+}
+
+/** Why the provider takes nothing at the moment. */
+export type AwayCause =
+  /** No connection, or none that held. */
+  | 'unreachable'
+  | 'timeout'
+  /** 5xx, or no answer that can be understood. */
+  | 'failing'
+  /** It limits the whole project. */
+  | 'rate_limited'
+  /** Somebody has to look at the settings: the key or the URL is wrong. */
+  | 'unauthorized'
+  | 'misconfigured'
+  /** It blocks this service. */
+  | 'forbidden';
+
+/** One event of a request; `index` counts the events of the request from 0. */
+export interface RefusedEvent {
+  readonly index: number;
+  /** In the provider's terms, without personal data, such as `invalid time`. */
+  readonly reason: string;
+}
+
+export interface ThrottledEvent {
+  readonly index: number;
+  /** Milliseconds in which no event of its user or device should be sent. */
+  readonly waitMs: number;
+}
+
+/** What became of one request. */
+export type SendResult =
+  /** It has all of them. */
+  | { readonly outcome: 'accepted' }
+  /** It took none because of some, at least one; the others may be sent again at once. */
+  | {
+      readonly outcome: 'parted';
+      readonly refused: readonly RefusedEvent[];
+      readonly throttled: readonly ThrottledEvent[];
+    }
+  /** Too large; a single event that is too large is refused for ever. */
+  | { readonly outcome: 'too_large' }
+  /** Something in it is not liked, and it does not say what. */
+  | { readonly outcome: 'rejected'; readonly reason: string }
+  | {
+      readonly outcome: 'away';
+      readonly cause: AwayCause;
+      /** For operators: a short sentence without secrets. */
+      readonly detail: string;
+      /** The least that it asks to be waited; null when it does not say. */
+      readonly retryAfterMs: number | null;
+    };
+
+/** The analytics provider that merchants' events are passed on to. */
+export interface Analytics {
+  readonly name: string;
+  /** The most events and bytes of one request. */
+  readonly limits: { readonly events: number; readonly bytes: number };
+  /** Sends the events, 1 or more, in one request, within a deadline. Never rejects. */
+  send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
+}
+
+/** Nest injection token of the {@link Analytics} provider; null when none is configured. */
+export const ANALYTICS = Symbol('ANALYTICS');
