@@ -206,7 +206,8 @@ describe('while one secret replaces another', () => {
 (python === null ? describe.skip : describe)('the Python receiver', () => {
   it('answers the service itself: 204 to what is genuine, 400 to what another secret signed', async () => {
     const databaseUrl = await testDatabaseUrl();
-    const worker = await WebhookWorker.start({ databaseUrl });
+    const settings = { WEBHOOK_TIMEOUT_MS: '10000' };
+    const worker = await WebhookWorker.start({ databaseUrl, settings });
     const [port, merchantId] = [await freePort(), newId()];
     const url = `http://127.0.0.1:${port}`;
     const { id, signing_secret } = await worker.register(merchantId, url);
