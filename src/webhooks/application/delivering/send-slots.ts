@@ -7,7 +7,7 @@ export const SENDS_PER_ENDPOINT = 16;
 const SENDS_PER_PROCESS = 4096;
 /** Due deliveries taken at once for one endpoint, and held by one process. */
 const CLAIM = 128;
-const HELD_PER_PROCESS = 16_384;
+const HELD_PER_PROCESS = 4096;
 /** A failure that took longer than this has held a socket for nothing. */
 const HELD_UP_MS = 1000;
 
