@@ -128,6 +128,14 @@ describe('a lane', () => {
     expect(found).toMatchObject({ status: 'deleted' });
   });
 
+  it('that is deleted is looked at only when an event names its endpoint', async () => {
+    const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
+    await after(begun, deleted);
+    const found = (each: RecordedEvent) => db.database.transaction((tx) => lanesOf([each], tx));
+    expect(await found({ ...deleted, data: { merchant_id } })).toEqual([]);
+    expect(await found(deleted)).toMatchObject([{ endpoint_id, status: 'deleted' }]);
+  });
+
   it('of an endpoint that was never registered is none', async () => {
     expect(await after(event('enabled', { at: day(2) }))).toBeUndefined();
   });

@@ -66,14 +66,22 @@ export function evolveLane(
   }
 }
 
-/** The lanes of every merchant that the events speak of. */
+/**
+ * The lanes of every merchant that the events speak of. A merchant may have deleted a hundred thousand: of those only
+ * the ones that an event names, so that one seen again does not bring its endpoint back.
+ */
 export async function lanesOf(events: readonly RecordedEvent[], tx: PoolClient): Promise<Lane[]> {
-  const merchants = [...new Set(events.map((event) => event.data['merchant_id']))];
-  const found = await tx.query<Lane>(
+  const named = (field: string): unknown[] => [
+    ...new Set(events.map(({ data }) => data[field]).filter((id) => id !== undefined)),
+  ];
+  const lanes = (where: string): string =>
     `select endpoint_id, merchant_id, url, event_types, sealed_signing_secret, former_secrets, status,
        failures_since::text, position
-     from webhooks.lanes where merchant_id = any($1::uuid[])`,
-    [merchants],
+     from webhooks.lanes where ${where}`;
+  const found = await tx.query<Lane>(
+    `${lanes(`merchant_id = any($1::uuid[]) and status <> 'deleted'`)}
+     union all ${lanes(`endpoint_id = any($2::uuid[]) and status = 'deleted'`)}`,
+    [named('merchant_id'), named('endpoint_id')],
   );
   return found.rows;
 }
