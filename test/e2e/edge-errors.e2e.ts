@@ -138,6 +138,17 @@ test('422 blames leaf fields, without their wrappers, and ignores unknown fields
   }
 });
 
+test('422 for a body of more values than any DTO has, wherever they stand; a thousand pass', async () => {
+  const path = '/merchants/v1/probe/valid';
+  const body = (extra: unknown) => edge.client().post(path, { wrapper: { url: 'x', size: 1, extra } });
+  expect((await body(Array(996).fill(1))).status).toBe(201);
+  for (const extra of [Array(997).fill(1), Array(500).fill({ a: null }), { a: Array(400_000).fill(1) }]) {
+    const answer = await body(extra);
+    expectProblem(answer, 422, 'Invalid request parameters');
+    expect(answer.json()['detail']).toBe('The request body holds more than 1000 values');
+  }
+});
+
 test('a malformed path is 400', async () => {
   expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
 });
