@@ -12,6 +12,7 @@ import { Tracking1764000000700 } from './tracking/migrations/1764000000700-track
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { WebhookCare1764000000610 } from './webhooks/migrations/1764000000610-webhook-care.js';
 import { WebhookRounds1764000000630 } from './webhooks/migrations/1764000000630-webhook-rounds.js';
+import { LaneChanges1764000000640 } from './webhooks/migrations/1764000000640-lane-changes.js';
 import { OneIndexOfDue1764000000650 } from './webhooks/migrations/1764000000650-one-index-of-due.js';
 import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
 
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Webhooks1764000000600,
   WebhookCare1764000000610,
   WebhookRounds1764000000630,
+  LaneChanges1764000000640,
   Tracking1764000000700,
   Forwarding1764000000720,
   OneIndexOfDue1764000000650,
