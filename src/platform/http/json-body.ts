@@ -31,17 +31,30 @@ function depthOf(bytes: Buffer): number {
  * the keys `__proto__` and `constructor.prototype`; `validation_failed` (422) for nesting deeper than {@link MAX_DEPTH}.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw new DomainError('bad_request', 'The request body is not valid UTF-8');
-  }
+  const text = decode(bytes);
   if (depthOf(bytes) > MAX_DEPTH) {
     throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
+  return parseText(text);
+}
+
+/** As {@link parseJsonBody}, of any depth: for who looks at it before. */
+export function parseDeepJsonBody(bytes: Buffer): unknown {
+  return parseText(decode(bytes));
+}
+
+function decode(bytes: Buffer): string {
   try {
-    return parse(text);
+    return utf8.decode(bytes);
+  } catch {
+    throw new DomainError('bad_request', 'The request body is not valid UTF-8');
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    // The search for forbidden keys costs more than the parser; both of them hold these letters, unless escaped.
+    return text.includes('proto') || text.includes('\\u') ? parse(text) : JSON.parse(text);
   } catch {
     const detail = isJson(text)
       ? 'holds a key that is not allowed (__proto__ or constructor.prototype)'

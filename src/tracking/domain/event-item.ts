@@ -66,7 +66,14 @@ export function itemOf(item: ValidItem): EventItem {
   };
 }
 
-function textFault(value: unknown): string | null {
+/** Whether the arrays and objects of a value nest no deeper than `levels`. */
+export function nestsWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => nestsWithin(each, levels - 1));
+}
+
+/** What is wrong with a name or an id; null when nothing is. */
+export function textFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
   if (PLAIN.test(value)) return null;
   const text = value.trim();
