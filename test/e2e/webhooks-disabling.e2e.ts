@@ -183,3 +183,19 @@ it('an endpoint whose receiver answers 410 is disabled at once, and says so', as
   expect(endpoint).toMatchObject({ disabled_cause: 'gone', disabled_at: endpoint.updated_at });
   expect(await counted('gone')).toBe(before + 1);
 });
+
+it.each([
+  ['enabled', () => [{ status: 'disabled' }, { status: 'enabled' }] as const],
+  ['moved', () => [{ url: `${receiver.url}/moved` }] as const],
+])('a 410 to an attempt that began before the endpoint was %s disables nothing', async (_, changes) => {
+  let answer = (): void => undefined;
+  receiver.behavior = (response) => (answer = () => response.writeHead(410).end());
+  const { id } = await register();
+  await worker.publish(merchantId);
+  await eventually(() => receiver.received[0] ?? null, 10_000);
+  for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
+  answer();
+  expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);
+  expect(await shown(id, {})).toMatchObject({ status: 'enabled', disabled_cause: null });
+  expect(await disablings(id)).not.toContainEqual({ cause: 'gone' });
+});

@@ -4,12 +4,17 @@ import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.j
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { Log } from '../../platform/telemetry/logger.js';
 import { endpointsDisabled } from '../../platform/telemetry/metrics.js';
-import { disable, disableFailing, webhookEndpoints } from '../domain/webhook-endpoints.js';
+import { disableFailing, disableGone, webhookEndpoints } from '../domain/webhook-endpoints.js';
 
 /** What led to it. */
 export type DisableReason =
-  /** The receiver answered this delivery with 410. */
-  | { readonly cause: 'gone'; readonly deliveryId: string }
+  /** The receiver answered this delivery with 410, to an attempt that went to this URL and began then (ISO 8601). */
+  | {
+      readonly cause: 'gone';
+      readonly deliveryId: string;
+      readonly attemptedUrl: string;
+      readonly attemptedAt: string;
+    }
   /** It kept failing; the oldest failure that counted began then (ISO 8601). */
   | { readonly cause: 'failing'; readonly failingSince: string };
 
@@ -40,7 +45,10 @@ export class DisableWebhookEndpointHandler implements ICommandHandler<DisableWeb
       merchantId,
       (state) =>
         reason.cause === 'gone'
-          ? disable({ ...place, cause: 'gone', at }, state)
+          ? disableGone(
+              { ...place, attempted_url: reason.attemptedUrl, attempted_at: reason.attemptedAt, at },
+              state,
+            )
           : disableFailing({ ...place, failing_since: reason.failingSince, at }, state),
       {
         metadata: {

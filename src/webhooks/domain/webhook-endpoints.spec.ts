@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../kernel/aggregate.js';
 import type { DomainError } from '../../kernel/domain-error.js';
 import {
-  disable,
   disableFailing,
+  disableGone,
   ENDPOINT_LIMIT,
   register,
   remove,
@@ -184,7 +184,10 @@ describe('changing an endpoint', () => {
 });
 
 describe('disabling an endpoint on its own account', () => {
-  const gone = (s: WebhookEndpoints) => disable({ endpoint_id: 'e-1', merchant_id, cause: 'gone', at }, s);
+  const attempt = { attempted_url: 'https://example.com/e-1', attempted_at: at };
+  const goneAfter = (change: Partial<typeof attempt>) => (s: WebhookEndpoints) =>
+    disableGone({ endpoint_id: 'e-1', merchant_id, ...attempt, ...change, at }, s);
+  const gone = goneAfter({});
   it('records the cause', () =>
     given([registered('e-1')])
       .when(gone)
@@ -201,6 +204,14 @@ describe('disabling an endpoint on its own account', () => {
   it('means nothing after deletion', () =>
     given([registered('e-1'), deleted('e-1')])
       .when(gone)
+      .then([]));
+  it('means nothing when the merchant enabled it while the attempt was under way', () =>
+    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+      .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
+      .then([]));
+  it('means nothing when the attempt went to another URL than it has now', () =>
+    given([registered('e-1')])
+      .when(goneAfter({ attempted_url: 'https://example.com/before' }))
       .then([]));
 });
 

@@ -223,15 +223,30 @@ function sameTypes(a: readonly string[] | null, b: readonly string[] | null): bo
   return a.length === b.length && a.every((type, index) => type === b[index]);
 }
 
-export interface Disable extends Of {
+interface Disable extends Of {
   readonly cause: DisableCause;
   readonly at: string;
 }
 
 /** Disabling what is disabled already, or gone, changes nothing: two deliveries may both be answered with 410. */
-export function disable(command: Disable, state: WebhookEndpoints): WebhookEndpointEvent[] {
+function disable(command: Disable, state: WebhookEndpoints): WebhookEndpointEvent[] {
   if (state.byId.get(command.endpoint_id)?.status !== 'enabled') return [];
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
+}
+
+export interface DisableGone extends Of {
+  /** Where the attempt went that was answered with 410, and when it began. */
+  readonly attempted_url: string;
+  readonly attempted_at: string;
+  readonly at: string;
+}
+
+/** A merchant who moved or enabled the endpoint while the attempt was under way is not overruled by its answer. */
+export function disableGone(command: DisableGone, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  const { attempted_url, attempted_at, ...rest } = command;
+  const endpoint = state.byId.get(command.endpoint_id);
+  if (endpoint?.url !== attempted_url || attempted_at < endpoint.enabledAt) return [];
+  return disable({ ...rest, cause: 'gone' }, state);
 }
 
 export interface DisableFailing extends Of {

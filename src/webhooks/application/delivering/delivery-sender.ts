@@ -84,7 +84,7 @@ export class DeliverySender {
     }
     const attempted = await this.observer.span(delivery, () => this.send(delivery, destination));
     const result = this.judge(delivery, attempted);
-    if (attempted.outcome === 'gone') await this.disable(delivery);
+    if (attempted.outcome === 'gone') await this.disable(delivery, destination, attempted);
     this.observer.attempted(delivery, destination.url, result);
     return result;
   }
@@ -155,8 +155,13 @@ export class DeliverySender {
   }
 
   /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. */
-  private async disable({ merchant_id, endpoint_id, delivery_id }: ClaimedDelivery): Promise<void> {
-    const reason = { cause: 'gone', deliveryId: delivery_id } as const;
+  private async disable(
+    { merchant_id, endpoint_id, delivery_id }: ClaimedDelivery,
+    { url }: Destination,
+    { startedAt }: Attempted,
+  ): Promise<void> {
+    const attempt = { attemptedUrl: url, attemptedAt: startedAt.toISOString() };
+    const reason = { cause: 'gone', deliveryId: delivery_id, ...attempt } as const;
     await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, reason));
   }
 
