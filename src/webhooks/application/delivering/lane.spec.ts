@@ -17,6 +17,7 @@ describe('lane', () => {
   let away: boolean;
   let ended: number;
   let recording: Promise<void>;
+  let afterClaim: () => void;
   let slots: SendSlots;
 
   const lane = (id = ID): Lane =>
@@ -29,6 +30,7 @@ describe('lane', () => {
             await turn();
             if (away) throw new Error('away');
             leasesHold = true;
+            afterClaim();
             return due.splice(0, room).map((delivery_id) => ({ delivery_id }) as ClaimedDelivery);
           },
           giveBack: async (rest) => {
@@ -69,6 +71,7 @@ describe('lane', () => {
     away = false;
     ended = 0;
     recording = Promise.resolve();
+    afterClaim = () => undefined;
     slots = new SendSlots();
   });
 
@@ -102,6 +105,28 @@ describe('lane', () => {
     await end('again', ANSWERED);
     await done;
   });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'misses no wake while it ends: %d microtasks after the last claim',
+    async (after) => {
+      let woken = false;
+      const one = lane();
+      afterClaim = () => {
+        afterClaim = () => undefined;
+        const wake = async (): Promise<void> => {
+          for (let n = 0; n < after; n += 1) await null;
+          due = ['new'];
+          // Who finds it ended starts another one.
+          woken = ended === 0;
+          if (woken) one.wake();
+        };
+        void wake();
+      };
+      void one.run();
+      await settle();
+      expect([...underWay.keys()]).toEqual(woken ? ['new'] : []);
+    },
+  );
 
   it('gives back what a receiver that hangs would keep waiting, and goes on one by one', async () => {
     due = ids(40);

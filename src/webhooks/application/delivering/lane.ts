@@ -66,11 +66,16 @@ export class Lane {
       if (this.isIdle()) slots.wait(this.endpointId, () => this.signal?.());
       await this.somethingChanged();
     }
+    // Nothing is waited for otherwise: a wake in between would be heard by nobody.
+    if (this.stopping) await this.drain();
+    slots.leave(this.endpointId);
+    this.ended();
+  }
+
+  private async drain(): Promise<void> {
     while (this.claiming) await this.somethingChanged();
     await this.drop();
     while (!this.isIdle()) await this.somethingChanged();
-    slots.leave(this.endpointId);
-    this.ended();
   }
 
   private isIdle(): boolean {
