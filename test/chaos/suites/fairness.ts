@@ -107,11 +107,16 @@ async function checkLateness(
   say(`from due to sent:    ${describe(sent)}`);
   say(`from due to arrived: ${describe(came)}`);
   verdict.expect(percentile(sent, 0.99) < bound, `p99 from due to sent is under ${bound} ms`, describe(sent));
+  // The receivers' own delay is in it, so that it proves less and is bounded more generously.
+  const later = 2 * bound;
   verdict.expect(
-    percentile(came, 0.99) < bound,
-    `p99 from due to arrived is under ${bound} ms`,
+    percentile(came, 0.99) < later,
+    `p99 from due to arrived is under ${later} ms`,
     describe(came),
   );
+  // Moments of sending are kept in whole milliseconds.
+  const early = judged.filter((row, n) => came[n]! < row.sent - row.due - 2);
+  verdict.none(early, 'a delivery arrived before it was sent');
 }
 
 function describe(ms: readonly number[]): string {

@@ -23,6 +23,8 @@ import { signatureHeader } from './signature.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
 const PAUSE_MS = 1000;
+/** What the system says when this process or machine has no sockets left: no receiver's fault. */
+const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 interface Attempted {
   readonly answer: ReceiverAnswer;
@@ -108,6 +110,7 @@ export class DeliverySender {
       }),
     };
     const answer = await this.receivers.post(destination.url, headers, delivery.body);
+    if (OUT_OF_SOCKETS.test(answer.error ?? '')) throw new Error(`no sockets left: ${answer.error}`);
     const durationMs = Math.round(performance.now() - began);
     return { answer, outcome: outcomeOf(answer.response), startedAt, durationMs };
   }
