@@ -114,7 +114,7 @@ describe('lane', () => {
       afterClaim = () => {
         afterClaim = () => undefined;
         const wake = async (): Promise<void> => {
-          for (let n = 0; n < after; n += 1) await null;
+          for (let n = 0; n < after; n += 1) await Promise.resolve();
           due = ['new'];
           // Who finds it ended starts another one.
           woken = ended === 0;
