@@ -4,6 +4,7 @@ import { WebhookHistory } from '../../../test/support/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../event-store/port.js';
 import { deriveId, newId } from '../../kernel/ids.js';
 import { deliveriesSaga } from './deliveries-saga.js';
+import { DROPPED_AT_ONCE } from './delivery-rows.js';
 
 let db: TestDatabase;
 let woken: string[] = [];
@@ -195,5 +196,18 @@ describe('the deliveries saga', () => {
     await handle(registered(endpoint), received());
     await handle(received(), changed('deleted', endpoint), received());
     expect((await deliveries()).map((row) => row.state)).toEqual(['dropped', 'dropped']);
+  });
+
+  it('does not hold up everybody else for a deleted endpoint with a great backlog', async () => {
+    const endpoint = newId();
+    await handle(registered(endpoint));
+    await db.database.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
+       select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, $3)`,
+      [endpoint, merchant, DROPPED_AT_ONCE + 10],
+    );
+    await handle(changed('deleted', endpoint));
+    const pending = (await deliveries()).filter(({ state }) => state === 'pending');
+    expect(pending).toHaveLength(10);
   });
 });
