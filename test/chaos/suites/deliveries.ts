@@ -14,8 +14,8 @@ import type { AllSeen } from '../support/webhooks/receivers.js';
 import { Stage } from '../support/webhooks/stage.js';
 import type { Worker } from '../support/webhooks/worker.js';
 
-/** A kill comes this long after the one before; a start takes about a second, so that some hit it. */
-const BETWEEN_KILLS_MS = [100, 4500] as const;
+/** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
+const BETWEEN_KILLS_MS = [100, 6000] as const;
 /** Of ten endpoints of a merchant: how each answers. */
 const MANNERS: readonly Manner[] = [
   ...(['prompt', 'flaky', 'slow', 'prompt', 'flaky', 'prompt', 'slow', 'prompt', 'flaky', 'prompt'] as const),
