@@ -52,7 +52,7 @@ export type SendResult =
       readonly refused: readonly RefusedEvent[];
       readonly throttled: readonly ThrottledEvent[];
     }
-  /** Too large; a single event that is too large is refused for ever. */
+  /** It wants less in one request. */
   | { readonly outcome: 'too_large' }
   /** Something in it is not liked, and it does not say what. */
   | { readonly outcome: 'rejected'; readonly reason: string }

@@ -1,0 +1,257 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { scrape } from '../../src/platform/telemetry/metrics.js';
+import { AnalyticsProvider, API_KEY, type Fault } from '../support/analytics-provider.js';
+import {
+  ForwardingLab,
+  item,
+  items,
+  type RunningForwarder,
+  type TestItem,
+} from '../support/forwarding-lab.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { specFolder } from '../support/run-folder.js';
+import { eventually } from '../support/webhook-worker.js';
+
+const FORWARDER = fileURLToPath(new URL('../support/event-forwarder.ts', import.meta.url));
+
+let db: TestDatabase;
+let provider: AnalyticsProvider;
+let lab: ForwardingLab;
+let running: RunningForwarder[];
+let log: Log;
+const logFile = join(specFolder('log'), 'forwarding.log');
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  db = await testDatabase();
+  log = Log.open({ logLevel: 'info', logFile });
+}, 60_000);
+afterAll(async () => {
+  log.close();
+  await db.drop();
+});
+beforeEach(async () => {
+  provider = await AnalyticsProvider.start();
+  lab = await ForwardingLab.open(db.database, provider.url, log);
+  await lab.clear();
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await provider.stop();
+});
+
+function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
+  const forwarder = lab.start(...args);
+  running.push(forwarder);
+  return forwarder;
+}
+
+const idsOf = (events: readonly TestItem[]): string[] => events.map(({ event_id }) => event_id).sort();
+const failures = async (): Promise<number> => (await lab.provider())[0]!.failures;
+const logged = (): string => {
+  log.flush();
+  return readFileSync(logFile, 'utf8');
+};
+
+describe('while the provider', () => {
+  const faults: readonly (readonly [string, Fault, string])[] = [
+    ['answers 500', { status: 500 }, 'failing'],
+    ['answers 503', { status: 503 }, 'failing'],
+    ['never answers', 'hang', 'timeout'],
+    ['closes connections', 'reset', 'unreachable'],
+    ['answers something else', 'garbage', 'failing'],
+    ['redirects', { status: 302, headers: { location: '/elsewhere' } }, 'misconfigured'],
+    ['limits the project', { status: 429, body: { code: 429, error: 'Too many' } }, 'rate_limited'],
+    ['says that the key is wrong', { status: 401 }, 'unauthorized'],
+    ['does not know the path', { status: 400, body: { error: 'Invalid request path' } }, 'misconfigured'],
+  ];
+  it.each(faults)('%s, events wait, and are taken afterwards', async (_, fault, cause) => {
+    const events = items(4);
+    provider.always = fault;
+    await lab.processed(events.slice(0, 2));
+    await lab.processed(events.slice(2));
+    start(lab.amplitude({ timeoutMs: 100 }));
+    await eventually(async () => ((await failures()) >= 2 ? true : null), 10_000);
+    expect(await lab.provider()).toMatchObject([{ cause }]);
+    expect(provider.taken.size).toBe(0);
+    provider.recovers();
+    await lab.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await lab.refused()).toEqual([]);
+    expect(await lab.provider()).toMatchObject([{ failures: 0, cause: null }]);
+  });
+
+  it('does not take the key, no event is refused, and operators are told', async () => {
+    const events = items(3);
+    await lab.processed(events);
+    const first = start(lab.amplitude({ apiKey: 'a-wrong-key' }));
+    await eventually(async () => ((await failures()) >= 2 ? true : null), 10_000);
+    expect(logged()).toMatch(/"level":"error".*"cause":"unauthorized".*the analytics provider is away/);
+    expect(logged()).not.toMatch(/a-wrong-key|customer-/);
+    await first.stop();
+    start();
+    await lab.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await lab.refused()).toEqual([]);
+  });
+
+  it('asks to be left alone, it is, and a restart does not forget it', async () => {
+    await lab.processed(items(2));
+    provider.always = { status: 503, headers: { 'retry-after': '600' } };
+    const first = start();
+    await eventually(async () => ((await failures()) === 1 ? true : null), 5000);
+    await first.stop();
+    start();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(provider.requests).toBe(1);
+    const [row] = await db.database.query<{ left: number }>(
+      'select extract(epoch from paused_until - now())::float8 as left from tracking.forwarding',
+    );
+    expect(row!.left).toBeGreaterThan(500);
+  });
+
+  it('is away for long, it gets a request now and then, whatever has piled up', async () => {
+    const backlog: TestItem[] = [];
+    for (let batch = 0; batch < 100; batch += 1) {
+      const events = items(20);
+      backlog.push(...events);
+      await lab.processed(events);
+    }
+    provider.always = { status: 500 };
+    const times = { away: { firstMs: 20, mostMs: 50 }, blamed: { firstMs: 20, mostMs: 50 } };
+    const first = start(undefined, times);
+    start(undefined, times);
+    await eventually(async () => ((await failures()) >= 12 ? true : null), 10_000);
+    expect(provider.requests).toBeLessThan(20);
+    // Each try but the first is of one batch alone.
+    expect(Math.max(...provider.bodies.slice(1).map((body) => body.split('insert_id').length - 1))).toBe(20);
+    await first.stop();
+    provider.recovers();
+    await lab.drained();
+    expect(provider.ids).toEqual(idsOf(backlog));
+  });
+
+  it('fails over one batch alone, the others go on', async () => {
+    const poison = item();
+    const others = items(60);
+    provider.failsOver = poison.event_id;
+    await lab.processed([poison]);
+    for (const each of others) await lab.processed([each]);
+    start();
+    await eventually(() => (provider.taken.size === 60 ? true : null), 10_000);
+    expect(provider.ids).toEqual(idsOf(others));
+    provider.recovers();
+    await lab.drained();
+    expect(provider.taken.size).toBe(61);
+  });
+});
+
+it('an event that was blocked once, alone, is not refused', async () => {
+  const [unlucky, other] = [item(), item()];
+  provider.faults = [{ status: 403 }];
+  await lab.processed([unlucky]);
+  start(undefined, { away: { firstMs: 1, mostMs: 1 } });
+  await eventually(() => (provider.requests === 1 ? true : null), 5000);
+  await lab.processed([other]);
+  await lab.drained();
+  expect(provider.ids).toEqual(idsOf([unlucky, other]));
+  expect(await lab.refused()).toEqual([]);
+});
+
+it('a body that cannot be read waits with its error, and holds up nobody', async () => {
+  const broken = await lab.processed(items(1));
+  await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
+  const events = items(2);
+  await lab.processed(events);
+  start();
+  await eventually(() => (provider.taken.size === 2 ? true : null), 5000);
+  const rows = await db.database.query(`select error from tracking.batches where batch_id = $1`, [broken]);
+  expect(rows).toEqual([{ error: 'the body cannot be read for forwarding' }]);
+});
+
+it('what a process had sent that was killed before it wrote that down is sent again, under the same ids', async () => {
+  const events = items(300);
+  await lab.processed(events);
+  provider.always = 'taken, then hang';
+  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, AMPLITUDE_API_KEY: API_KEY };
+  const child = spawn(process.execPath, ['--import', 'tsx', FORWARDER], {
+    env: { ...env, AMPLITUDE_URL: provider.url, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await eventually(() => (provider.taken.size === 300 ? true : null), 20_000);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  provider.recovers();
+  // The lease of the one that was killed has to end first.
+  start();
+  await lab.drained();
+  expect(provider.ids).toEqual(idsOf(events));
+  expect([...provider.taken.values()].every(({ times }) => times === 2)).toBe(true);
+}, 40_000);
+
+it('the backlog and the state of the provider are metrics', async () => {
+  provider.always = { status: 401 };
+  await lab.processed(items(5), (index) => index < 3);
+  const { forwarder } = start();
+  forwarder.onApplicationBootstrap();
+  await eventually(async () => ((await failures()) > 0 ? true : null), 5000);
+  const text = await scrape();
+  expect(text).toContain('disburse_analytics_backlog_events 3');
+  expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
+  expect(text).toMatch(/disburse_analytics_away\{cause="unauthorized"\} \d+/);
+  expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
+});
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.constantFrom<Fault>('reset', 'taken, then reset', 'garbage', 'hang', 'taken, then hang'),
+  fc.constantFrom(401, 404, 408, 429, 500, 502, 503, 504).map((status) => ({ status })),
+  fc.constant({ status: 429, body: { throttled_events: [0, 2, 99, -1, 'x'] } }),
+);
+
+it('whatever goes wrong on the way, in the end the provider has the new events that it takes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fc.constantFrom('new', 'seen', 'refused'), { minLength: 1, maxLength: 30 }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.array(fault, { maxLength: 12 }),
+      fc.nat(3),
+      async (batches, faults, restarts) => {
+        await lab.clear();
+        provider.taken.clear();
+        provider.faults = [...faults];
+        const fates = new Map<string, string>();
+        provider.invalidField = ({ insert_id }) => (fates.get(insert_id!) === 'refused' ? 'time' : null);
+        for (const batch of batches) {
+          const events = items(batch.length);
+          events.forEach(({ event_id }, index) => fates.set(event_id, batch[index]!));
+          await lab.processed(events, (index) => batch[index] !== 'seen');
+        }
+        const analytics = () => lab.amplitude({ timeoutMs: 40 });
+        for (let restart = 0; restart < restarts; restart += 1) {
+          const stopped = lab.start(analytics());
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          await stopped.stop();
+        }
+        const last = lab.start(analytics());
+        await lab.drained();
+        await last.stop();
+        const fated = (wanted: string): string[] =>
+          [...fates].flatMap(([id, fate]) => (fate === wanted ? [id] : [])).sort();
+        expect(provider.ids).toEqual(fated('new'));
+        expect((await lab.refused()).map(({ event_id }) => event_id)).toEqual(fated('refused'));
+      },
+    ),
+    { numRuns: Number(process.env['FORWARDING_RUNS'] ?? 15) },
+  );
+}, 60_000);

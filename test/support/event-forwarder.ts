@@ -1,0 +1,19 @@
+import { readConfig } from '../../src/platform/config/config.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
+import { configuredAnalytics } from '../../src/tracking/adapters/configured-analytics.js';
+import { ForwardingObserver } from '../../src/tracking/application/forwarding/forwarding-observer.js';
+import { ForwardingTable } from '../../src/tracking/application/forwarding/forwarding-table.js';
+import { DEFAULT_TIMES, Forwarder } from '../../src/tracking/application/forwarding/forwarder.js';
+
+/** A process that forwards events and nothing else, put together by hand: somebody is going to kill it. */
+const config = readConfig();
+const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2, migrate: false });
+const forwarder = new Forwarder(
+  new ForwardingTable(database),
+  new ForwardingObserver(Log.open(config)),
+  configuredAnalytics(config, database),
+  { ...DEFAULT_TIMES, leaseMs: 1000 },
+  config,
+);
+setInterval(() => forwarder.wake(), 20);
