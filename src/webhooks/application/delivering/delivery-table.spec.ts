@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
-import { DeliveryTable } from './delivery-table.js';
+import { DeliveryTable, type AttemptRecord } from './delivery-table.js';
+
+const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
 
 describe('deliveries in the hands of senders', () => {
   let db: TestDatabase;
@@ -55,6 +57,61 @@ describe('deliveries in the hands of senders', () => {
     await other.claim(endpointId, 10);
     await one.giveBack(claimed);
     expect(await free()).toBe(1);
+  });
+
+  it('are recorded together, each as it went, whatever the receiver said', async () => {
+    await due(ERRORS.length + 2);
+    const table = new DeliveryTable(db.database);
+    const [success, dropped, ...failures] = await table.claim(endpointId, 100);
+    const excerpt = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const attempt = { started_at: new Date('2026-02-03T04:05:06.789Z'), duration_ms: 30_001 };
+    const failed = (error: string): AttemptRecord => ({
+      ...attempt,
+      ...{ outcome: 'retry', http_status: null, failure_phase: 'answer', error, response_excerpt: null },
+    });
+    const { delivery_id, endpoint_id } = success!;
+    await Promise.all([
+      table.record({
+        ...{ delivery_id, endpoint_id, state: 'succeeded', attempts: 1, delay_ms: 0 },
+        attempt: {
+          ...attempt,
+          ...{ outcome: 'succeeded', http_status: 204, failure_phase: null, error: null },
+          response_excerpt: excerpt,
+        },
+      }),
+      table.record({
+        ...{ delivery_id: dropped!.delivery_id, endpoint_id, state: 'dropped', attempts: 0, delay_ms: 0 },
+        attempt: null,
+      }),
+      ...failures.map((each, n) =>
+        table.record({
+          ...{
+            delivery_id: each.delivery_id,
+            endpoint_id,
+            state: 'pending',
+            attempts: 1,
+            delay_ms: 60_000.5,
+          },
+          attempt: failed(ERRORS[n]!),
+        }),
+      ),
+    ]);
+    const { rows } = await db.pool.query<Record<string, unknown>>(
+      `select delivery_id, state, attempts, leased_by, due_at > now() + interval '50 s' as later, attempt, started_at,
+         duration_ms, outcome, http_status, failure_phase, error, response_excerpt
+       from webhooks.deliveries left join webhooks.attempts using (delivery_id, endpoint_id) where endpoint_id = $1`,
+      [endpointId],
+    );
+    const row = (id: string) => rows.find((each) => each['delivery_id'] === id);
+    expect(row(delivery_id)).toMatchObject({
+      ...{ ...attempt, state: 'succeeded', attempts: 1, leased_by: null, attempt: 1, outcome: 'succeeded' },
+      ...{ http_status: 204, failure_phase: null, error: null, response_excerpt: excerpt },
+    });
+    expect(row(dropped!.delivery_id)).toMatchObject({ state: 'dropped', attempts: 0, attempt: null });
+    failures.forEach((each, n) => {
+      const error = ERRORS[n]!.replaceAll('\0', '');
+      expect(row(each.delivery_id)).toMatchObject({ ...failed(error), state: 'pending', later: true });
+    });
   });
 
   it('are claimed at the cost of what is claimed, however much is due to this endpoint or another', async () => {
