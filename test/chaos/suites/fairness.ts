@@ -55,6 +55,8 @@ async function playRound(options: SuiteOptions): Promise<void> {
     const seen = await stage.receivers.seen();
     const missing = [...prompt.keys()].filter((id) => !((seen.arrived.get(id)?.accepted ?? 0) > 0));
     verdict.none(missing, 'a delivery to a prompt endpoint was not accepted');
+    const repeated = [...prompt.keys()].filter((id) => (seen.arrived.get(id)?.at.length ?? 0) > 1);
+    verdict.none(repeated, 'a delivery to a prompt endpoint came twice');
     verdict.none(seen.faults, 'a request that no delivery explains');
     say(`${prompt.size - missing.length} of ${prompt.size} to prompt endpoints delivered`);
     await checkLateness(stage, prompt, seen, options);
