@@ -10,7 +10,17 @@ export const FAILPOINTS = [
   'answer.sent',
 ] as const;
 
-export type Failpoint = (typeof FAILPOINTS)[number];
+/** Those of a process that makes events of accepted batches, in the order in which it passes them. */
+export const PROCESSING_FAILPOINTS = [
+  'processing.read',
+  'processing.locked',
+  'processing.deduplicated',
+  'processing.inserted',
+  'processing.marked',
+  'processing.committed',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS | typeof PROCESSING_FAILPOINTS)[number];
 
 const armed = process.env['MODE'] === 'production' ? undefined : process.env['FAILPOINT'];
 

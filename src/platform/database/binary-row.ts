@@ -21,12 +21,24 @@ export async function binaryRow<T>(
   read: (fields: BinaryFields) => T,
   patienceMs: number | null,
 ): Promise<T> {
+  const [row] = await binaryRows(pool, sql, params, (fields) => ({ value: read(fields) }), patienceMs);
+  if (row === undefined) throw new Error('a statement that gives one row gave none');
+  return row.value;
+}
+
+/** All rows of `sql`, as {@link binaryRow} reads one. */
+export async function binaryRows<T>(
+  pool: Pool,
+  sql: string,
+  params: readonly (string | Date)[],
+  read: (fields: BinaryFields) => T,
+  patienceMs: number | null,
+): Promise<readonly T[]> {
   const text = sql.replace(/\$(\d+)/g, (_, number: string) => literal(params[Number(number) - 1]!));
   const query = new CopyOut(`copy (${text}) to stdout (format binary)`, read);
   // The pool hands a query of one's own to a connection and waits for its callback, as for any other.
   await (pool.query(patienceMs === null ? query : bounded(query, patienceMs)) as unknown as Promise<void>);
-  if (query.row === null) throw new Error('a statement that gives one row gave none');
-  return query.row.value;
+  return query.rows;
 }
 
 function literal(value: string | Date): string {
@@ -37,7 +49,7 @@ function literal(value: string | Date): string {
 class CopyOut<T> implements Submittable {
   /** Set by the connection that the query is handed to. */
   callback: ((error?: Error) => void) | undefined;
-  row: { readonly value: T } | null = null;
+  readonly rows: T[] = [];
   private failure: Error | undefined;
 
   constructor(
@@ -52,7 +64,7 @@ class CopyOut<T> implements Submittable {
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     try {
       const fields = fieldsOf(chunk);
-      if (fields !== null) this.row ??= { value: this.read(fields) };
+      if (fields !== null) this.rows.push(this.read(fields));
     } catch (error) {
       this.failure = error as Error;
     }

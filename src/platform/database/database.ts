@@ -5,7 +5,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from './lost-connections.js';
-import { binaryRow, type BinaryFields } from './binary-row.js';
+import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
 
 /** After this long without a word the system asks whether the other side is still there. */
@@ -78,14 +78,25 @@ export class Database implements OnApplicationShutdown {
     return binaryRow(this.pool, sql, params, read, this.patienceMs);
   }
 
+  /** All rows of a statement, read as {@link binaryRow} reads one. */
+  binaryRows<T>(
+    sql: string,
+    params: readonly (string | Date)[],
+    read: (fields: BinaryFields) => T,
+  ): Promise<readonly T[]> {
+    return binaryRows(this.pool, sql, params, read, this.patienceMs);
+  }
+
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
+   * With `patienceMs`, begin, commit and rollback reject when they get no answer for so long.
    */
   async transaction<T>(
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
-    { begin = 'begin' }: { readonly begin?: string } = {},
+    { begin = 'begin', patienceMs }: { readonly begin?: string; readonly patienceMs?: number } = {},
   ): Promise<T> {
+    const statement = (text: string) => (patienceMs === undefined ? { text } : bounded({ text }, patienceMs));
     const client = await this.pool.connect();
     let broken: Error | undefined;
     // A connection that dies while checked out emits an error of its own; the query under way rejects with it too.
@@ -94,12 +105,12 @@ export class Database implements OnApplicationShutdown {
     };
     client.on('error', onError);
     try {
-      const began: QueryResult | QueryResult[] = await client.query(begin);
+      const began: QueryResult | QueryResult[] = await client.query(statement(begin));
       const result = await work(client, Array.isArray(began) ? began : [began]);
-      await client.query('commit');
+      await client.query(statement('commit'));
       return result;
     } catch (error) {
-      await client.query('rollback').catch((failure: Error) => {
+      await client.query(statement('rollback')).catch((failure: Error) => {
         broken = failure;
       });
       throw error;

@@ -171,6 +171,8 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
         await tx.query(`lock table only tracking.${table} in access exclusive mode`);
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
         await tx.query(`drop table tracking.${name}`);
+        if (table === 'events')
+          await tx.query('delete from tracking.sealed_months where partition = $1', [name]);
         return 'dropped';
       });
     } catch (error) {

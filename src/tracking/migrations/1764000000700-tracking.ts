@@ -45,6 +45,22 @@ export class Tracking1764000000700 implements MigrationInterface {
       -- sees to it, under the lock of the merchant.
       create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
 
+      -- Months that get no more events, and how many each has once its filter is made: a set of bits, in parts, that
+      -- tells of most ids that they are not among them (ADR 0083).
+      create table tracking.sealed_months (
+        partition text collate "C" primary key,
+        ends_at timestamptz not null,
+        sealed_at timestamptz not null default clock_timestamp(),
+        events bigint
+      );
+      create table tracking.filter_parts (
+        partition text collate "C" not null references tracking.sealed_months on delete cascade,
+        part int not null,
+        bits bytea not null,
+        primary key (partition, part)
+      );
+      alter table tracking.filter_parts alter column bits set storage external;
+
       -- What the sandbox's analytics provider was sent.
       create table tracking.sandbox_analytics (
         insert_id uuid primary key,

@@ -1,0 +1,100 @@
+/** Bits for each key: about one id in a thousand is taken for known that is not. */
+const BITS_PER_KEY = 16;
+/** All bits of a key stand in one block of 512 bits, which is one cache line. */
+const WORDS_PER_BLOCK = 16;
+const BITS_PER_BLOCK = 512;
+const BITS_SET = 8;
+const UINT32 = 2 ** 32;
+
+/** Two hashes of an event's id with its merchant, 32 bits each. */
+export interface IdHash {
+  first: number;
+  second: number;
+}
+
+/**
+ * A set of bits over the ids of many events (a blocked Bloom filter): says "maybe" of all that were added, and "no" of
+ * nearly all others.
+ */
+export class IdFilter {
+  private readonly blocks: number;
+
+  private constructor(private readonly words: Uint32Array) {
+    this.blocks = words.length / WORDS_PER_BLOCK;
+  }
+
+  static for(keys: number): IdFilter {
+    const blocks = Math.ceil((keys * BITS_PER_KEY) / BITS_PER_BLOCK);
+    return new IdFilter(new Uint32Array(blocks * WORDS_PER_BLOCK));
+  }
+
+  /** Of the bytes of {@link parts}, in their order. */
+  static of(parts: readonly Uint8Array[]): IdFilter {
+    const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return new IdFilter(new Uint32Array(bytes.buffer));
+  }
+
+  /** The memory a filter over so many keys takes. */
+  static bytesFor(keys: number): number {
+    return Math.ceil((keys * BITS_PER_KEY) / BITS_PER_BLOCK) * (BITS_PER_BLOCK / 8);
+  }
+
+  /** Its bytes, cut into parts of at most `most` bytes; little-endian words, as every platform of Node.js has them. */
+  *parts(most: number): Iterable<Buffer> {
+    const { buffer, byteLength } = this.words;
+    for (let at = 0; at < byteLength; at += most)
+      yield Buffer.from(buffer as ArrayBuffer, at, Math.min(most, byteLength - at));
+  }
+
+  add({ first, second }: IdHash): void {
+    const block = this.blockOf(first);
+    const step = second | 1;
+    for (let i = 0, bit = second >>> 16; i < BITS_SET; i += 1, bit = (bit + step) >>> 0) {
+      const place = bit % BITS_PER_BLOCK;
+      this.words[block + (place >>> 5)]! |= 1 << (place & 31);
+    }
+  }
+
+  mayHold({ first, second }: IdHash): boolean {
+    if (this.blocks === 0) return false;
+    const block = this.blockOf(first);
+    const step = second | 1;
+    for (let i = 0, bit = second >>> 16; i < BITS_SET; i += 1, bit = (bit + step) >>> 0) {
+      const place = bit % BITS_PER_BLOCK;
+      if ((this.words[block + (place >>> 5)]! & (1 << (place & 31))) === 0) return false;
+    }
+    return true;
+  }
+
+  private blockOf(hash: number): number {
+    return Math.floor((hash / UINT32) * this.blocks) * WORDS_PER_BLOCK;
+  }
+}
+
+/** Writes the hashes of the 16 bytes of an event's id at `at`, of the merchant with the seed, into `hash`. */
+export function hashId(bytes: Buffer, at: number, seed: number, hash: IdHash): void {
+  const [a, b] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
+  const [c, d] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12)];
+  const first = mixed(mixed(mixed(mixed(seed ^ a) ^ b) ^ c) ^ d);
+  hash.first = first >>> 0;
+  hash.second = mixed(first ^ 0x9e3779b9) >>> 0;
+}
+
+/** What makes the same id of two merchants two keys: the hash of the 16 bytes of a merchant's id at `at`. */
+export function merchantSeed(bytes: Buffer, at: number): number {
+  let seed = 0;
+  for (let i = 0; i < 16; i += 4) seed = mixed(seed ^ bytes.readUInt32BE(at + i));
+  return seed;
+}
+
+/** The last step of MurmurHash3: each bit of the input moves half of those of the output. */
+function mixed(value: number): number {
+  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}

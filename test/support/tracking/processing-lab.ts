@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../../src/kernel/clock.js';
+import { Database } from '../../../src/platform/database/database.js';
+import { BatchArrivals } from '../../../src/tracking/application/batch-arrivals.js';
+import { Partitions } from '../../../src/tracking/application/partitions.js';
+import { AcceptedBatches } from '../../../src/tracking/application/processing/accepted-batches.js';
+import { BatchProcessor } from '../../../src/tracking/application/processing/batch-processor.js';
+import { KnownEvents } from '../../../src/tracking/application/processing/known-events.js';
+import { MonthFilters } from '../../../src/tracking/application/processing/month-filters.js';
+import { Processing } from '../../../src/tracking/application/processing/processing.js';
+import { ProcessingObserver } from '../../../src/tracking/application/processing/processing-observer.js';
+import { batchOf, type SentItem } from '../event-batches.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+
+const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
+const PATIENCE_MS = 20_000;
+
+/** A worker that makes events of accepted batches, as one process has it. */
+export interface TestWorker {
+  readonly processing: Processing;
+  readonly filters: MonthFilters;
+  readonly arrivals: BatchArrivals;
+}
+
+export interface StoredBatch {
+  readonly batch_id: string;
+  readonly state: string;
+  readonly new_items: Buffer | null;
+  readonly error: string | null;
+  readonly processed_at: Date | null;
+}
+
+/** The tables of event batches and workers on them, without the rest of the service. */
+export class ProcessingLab {
+  private readonly workers: TestWorker[] = [];
+  private receivedAt = Date.now();
+
+  private constructor(
+    readonly db: TestDatabase,
+    readonly partitions: Partitions,
+  ) {}
+
+  static async open(clock: Clock = { now: () => new Date() }): Promise<ProcessingLab> {
+    const db = await testDatabase({ poolSize: 16 });
+    const partitions = new Partitions(db.database, clock, CONFIG);
+    await partitions.ensure();
+    return new ProcessingLab(db, partitions);
+  }
+
+  /** Puts a batch where the API puts it; its id. Each is received a millisecond after the one before. */
+  async accept(
+    merchantId: string,
+    events: readonly SentItem[] | string,
+    {
+      receivedAt = new Date((this.receivedAt += 1)),
+      itemCount = typeof events === 'string' ? 1 : events.length,
+    } = {},
+  ): Promise<string> {
+    const batchId = randomUUID();
+    const body = Buffer.from(typeof events === 'string' ? events : batchOf(events));
+    await this.partitions.having(
+      () =>
+        this.db.pool.query(
+          `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
+           values ($1, $2, $3, $4, $5)`,
+          [batchId, merchantId, receivedAt, itemCount, body],
+        ),
+      [receivedAt],
+    );
+    return batchId;
+  }
+
+  /** One more worker, with the database that is given or that of the lab. */
+  worker(database: Database = this.db.database): TestWorker {
+    const filters = new MonthFilters(database, { now: () => new Date() }, CONFIG);
+    const processor = new BatchProcessor(database, new KnownEvents(filters));
+    const observer = new ProcessingObserver(database);
+    const arrivals = new BatchArrivals();
+    const accepted = new AcceptedBatches(database);
+    const processing = new Processing(CONFIG, arrivals, accepted, processor, this.partitions, observer);
+    const worker = { processing, filters, arrivals };
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Polls, as the schedule does, until no batch waits. */
+  async settle(workers: readonly TestWorker[] = this.workers): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      for (const { processing } of workers) processing.poll();
+      await sleep(5);
+      const { rowCount } = await this.db.pool.query(
+        `select from tracking.batches where state = 'accepted' limit 1`,
+      );
+      if (rowCount === 0) return;
+      if (Date.now() > deadline) throw new Error('batches still wait');
+    }
+  }
+
+  async batch(batchId: string): Promise<StoredBatch> {
+    const { rows } = await this.db.pool.query<StoredBatch>(
+      'select * from tracking.batches where batch_id = $1',
+      [batchId],
+    );
+    return rows[0]!;
+  }
+
+  /** Numbers of the items of the batch that were new. */
+  async newItems(batchId: string): Promise<number[]> {
+    const { new_items } = await this.batch(batchId);
+    return [...new_items!].flatMap((byte, index) =>
+      Array.from({ length: 8 }, (_, bit) => bit).flatMap((bit) =>
+        (byte & (0x80 >> bit)) === 0 ? [] : [index * 8 + bit],
+      ),
+    );
+  }
+
+  async events(merchantId: string): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.db.pool.query<Record<string, unknown>>(
+      `select *, tableoid::regclass::text as partition, event_datetime::text as exactly from tracking.events
+       where merchant_id = $1 order by event_id`,
+      [merchantId],
+    );
+    return rows;
+  }
+
+  async close(): Promise<void> {
+    for (const { processing } of this.workers) await processing.beforeApplicationShutdown();
+    await this.db.drop();
+  }
+}
