@@ -37,17 +37,18 @@ export class ThrottledIdentities {
     return 0;
   }
 
-  throttle(event: AnalyticsEvent, waitMs: number, now: number): void {
-    for (const identity of identitiesOf(event)) {
-      const share = this.shares.get(identity);
-      // Many events of one request say the same.
-      if (share !== undefined && now < share.resumeAt && share.waitMs >= waitMs) continue;
-      this.pause(
-        identity,
-        share === undefined ? FIRST_SHARE : Math.max(1, Math.floor(share.size / 2)),
-        waitMs,
-        now,
-      );
+  /** What the provider throttled of one request. */
+  throttle(
+    throttled: readonly { readonly event: AnalyticsEvent; readonly waitMs: number }[],
+    now: number,
+  ): void {
+    const waits = new Map<string, number>();
+    for (const { event, waitMs } of throttled)
+      for (const identity of identitiesOf(event))
+        waits.set(identity, Math.max(waitMs, waits.get(identity) ?? 0));
+    for (const [identity, waitMs] of waits) {
+      const size = this.shares.get(identity)?.size;
+      this.pause(identity, size === undefined ? FIRST_SHARE : Math.max(1, Math.floor(size / 2)), waitMs, now);
     }
   }
 

@@ -97,11 +97,9 @@ export class Turn {
       pending.batch.refused(pending, reason);
     }
     const refusals = out.size;
-    for (const { index, waitMs } of throttled.filter(named)) {
-      const { batch, event } = request[index]!;
-      this.tools.identities.throttle(event, waitMs, performance.now());
-      batch.putOff(waitMs);
-    }
+    const paused = throttled.filter(named).map(({ index, waitMs }) => ({ ...request[index]!, waitMs }));
+    this.tools.identities.throttle(paused, performance.now());
+    for (const { batch, waitMs } of paused) batch.putOff(waitMs);
     if (out.size === 0) return this.rejected(request, 'it refuses events that were not sent');
     this.answered();
     const rest = request.filter((_, index) => !out.has(index));
