@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { Destinations } from '../../src/webhooks/application/delivering/destinations.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
@@ -96,4 +97,25 @@ it('counts nothing of other endpoints', async () => {
   const other = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.4.4/' } });
   await attempts('retry', 1);
   expect(told(await merchant.get(`${PATH}/${endpointIn(other).id}`))).toEqual(none);
+});
+
+it.each([
+  ['DELETE', () => merchant.call({ method: 'DELETE', path: `${PATH}/${id}` })],
+  ['PATCH', () => patch({ status: 'disabled' })],
+])('after the answer to %s no sender goes by what it saw before', async (_, change) => {
+  const senders: Destinations[] = [];
+  let answered = false;
+  const looking = (async () => {
+    while (!answered) {
+      const sender = new Destinations(app.database);
+      await sender.ask(id);
+      senders.push(sender);
+    }
+  })();
+  expect((await change()).status).toBeLessThan(300);
+  const seen = senders.map((sender) => sender.known(id)?.status);
+  answered = true;
+  await looking;
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen).not.toContain('enabled');
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../event-store/port.js';
@@ -17,6 +18,7 @@ import { Reply } from '../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
+import { FRESH_MS } from '../application/delivering/destinations.js';
 import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoint.js';
 import { RequestTestDelivery } from '../application/request-test-delivery.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
@@ -31,6 +33,8 @@ import {
 } from './webhook-endpoint.dto.js';
 
 const WHAT = 'Webhook endpoint';
+/** A timer of Node may fire so much before its time. */
+const TIMER_EARLY_MS = 2;
 
 /** merchant-api section 4.4, and `rotate_secret`. Writes are answered once reads show them and deliveries follow them. */
 @Controller('merchants/v1/webhook_endpoints')
@@ -83,7 +87,7 @@ export class WebhookEndpointsController {
     @ValidBody() body: UpdateWebhookEndpointBody,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answer(
+    return this.answerChange(
       200,
       await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint)),
     );
@@ -97,7 +101,7 @@ export class WebhookEndpointsController {
     @Ticket() ticket: IdempotencyTicket,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answer(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
+    return this.answerChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
   }
 
   @Post(':id/test_delivery')
@@ -121,10 +125,17 @@ export class WebhookEndpointsController {
     @OptionalBody() { overlap_seconds = OVERLAP_LIMIT_SECONDS }: RotateSecretBody,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answer(
+    return this.answerChange(
       200,
       await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
     );
+  }
+
+  /** After it no attempt begins by what was before: what a sender saw of an endpoint may be FRESH_MS old. */
+  private async answerChange(status: number, answered: Answered): Promise<Reply> {
+    const reply = await this.answer(status, answered);
+    if (answered.position !== null) await sleep(FRESH_MS + TIMER_EARLY_MS);
+    return reply;
   }
 
   private async answer(status: number, { body, position }: Answered): Promise<Reply> {
