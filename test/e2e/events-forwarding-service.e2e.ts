@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { AnalyticsProvider, API_KEY } from '../support/analytics-provider.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { item, items } from '../support/forwarding-lab.js';
+import { eventually } from '../support/webhook-worker.js';
+
+let provider: AnalyticsProvider;
+let app: TestApp;
+
+beforeAll(async () => {
+  provider = await AnalyticsProvider.start();
+  app = await startTestApp({
+    AMPLITUDE_API_KEY: API_KEY,
+    AMPLITUDE_URL: provider.url,
+    ANALYTICS_TIMEOUT_MS: '400',
+  });
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await provider.stop();
+});
+
+const send = (events: readonly object[]) => app.merchant.post('/merchants/v1/events', { events });
+const taken = (count: number) => eventually(() => (provider.taken.size >= count ? true : null), 20_000);
+
+it('an accepted event reaches the provider once, with its device id, however often it is sent', async () => {
+  const [event, other] = [item({ device_id: 'phone-1' }), item()];
+  expect((await send([event, event])).status).toBe(202);
+  expect((await send([other, event])).status).toBe(202);
+  await taken(2);
+  await eventually(async () => {
+    const [row] = await app.database.query<{ open: number }>(
+      `select count(*)::int as open from tracking.batches where state <> 'forwarded'`,
+    );
+    return row!.open === 0 ? true : null;
+  }, 10_000);
+  expect(provider.taken.get(event.event_id)).toMatchObject({ times: 1, event: { device_id: 'phone-1' } });
+  expect(provider.taken.get(other.event_id)).toMatchObject({ times: 1 });
+});
+
+it('a provider that never answers slows no request, and readiness does not depend on it', async () => {
+  const before = provider.taken.size;
+  provider.always = 'hang';
+  const events = items(20, { event_name: 'waiting' });
+  for (const each of events) {
+    const began = performance.now();
+    expect((await send([each])).status).toBe(202);
+    expect(performance.now() - began).toBeLessThan(390);
+  }
+  expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
+  provider.recovers();
+  await taken(before + 20);
+  expect(provider.ids).toEqual(expect.arrayContaining(events.map((each) => each.event_id)));
+});
+
+it('another merchant’s user of the same id is another user', async () => {
+  const id = randomUUID();
+  const user_external_id = `shared-${id}`;
+  const [one, two] = [item({ user_external_id }), item({ user_external_id })];
+  await send([one]);
+  await app.secondMerchant.post('/merchants/v1/events', { events: [two] });
+  await eventually(
+    () => (provider.taken.has(one.event_id) && provider.taken.has(two.event_id) ? true : null),
+    10_000,
+  );
+  const users = [one, two].map(({ event_id }) => provider.taken.get(event_id)!.event.user_id);
+  expect(users).toEqual(
+    [app.merchant, app.secondMerchant].map(({ credentials }) => `${credentials.apiKey}:${user_external_id}`),
+  );
+});
