@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { AttemptFailure, describe } from './attempt-failure.js';
 import type { Stage } from './exchange.js';
-import { AddressRefused, type ReceiverAddresses } from './receiver-addresses.js';
+import { AddressRefused, HTTPS_ONLY, type ReceiverAddresses } from './receiver-addresses.js';
 import { openSocket } from './receiver-socket.js';
 
 /** Of a name with hundreds of addresses, so many are tried. */
@@ -31,6 +31,8 @@ export class GuardedConnector {
     const addresses = await this.resolved(hostname, signal);
     doing('connecting');
     const secure = protocol === 'https:';
+    // Registered in sandbox mode, perhaps, in a database that serves production now.
+    if (!secure && !this.addresses.plainHttp) throw new AttemptFailure('address', HTTPS_ONLY);
     const target = { host: hostname, port: Number(port) || (secure ? 443 : 80), secure };
     let failure: unknown = new AttemptFailure('dns', 'the name has no addresses');
     for (const [index, address] of addresses.entries()) {

@@ -12,6 +12,7 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS answer may hold thousands, and judging them all would cost everyone else some 100 ms. */
 const MAX_ADDRESSES = 512;
 
+export const HTTPS_ONLY = 'must be an https:// URL';
 /** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 /** RFC 6762, 7686, 8375 and ICANN's .internal: names that can never be public. */
@@ -29,7 +30,8 @@ export class AddressRefused extends Error {
 @Injectable()
 export class ReceiverAddresses implements ReceiverUrlGuard {
   private readonly policy: AddressPolicy;
-  private readonly plainHttp: boolean;
+  /** Whether http:// is allowed: in sandbox mode alone. */
+  readonly plainHttp: boolean;
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
@@ -89,7 +91,7 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
     if (url === null) return 'must be a valid URL';
     if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
     if (url.protocol !== 'https:' && !(this.plainHttp && url.protocol === 'http:'))
-      return 'must be an https:// URL';
+      return HTTPS_ONLY;
     if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
     if (url.hostname === '') return 'must name a host';
     return null;

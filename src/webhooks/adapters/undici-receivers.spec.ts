@@ -158,7 +158,7 @@ describe('on the way to a receiver', () => {
   /** Sends to a name that resolves like this. */
   const toName = async (resolve: ReceiverAddresses['resolve'], port = new URL(receiver.url).port) => {
     const addresses = Object.assign(Object.create(ReceiverAddresses.prototype) as ReceiverAddresses, {
-      resolve,
+      ...{ plainHttp: true, resolve },
     });
     const through = new UndiciReceivers({ webhookTimeoutMs: TIMEOUT_MS }, addresses);
     const began = performance.now();
@@ -225,6 +225,17 @@ describe('a receiver that may not be reached', () => {
       const answer = await strict.post(`http://${host}:${port}/`, {}, '{}');
       expect(answer).toMatchObject({ response: { kind: 'failed', phase: 'address' } });
     }
+    expect(receiver.received).toEqual([]);
+    await strict.onApplicationShutdown();
+  });
+
+  it('is one without TLS, outside the sandbox, whatever its address', async () => {
+    const allowing = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: '127.0.0.1/32' });
+    const strict = new UndiciReceivers({ webhookTimeoutMs: TIMEOUT_MS }, allowing);
+    expect(await strict.post(receiver.url, {}, '{}')).toMatchObject({
+      response: { kind: 'failed', phase: 'address' },
+      error: 'must be an https:// URL',
+    });
     expect(receiver.received).toEqual([]);
     await strict.onApplicationShutdown();
   });
