@@ -12,6 +12,7 @@ import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { DeliveryTable } from './application/delivering/delivery-table.js';
 import { Destinations } from './application/delivering/destinations.js';
 import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
+import { LaneVersion } from './application/delivering/lane-version.js';
 import { LaneWaker } from './application/delivering/lane-waker.js';
 import { Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
@@ -59,6 +60,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     AutomaticDisabling,
     DeliverySender,
     LaneClock,
+    LaneVersion,
     SendSlots,
     Lanes,
     LaneWaker,

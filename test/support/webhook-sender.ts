@@ -14,6 +14,7 @@ import { DeliverySender } from '../../src/webhooks/application/delivering/delive
 import { DeliveryTable } from '../../src/webhooks/application/delivering/delivery-table.js';
 import { Destinations } from '../../src/webhooks/application/delivering/destinations.js';
 import { LANE_QUEUE, LaneClock } from '../../src/webhooks/application/delivering/lane-clock.js';
+import { LaneVersion } from '../../src/webhooks/application/delivering/lane-version.js';
 import { Lanes } from '../../src/webhooks/application/delivering/lanes.js';
 import { SendSlots } from '../../src/webhooks/application/delivering/send-slots.js';
 import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.js';
@@ -22,11 +23,12 @@ import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.j
 const config = readConfig();
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4, migrate: false });
 const backend = await QueueBackend.connect(config.databaseUrl!);
-const table = new DeliveryTable(database);
+const versions = new LaneVersion();
+const table = new DeliveryTable(database, versions);
 const commands = Object.create(CommandBus.prototype) as CommandBus;
 const sender = new DeliverySender(
   table,
-  new Destinations(database),
+  new Destinations(database, versions),
   new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
   new SigningSecrets(new Sealer(Buffer.from(config.masterKey!, 'hex'))),
   commands,

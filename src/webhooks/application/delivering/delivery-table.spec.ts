@@ -3,6 +3,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
 import { DeliveryTable, type AttemptRecord } from './delivery-table.js';
+import { LaneVersion } from './lane-version.js';
 
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
 
@@ -30,7 +31,10 @@ describe('deliveries in the hands of senders', () => {
 
   it('are free for nobody else, from the very first claim of a sender on', async () => {
     await due(5);
-    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
     await other.beat();
     expect(await free()).toBe(2);
@@ -39,7 +43,10 @@ describe('deliveries in the hands of senders', () => {
 
   it('are free again when the sender was silent for too long, and it does not trust them until it was heard', async () => {
     await due(3);
-    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
     expect(one.leasesHold()).toBe(false);
     await one.claim(endpointId, 10);
     expect(one.leasesHold()).toBe(true);
@@ -50,7 +57,10 @@ describe('deliveries in the hands of senders', () => {
 
   it('are free again when they are given back, unless somebody else holds them by now', async () => {
     await due(3);
-    const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
     const claimed = await one.claim(endpointId, 10);
     await one.giveBack(claimed.slice(0, 2));
     expect(await free()).toBe(2);
@@ -61,7 +71,8 @@ describe('deliveries in the hands of senders', () => {
 
   it('are recorded together, each as it went, whatever the receiver said', async () => {
     await due(ERRORS.length + 2);
-    const table = new DeliveryTable(db.database);
+    const versions = new LaneVersion();
+    const table = new DeliveryTable(db.database, versions);
     const [success, dropped, ...failures] = await table.claim(endpointId, 100);
     const excerpt = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const attempt = { started_at: new Date('2026-02-03T04:05:06.789Z'), duration_ms: 30_001 };
@@ -96,6 +107,11 @@ describe('deliveries in the hands of senders', () => {
         }),
       ),
     ]);
+    // The record tells whether endpoints have changed.
+    const [changes] = await db.database.query<{ version: string }>(
+      'select version from webhooks.lane_changes',
+    );
+    expect(versions.version).toBe(changes!.version);
     const { rows } = await db.pool.query<Record<string, unknown>>(
       `select delivery_id, state, attempts, leased_by, due_at > now() + interval '50 s' as later, attempt, started_at,
          duration_ms, outcome, http_status, failure_phase, error, response_excerpt
@@ -126,7 +142,7 @@ describe('deliveries in the hands of senders', () => {
         return db.database.query(sql, params);
       },
     } as unknown as Database;
-    const table = new DeliveryTable(recording);
+    const table = new DeliveryTable(recording, new LaneVersion());
     expect(await table.claim(endpointId, 100)).toHaveLength(100);
     expect(await table.claim(small, 100)).toHaveLength(5);
     for (const { sql, params } of statements.filter((each) => each.sql.includes('skip locked'))) {

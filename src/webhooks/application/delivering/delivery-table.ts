@@ -3,6 +3,7 @@ import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import { GroupCall } from '../../../platform/group-call.js';
 import type { FailurePhase, Outcome } from '../../domain/outcome.js';
+import { LaneVersion } from './lane-version.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
@@ -74,7 +75,10 @@ export class DeliveryTable {
     gatherMs: GATHER_MS,
   });
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly lanes: LaneVersion,
+  ) {}
 
   /** Takes up to `room` due deliveries of the endpoint; nobody else gets them until they are recorded. */
   claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
@@ -197,7 +201,8 @@ export class DeliveryTable {
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
     // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
     // resend was asked for begins a new round at once.
-    await this.database.query(
+    const at = performance.now();
+    const [lanes] = await this.database.query<{ version: string }>(
       `with result as (
          select *, state in ('pending', 'exhausted') and outcome is not null as failed
          from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::timestamptz[], $8::int[], $9::text[],
@@ -211,20 +216,23 @@ export class DeliveryTable {
            response_excerpt
          from result where outcome is not null
          on conflict (delivery_id, attempt) do nothing
+       ), moved as (
+         update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
+           state = case when resend_asked and result.failed then 'pending' else result.state end,
+           attempts_before = case when resend_asked and result.failed then result.attempts else attempts_before end,
+           resend_asked = resend_asked and result.state = 'pending' and not result.failed,
+           due_at = case when resend_asked and result.failed then clock_timestamp()
+             when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
+             else due_at end,
+           finished_at = case when result.state = 'pending' or resend_asked and result.failed then null
+             else clock_timestamp() end
+         from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
+           and (delivery.leased_by = $1 or result.state = 'succeeded')
        )
-       update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
-         state = case when resend_asked and result.failed then 'pending' else result.state end,
-         attempts_before = case when resend_asked and result.failed then result.attempts else attempts_before end,
-         resend_asked = resend_asked and result.state = 'pending' and not result.failed,
-         due_at = case when resend_asked and result.failed then clock_timestamp()
-           when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
-           else due_at end,
-         finished_at = case when result.state = 'pending' or resend_asked and result.failed then null
-           else clock_timestamp() end
-       from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
-         and (delivery.leased_by = $1 or result.state = 'succeeded')`,
+       select version from webhooks.lane_changes`,
       [this.senderId, ...columnsOf(results)],
     );
+    this.lanes.see(lanes!.version, at);
     for (const each of results) this.held.delete(each.delivery_id);
     return results.map(() => undefined);
   }

@@ -4,6 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
 import { Destinations, FRESH_MS, type Destination } from './destinations.js';
+import { LaneVersion } from './lane-version.js';
 
 let db: TestDatabase;
 let statements: string[];
@@ -21,7 +22,7 @@ beforeEach(() => {
     statements.push(sql);
     return away ? Promise.reject(new Error('away')) : db.database.query(sql, params);
   };
-  destinations = new Destinations({ query } as Database);
+  destinations = new Destinations({ query } as Database, new LaneVersion());
 });
 
 const change = (sql: string, id: string) =>

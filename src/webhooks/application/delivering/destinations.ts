@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../../platform/database/database.js';
 import type { FormerSecret } from '../lane-states.js';
+import { LaneVersion } from './lane-version.js';
 import { GroupCall } from '../../../platform/group-call.js';
 
 /** How old the last look at the table may be when something is sent. */
@@ -29,13 +30,11 @@ interface Look {
 /**
  * The second look at an endpoint right before something is sent to it: deleted or disabled meanwhile, another URL, other
  * secrets. The table of lanes counts its changes (`webhooks.lane_changes`), so that one look at that number says of all
- * endpoints at once whether what is remembered of them still holds (ADR 0073).
+ * endpoints at once whether what is remembered of them still holds; under load, records bring it along (ADR 0073).
  */
 @Injectable()
 export class Destinations {
   private readonly looks = new LRUCache<string, Look>({ max: MOST });
-  /** The last number seen, and when it was asked for on the clock of `performance.now()`. */
-  private seen = { version: '', at: -Infinity };
   private looking = false;
   private readonly versions = new GroupCall<null, null>((calls) => this.lookAtVersion(calls), {
     most: Infinity,
@@ -44,11 +43,14 @@ export class Destinations {
   private readonly asked = new Map<string, Promise<Destination | null>>();
   private readonly lookups = new GroupCall<string, Destination | null>((ids) => this.lookUpAll(ids));
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly last: LaneVersion,
+  ) {}
 
   /** The endpoint as it was at most {@link FRESH_MS} ago; null when there was none, undefined when that is not known. */
   known(endpointId: string): Destination | null | undefined {
-    const age = performance.now() - this.seen.at;
+    const age = this.last.age();
     if (age > FRESH_MS) return undefined;
     if (age > AGEING_MS) this.lookAhead();
     return this.remembered(endpointId);
@@ -70,7 +72,7 @@ export class Destinations {
 
   private remembered(endpointId: string): Destination | null | undefined {
     const look = this.looks.get(endpointId);
-    return look?.version === this.seen.version ? look.destination : undefined;
+    return look?.version === this.last.version ? look.destination : undefined;
   }
 
   private lookAhead(): void {
@@ -86,7 +88,7 @@ export class Destinations {
   private async lookAtVersion(calls: readonly null[]): Promise<readonly null[]> {
     const at = performance.now();
     const [row] = await this.database.query<{ version: string }>('select version from webhooks.lane_changes');
-    this.see(row!.version, at);
+    this.last.see(row!.version, at);
     return calls;
   }
 
@@ -100,16 +102,11 @@ export class Destinations {
     );
     const found = new Map(rows.map((row) => [row.endpoint_id, row]));
     const { version } = rows[0]!;
-    this.see(version, at);
+    this.last.see(version, at);
     return ids.map((id) => {
       const destination = found.get(id) ?? null;
       this.looks.set(id, { version, destination });
       return destination;
     });
-  }
-
-  /** Answers may come in another order than they were asked for. */
-  private see(version: string, at: number): void {
-    if (at > this.seen.at) this.seen = { version, at };
   }
 }
