@@ -18,6 +18,7 @@ import { sandboxApi } from './platform/sandbox/openapi.js';
 import { SandboxModule } from './platform/sandbox/sandbox.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { journeyApi } from './tracking/http/journey-openapi.js';
 import { trackingApi } from './tracking/http/openapi.js';
 import { TrackingModule } from './tracking/tracking.module.js';
 import { usersApi } from './users/http/openapi.js';
@@ -33,6 +34,7 @@ function apisOf(config: Config): readonly OpenApiFragment[] {
     usersApi,
     payoutsApi,
     trackingApi,
+    journeyApi,
     webhooksApi,
     deliveriesApi,
     ...(config.mode === 'sandbox' ? sandbox : []),

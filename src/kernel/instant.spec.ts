@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseInstant } from './instant.js';
+import { isoOfMicroseconds, microsecondsOfIso, parseInstant } from './instant.js';
 
 describe('an instant', () => {
   it.each([
@@ -24,5 +24,18 @@ describe('an instant', () => {
       noInvalidDate: true,
     });
     fc.assert(fc.property(times, (time) => expect(parseInstant(time.toISOString())).toEqual(time)));
+  });
+});
+
+describe('microseconds', () => {
+  it.each([
+    [0n, '1970-01-01T00:00:00.000000Z'],
+    [-1n, '1969-12-31T23:59:59.999999Z'],
+    [1_772_317_799_123_456n, '2026-02-28T22:29:59.123456Z'],
+    [-62_135_596_800_000_000n, '0001-01-01T00:00:00.000000Z'],
+    [253_402_300_799_999_999n, '9999-12-31T23:59:59.999999Z'],
+  ])('%s are %s', (microseconds, iso) => {
+    expect(isoOfMicroseconds(microseconds)).toBe(iso);
+    expect(microsecondsOfIso(iso)).toBe(microseconds);
   });
 });

@@ -19,3 +19,15 @@ function offsetMs(zone: string): number {
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }
+
+/** `2026-01-31T12:00:00.123456Z`: the instant so many microseconds after 1970, in the years 0001 to 9999. */
+export function isoOfMicroseconds(microseconds: bigint): string {
+  const fraction = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const second = new Date(Number((microseconds - fraction) / 1000n)).toISOString().slice(0, 19);
+  return `${second}.${String(fraction).padStart(6, '0')}Z`;
+}
+
+/** The microseconds after 1970 of what {@link isoOfMicroseconds} writes. */
+export function microsecondsOfIso(iso: string): bigint {
+  return BigInt(Date.parse(`${iso.slice(0, 23)}Z`)) * 1000n + BigInt(iso.slice(23, 26));
+}

@@ -17,10 +17,11 @@ import { MonthFilters } from './application/processing/month-filters.js';
 import { Processing } from './application/processing/processing.js';
 import { ProcessingObserver } from './application/processing/processing-observer.js';
 import { EventsController } from './http/events.controller.js';
+import { JourneyController } from './http/journey.controller.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({
-  controllers: [EventsController],
+  controllers: [EventsController, JourneyController],
   providers: [
     Partitions,
     BatchTable,

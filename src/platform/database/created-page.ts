@@ -4,6 +4,12 @@ export interface PagePlace {
   readonly id: string;
 }
 
+/** A place in a list that is ordered by a time that others chose, in microseconds since 1970, and id. */
+export interface ExactPlace {
+  readonly microseconds: bigint;
+  readonly id: string;
+}
+
 /** One page of such a list. Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
 export interface CreatedPage {
   readonly createdFrom?: string;

@@ -16,15 +16,26 @@ export function readPageQuery(
 ): CreatedPage {
   const createdFrom = dateParameter(query, 'created_from');
   const createdTo = dateParameter(query, 'created_to');
-  const pageSize = integerParameter(query, 'page_size', { min: 1, max: MAX_PAGE, fallback });
-  const cursor = textParameter(query, 'page_cursor');
-  const after = cursor === undefined ? undefined : decodeCursor(cursor);
-  if (after === null)
-    throw new DomainError('bad_request', 'page_cursor must be the next_cursor of an earlier answer');
+  const pageSize = pageSizeParameter(query, fallback);
+  const after = cursorParameter(query, decodeCursor);
   return {
     pageSize,
     ...(createdFrom === undefined ? {} : { createdFrom }),
     ...(createdTo === undefined ? {} : { createdTo }),
     ...(after === undefined ? {} : { after }),
   };
+}
+
+/** `page_size`, or the fallback when it is absent. */
+export function pageSizeParameter(query: Query, fallback: number): number {
+  return integerParameter(query, 'page_size', { min: 1, max: MAX_PAGE, fallback });
+}
+
+/** The place of `page_cursor`; undefined when it is absent. */
+export function cursorParameter<P>(query: Query, decode: (text: string) => P | null): P | undefined {
+  const cursor = textParameter(query, 'page_cursor');
+  const place = cursor === undefined ? undefined : decode(cursor);
+  if (place === null)
+    throw new DomainError('bad_request', 'page_cursor must be the next_cursor of an earlier answer');
+  return place;
 }

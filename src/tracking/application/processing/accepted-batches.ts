@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isoOfMicroseconds } from '../../../kernel/instant.js';
 import type { BinaryFields } from '../../../platform/database/binary-row.js';
 import { Database } from '../../../platform/database/database.js';
 
@@ -17,8 +18,8 @@ const BYTES = 4 << 20;
 /** A body is shorter. */
 const MOST_BODY = 1 << 20;
 
-/** Where PostgreSQL's times in binary begin. */
-const EPOCH_MS = Date.UTC(2000, 0, 1);
+/** Where PostgreSQL's times in binary begin, in microseconds since 1970. */
+export const EPOCH = 946_684_800_000_000n;
 const FIRST = { batchId: '00000000-0000-0000-0000-000000000000', receivedAt: null };
 
 /** Reads what waits. Nothing is claimed here: that is the lock of the merchant. */
@@ -80,14 +81,12 @@ export class AcceptedBatches {
 
 /** When the batch was received, cut to milliseconds. */
 export function instantOf({ receivedAt }: AcceptedBatch): Date {
-  return new Date(Math.floor(Number(receivedAt) / 1000) + EPOCH_MS);
+  return new Date(Number((receivedAt + EPOCH) / 1000n));
 }
 
 /** A time as a literal in SQL, exact to the microsecond: with constants the planner leaves other partitions out. */
 export function timestamp(microseconds: bigint): string {
-  const fraction = ((microseconds % 1_000_000n) + 1_000_000n) % 1_000_000n;
-  const second = new Date(Number((microseconds - fraction) / 1000n) + EPOCH_MS).toISOString().slice(0, 19);
-  return `timestamptz '${second}.${String(fraction).padStart(6, '0')}Z'`;
+  return `timestamptz '${isoOfMicroseconds(microseconds + EPOCH)}'`;
 }
 
 function readBatch([batchId, receivedAt, itemCount, body]: BinaryFields): AcceptedBatch {

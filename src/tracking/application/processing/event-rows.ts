@@ -1,4 +1,6 @@
+import { microsecondsOfIso } from '../../../kernel/instant.js';
 import type { ReadItem } from '../../domain/item-reader.js';
+import { EPOCH } from './accepted-batches.js';
 
 /** The columns of tracking.events in the order of {@link EventRows}. */
 export const EVENT_COLUMNS =
@@ -9,8 +11,6 @@ const UUID_BYTES = 16;
 const NULL_LENGTH = -1;
 const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
 const TRAILER = Buffer.from([0xff, 0xff]);
-/** Where PostgreSQL's times in binary begin. */
-const EPOCH_MS = Date.UTC(2000, 0, 1);
 /** A UTF-16 unit is at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;
 /** Of a row without its texts. */
@@ -43,7 +43,7 @@ export class EventRows {
     at = time(bytes, at, receivedAt);
     at = text(bytes, at, userExternalId);
     at = text(bytes, at, eventName);
-    at = time(bytes, at, microseconds(item.eventDatetime));
+    at = time(bytes, at, microsecondsOfIso(item.eventDatetime) - EPOCH);
     at = deviceId === null ? bytes.writeInt32BE(NULL_LENGTH, at) : text(bytes, at, deviceId);
     this.length = text(bytes, at, payload);
     this.starts.push(this.length);
@@ -66,12 +66,6 @@ export class EventRows {
     }
     return this.bytes;
   }
-}
-
-/** Microseconds since 2000 of a time as {@link ReadItem.eventDatetime} has it. */
-function microseconds(iso: string): bigint {
-  const ms = Date.parse(`${iso.slice(0, 23)}Z`) - EPOCH_MS;
-  return BigInt(ms) * 1000n + BigInt(iso.slice(23, 26));
 }
 
 function uuid(bytes: Buffer, at: number, from: Buffer, fromAt: number): number {
