@@ -44,11 +44,11 @@ async function fill(
   );
 }
 
-async function request(): Promise<string> {
+async function request(of = endpoint): Promise<string> {
   const id = newId();
   await db.database.query(
     'insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since) values ($1, $2, $3, $4)',
-    [id, endpoint, newId(), SINCE],
+    [id, of, newId(), SINCE],
   );
   return id;
 }
@@ -184,6 +184,22 @@ describe('a recovery', () => {
       expect(woken).toEqual([]);
     },
   );
+
+  it('a shutdown waits for one chunk, not for one of every endpoint', async () => {
+    const [one, other] = [await request(), await request(newId())];
+    let stopped: Promise<void> | undefined;
+    const database = {
+      query: db.database.query.bind(db.database),
+      transaction: (work: Parameters<Database['transaction']>[0]) => {
+        stopped = recoveries.beforeApplicationShutdown();
+        return db.database.transaction(work);
+      },
+    } as unknown as Database;
+    const recoveries = worker(database);
+    await recoveries.turn();
+    await stopped;
+    expect([(await recovery(one)).open, (await recovery(other)).open].sort()).toEqual([false, true]);
+  });
 
   it('of nothing ends at once', async () => {
     const id = await request();

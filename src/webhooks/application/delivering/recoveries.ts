@@ -32,6 +32,7 @@ export class Recoveries implements BeforeApplicationShutdown {
   private readonly work: Wakeable;
   /** The last endpoint that had its turn: however many wait for slow receivers, the others have theirs. */
   private after = FIRST_ID;
+  private stopping = false;
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'roles'>,
@@ -59,12 +60,14 @@ export class Recoveries implements BeforeApplicationShutdown {
     );
     this.after = open.length < ENDPOINTS_PER_TURN ? FIRST_ID : open.at(-1)!.endpoint_id;
     for (const { recovery_id } of open) {
+      if (this.stopping) return;
       const endpointId = await this.database.transaction((tx) => this.chunk(recovery_id, tx));
       if (endpointId !== null) this.lanes.wake(endpointId);
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     await this.work.stop();
   }
 
