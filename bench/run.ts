@@ -8,6 +8,7 @@ import type { Row } from './harness/row.js';
 import { balanceRow } from './rows/balance.js';
 import { catchupRow } from './rows/catchup.js';
 import { deliveriesRow } from './rows/deliveries.js';
+import { eventsAcceptRow } from './rows/events-accept.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -21,6 +22,7 @@ const ROWS: readonly Row[] = [
   rebuildRow,
   catchupRow,
   deliveriesRow,
+  eventsAcceptRow,
   startRow,
 ];
 

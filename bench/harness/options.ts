@@ -27,6 +27,8 @@ export interface Options {
   readonly jobs: number;
   /** Endpoints that deliveries are spread over, beside one. */
   readonly endpoints: number;
+  /** Event batches of 1000 items per variant and round. */
+  readonly batches: number;
 }
 
 const GOAL_SIZES = {
@@ -42,6 +44,7 @@ const GOAL_SIZES = {
   deliveries: 20_000,
   jobs: 2000,
   endpoints: 1000,
+  batches: 256,
 };
 
 const QUICK_SIZES: typeof GOAL_SIZES = {
@@ -57,11 +60,12 @@ const QUICK_SIZES: typeof GOAL_SIZES = {
   deliveries: 2000,
   jobs: 300,
   endpoints: 100,
+  batches: 64,
 };
 
 export const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup deliveries start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
@@ -105,5 +109,6 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
     deliveries: size('deliveries'),
     jobs: size('jobs'),
     endpoints: size('endpoints'),
+    batches: size('batches'),
   };
 }

@@ -22,6 +22,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
     duration_ms: Math.round(duration * 100) / 100,
     merchant_id: edge.merchant?.merchantId,
     idempotency: edge.idempotency ?? undefined,
+    items: edge.items ?? undefined,
     bytes_in: edge.rawBody.length,
     bytes_out: Number(reply.getHeader('content-length') ?? 0),
   });

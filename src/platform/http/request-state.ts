@@ -16,6 +16,8 @@ export interface RequestState {
   merchant: MerchantCredentials | null;
   ticket: RequestTicket | null;
   idempotency: IdempotencyOutcome | null;
+  /** How many things the request brought, such as events of a batch; told in the log line. */
+  items: number | null;
   /** Set once the answer is final, so that sending it twice settles it once. */
   settled: boolean;
   /** What went wrong inside, for the log alone. */
@@ -40,6 +42,7 @@ export function newRequestState(): RequestState {
     merchant: null,
     ticket: null,
     idempotency: null,
+    items: null,
     settled: false,
     failure: undefined,
     span: undefined,

@@ -115,6 +115,27 @@ export const analyticsAway = new Gauge({
   registers,
 });
 
+export const receivedBatches = new Counter({
+  name: 'disburse_event_batches_received_total',
+  help: 'Batches of events that merchants sent, by outcome: accepted (on disk), malformed, too_large.',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const receivedEvents = new Counter({
+  name: 'disburse_events_received_total',
+  help: 'Events of these batches, by outcome: accepted, refused (with their batch, and as far as it was read).',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const batchStoreDuration = new Histogram({
+  name: 'disburse_event_batch_store_duration_seconds',
+  help: 'Time of one statement that stores batches of events.',
+  buckets: SECONDS,
+  registers,
+});
+
 export const eventBatches = new Counter({
   name: 'disburse_event_batches_total',
   help: 'Accepted batches of events that were dealt with, by outcome: processed, failed.',

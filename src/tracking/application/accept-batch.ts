@@ -1,19 +1,12 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
-import type { IdempotencyTicket } from '../../platform/http/edge.js';
 import { BatchArrivals } from './batch-arrivals.js';
-import { BatchTable } from './batch-table.js';
+import { BatchTable, type ValidBatch } from './batch-table.js';
 
-/** Accepts a batch that was found valid (domain/event-batch.ts); resolves once it is durable. */
+/** Accepts a batch (domain/event-batch.ts says which are valid); resolves once it is durable. */
 export class AcceptBatch extends Command<void> {
-  constructor(
-    readonly merchantId: string,
-    readonly ticket: IdempotencyTicket,
-    /** The request's body exactly as it was sent. */
-    readonly body: Buffer,
-    readonly itemCount: number,
-  ) {
+  constructor(readonly batch: ValidBatch) {
     super();
   }
 }
@@ -27,9 +20,8 @@ export class AcceptBatchHandler implements ICommandHandler<AcceptBatch> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ merchantId, ticket, body, itemCount }: AcceptBatch): Promise<void> {
-    const batchId = ticket.id('batch');
-    await this.batches.insert({ batchId, merchantId, receivedAt: this.clock.now(), itemCount, body });
-    this.arrivals.announce(merchantId);
+  async execute({ batch }: AcceptBatch): Promise<void> {
+    await this.batches.insert({ ...batch, receivedAt: this.clock.now() });
+    this.arrivals.announce(batch.merchantId);
   }
 }

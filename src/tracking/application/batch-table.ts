@@ -1,43 +1,122 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { GroupCall } from '../../platform/group-call.js';
+import { batchStoreDuration } from '../../platform/telemetry/metrics.js';
+import { Partitions } from './partitions.js';
 
-/** A batch as it was accepted. */
-export interface NewBatch {
-  readonly batchId: string;
+/** A batch that was found valid. */
+export interface ValidBatch {
   readonly merchantId: string;
-  readonly receivedAt: Date;
+  readonly batchId: string;
+  /** Whether the id belongs to an Idempotency-Key: then an earlier request may have stored the batch and died. */
+  readonly repeatable: boolean;
   readonly itemCount: number;
   /** The request's body exactly as it was sent. */
   readonly body: Buffer;
 }
 
-/** Batches of one statement: bodies of 1 MB each. */
-const MOST = 16;
-const COLUMNS = 5;
+export interface NewBatch extends ValidBatch {
+  readonly receivedAt: Date;
+}
 
-/** Writes batches; those that arrive while a statement is under way go together in the next. */
+const COLUMNS = {
+  batch_id: 'uuid',
+  merchant_id: 'uuid',
+  received_at: 'timestamptz',
+  item_count: 'int',
+  body: 'bytea',
+};
+const NAMES = Object.keys(COLUMNS);
+const TYPES = Object.values(COLUMNS);
+
+/** Batches of this many bytes or more are worth a statement, and a server process, of their own. */
+const LARGE_BYTES = 65_536;
+/** Statements with large batches that run at once, out of the pool that all requests share; and the batches of one. */
+const LARGE_LANES = 6;
+const MOST_LARGE = 4;
+/** Small batches share one statement, and its commit. */
+const MOST_SMALL = 64;
+/** A repeat comes within a day; what a later one stores is processed as a batch in which nothing is new. */
+const REPEATS_WITHIN_MS = 86_400_000;
+
+/** Writes accepted batches. */
 @Injectable()
 export class BatchTable {
-  private readonly inserts = new GroupCall<NewBatch, null>((batches) => this.insertAll(batches), {
-    most: MOST,
-  });
+  private readonly small = new GroupCall(this.insertAll.bind(this), { most: MOST_SMALL });
+  private readonly large = Array.from(
+    { length: LARGE_LANES },
+    () => new GroupCall(this.insertAll.bind(this), { most: MOST_LARGE }),
+  );
+  private turn = 0;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly partitions: Partitions,
+  ) {}
 
   /** Resolves once the batch is durable. Rejects, with nothing written, when the database is away. */
   async insert(batch: NewBatch): Promise<void> {
-    await this.inserts.call(batch);
+    if (batch.body.length < LARGE_BYTES) await this.small.call(batch);
+    else {
+      this.turn = (this.turn + 1) % LARGE_LANES;
+      await this.large[this.turn]!.call(batch);
+    }
   }
 
   private async insertAll(batches: readonly NewBatch[]): Promise<null[]> {
-    const rows = batches.map(
-      (_, i) => `(${Array.from({ length: COLUMNS }, (__, c) => `$${i * COLUMNS + c + 1}`).join()})`,
-    );
-    await this.database.query(
-      `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body) values ${rows.join()}`,
-      batches.flatMap((each) => [each.batchId, each.merchantId, each.receivedAt, each.itemCount, each.body]),
-    );
+    const { text, values } = batches.some((each) => each.repeatable) ? insertNew(batches) : insert(batches);
+    const instants = batches.map((each) => each.receivedAt);
+    const stored = batchStoreDuration.startTimer();
+    await this.partitions.having(() => this.database.query(text, values), instants);
+    stored();
     return batches.map(() => null);
   }
+}
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+function insert(batches: readonly NewBatch[]): Statement {
+  return {
+    text: `insert into tracking.batches (${NAMES.join()}) ${valuesClause(batches.length)}`,
+    values: valuesOf(batches),
+  };
+}
+
+/** Only what is not there yet. Looking for that costs the plan of a statement over several partitions. */
+function insertNew(batches: readonly NewBatch[]): Statement {
+  const times = batches.map((each) => each.receivedAt.getTime());
+  const from = new Date(Math.min(...times) - REPEATS_WITHIN_MS);
+  const to = new Date(Math.max(...times) + REPEATS_WITHIN_MS);
+  const first = batches.length * NAMES.length + 1;
+  return {
+    text: `
+      insert into tracking.batches (${NAMES.join()})
+      select * from (${valuesClause(batches.length)}) as sent (${NAMES.join()})
+      where not exists (
+        select from tracking.batches as stored
+        where stored.batch_id = sent.batch_id and stored.received_at between $${first} and $${first + 1})`,
+    values: [...valuesOf(batches), from, to],
+  };
+}
+
+function valuesClause(rows: number): string {
+  const places = Array.from({ length: rows }, (_, row) => {
+    const first = row * TYPES.length + 1;
+    return `(${TYPES.map((type, column) => `$${first + column}::${type}`).join()})`;
+  });
+  return `values ${places.join()}`;
+}
+
+/** In the order of {@link COLUMNS}. */
+function valuesOf(batches: readonly NewBatch[]): unknown[] {
+  return batches.flatMap((each) => [
+    each.batchId,
+    each.merchantId,
+    each.receivedAt,
+    each.itemCount,
+    each.body,
+  ]);
 }

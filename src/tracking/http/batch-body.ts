@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { DomainError } from '../../kernel/domain-error.js';
 import { parseDeepJsonBody } from '../../platform/http/json-body.js';
-import { itemsOf, MAX_ITEMS } from '../domain/event-batch.js';
+import { itemsOf, MAX_ITEMS, RefusedBatch } from '../domain/event-batch.js';
 import { scanItems } from '../domain/item-scan.js';
 import { itemsForSure } from '../domain/quick-check.js';
 
@@ -21,8 +20,9 @@ export function readBatch(bytes: Buffer): number {
 /** The same for any body, and what is wrong with it. */
 export function readWithFaults(bytes: Buffer): number {
   const { tooMany, depth } = scanItems(bytes, MAX_ITEMS);
-  if (tooMany) throw new DomainError('too_large', `A batch must hold at most ${MAX_ITEMS} events`);
+  if (tooMany)
+    throw new RefusedBatch('too_large', `A batch must hold at most ${MAX_ITEMS} events`, MAX_ITEMS + 1);
   if (bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
-    throw new DomainError('bad_request', 'The request body must not begin with a byte order mark');
+    throw new RefusedBatch('bad_request', 'The request body must not begin with a byte order mark');
   return itemsOf(bytes.length === 0 ? undefined : parseDeepJsonBody(bytes), depth);
 }

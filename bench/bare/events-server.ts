@@ -1,0 +1,39 @@
+/**
+ * Reference of the events row: the signature is checked, the body parsed, its items checked by hand with the service's
+ * own rules, and the raw body stored in one row of one statement. 202 once that is committed.
+ */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { itemsOf } from '../../src/tracking/domain/event-batch.js';
+import { bareShell, rawBody } from './shell.js';
+
+const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
+const pool = new pg.Pool({
+  connectionString: process.env['DATABASE_URL'],
+  max: Number(process.env['POOL_SIZE']),
+});
+await pool.query(`
+  create table if not exists bare_batches (
+    batch_id uuid primary key,
+    merchant_id uuid not null,
+    received_at timestamptz not null,
+    item_count int not null,
+    body bytea not null
+  );
+  alter table bare_batches alter column body set storage external;
+`);
+
+const app = bareShell(keys);
+
+app.post('/merchants/v1/events', async (request, reply) => {
+  const body = rawBody(request);
+  const items = itemsOf(JSON.parse(body.toString()), 0);
+  await pool.query({
+    name: 'batch',
+    text: 'insert into bare_batches (batch_id, merchant_id, received_at, item_count, body) values ($1, $2, $3, $4, $5)',
+    values: [randomUUID(), request.headers['svc-api-key'], new Date(), items, body],
+  });
+  return reply.code(202).send();
+});
+
+await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });

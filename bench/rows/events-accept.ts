@@ -1,0 +1,120 @@
+import { compare, type ComparisonResult } from '../harness/compare.js';
+import { alternate, type Variant } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { eventBatch } from '../seed/event-batches.js';
+import { startBare } from '../support/bare.js';
+import { load } from '../support/load.js';
+import { startService } from '../support/service.js';
+import { call, signed, type Credentials } from '../support/sign.js';
+
+const PATH = '/merchants/v1/events';
+/** Items of a batch, and how many such batches take about as long as one of a thousand. */
+const SIZES = [
+  { items: 1000, batches: 1 },
+  { items: 100, batches: 4 },
+  { items: 10, batches: 12 },
+] as const;
+/** Bodies that differ; each is sent many times, as nothing that is measured here looks at what was sent before. */
+const BODIES = 32;
+
+interface Target {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly database: string;
+  readonly table: string;
+}
+
+interface Sent {
+  batches: number;
+  items: number;
+  bytes: number;
+}
+
+/** POST events through the whole service, beside the least that could do the job. What processes batches is not running. */
+export const eventsAcceptRow: Row = {
+  name: 'events-accept',
+  title:
+    'POST /merchants/v1/events until the batch is on disk; the process is an API alone, batches wait for a worker',
+  run: runAccept,
+};
+
+async function runAccept(context: RowContext): Promise<RowOutcome> {
+  const { environment, options } = context;
+  context.progress('starting the service');
+  // Merchants become known through a worker; then it goes.
+  const whole = await startService(environment, { name: 'events' });
+  await call(whole.baseUrl, whole.merchant, 'GET', '/merchants/v1/payouts', 200);
+  await whole.child.stop();
+  const service = await startService(environment, { name: 'events', env: { ROLES: 'api' } });
+  const bare = await startBare(environment, 'events-server', 'bare', service.merchant);
+  const targets: Target[] = [
+    { name: 'service', baseUrl: service.baseUrl, database: 'events', table: 'tracking.batches' },
+    { name: 'bare', baseUrl: bare.baseUrl, database: 'bare', table: 'bare_batches' },
+  ];
+  const totals = new Map(
+    targets.map(({ name }): [string, Sent] => [name, { batches: 0, items: 0, bytes: 0 }]),
+  );
+  const comparisons: ComparisonResult[] = [];
+  const notes: string[] = [];
+  for (const { items, batches } of SIZES) {
+    const count = options.batches * batches;
+    const bodies = Array.from({ length: BODIES }, () => eventBatch(items));
+    const variants = targets.map((target) =>
+      variantOf(context, target, service.merchant, { bodies, items, count, total: totals.get(target.name)! }),
+    );
+    const progress = (text: string): void => context.progress(`${items} items, ${text}`);
+    const samples = await alternate(variants, options.rounds, progress);
+    comparisons.push(
+      compare(samples, {
+        label: `batches of ${items}, beside bare Fastify: signature, JSON.parse, check by hand, one row`,
+        subject: 'service',
+        reference: 'bare',
+        goal: { atLeast: 0.8 },
+      }),
+    );
+    notes.push(
+      `${items} items: ${Buffer.byteLength(bodies[0]!)} bytes, ${count} batches per variant and round`,
+    );
+  }
+  return { comparisons, notes: [`${options.connections} connections`, ...notes] };
+}
+
+function variantOf(
+  context: RowContext,
+  target: Target,
+  who: Credentials,
+  work: {
+    readonly bodies: readonly string[];
+    readonly items: number;
+    readonly count: number;
+    readonly total: Sent;
+  },
+): Variant {
+  const { bodies, items, count, total } = work;
+  return {
+    name: target.name,
+    run: async (round) => {
+      const made = bodies.map((body) => signed(who, 'POST', PATH, body));
+      const requests = Array.from({ length: count }, (_, i) => made[i % made.length]!);
+      await context.environment.checkpoint();
+      const result = await load(target.baseUrl, requests, context.options.connections);
+      const when = `${target.name}, ${items} items, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
+      context.checks.equal(`${when}: answers`, result.statuses, { 202: count });
+      context.checks.equal(`${when}: lost connections and repeats`, result.troubles, 0);
+      total.batches += count;
+      total.items += count * items;
+      total.bytes += requests.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+      context.checks.equal(`${when}: batches, items and bytes on disk`, await onDisk(context, target), total);
+      return { units: count, seconds: result.seconds };
+    },
+  };
+}
+
+async function onDisk({ environment }: RowContext, target: Target): Promise<Sent> {
+  const pool = await environment.pool(target.database);
+  const { rows } = await pool.query<{ batches: string; items: string; bytes: string }>(
+    `select count(*) as batches, sum(item_count) as items, sum(octet_length(body)) as bytes from ${target.table}`,
+  );
+  const [{ batches, items, bytes }] = rows as [(typeof rows)[number]];
+  return { batches: Number(batches), items: Number(items), bytes: Number(bytes) };
+}
