@@ -95,6 +95,7 @@ describe('while the provider', () => {
     await lab.processed(events);
     const first = start(lab.amplitude({ apiKey: 'a-wrong-key' }));
     await eventually(async () => ((await failures()) >= 2 ? true : null), 10_000);
+    expect(await lab.provider()).toMatchObject([{ cause: 'unauthorized' }]);
     expect(logged()).toMatch(/"level":"error".*"cause":"unauthorized".*the analytics provider is away/);
     expect(logged()).not.toMatch(/a-wrong-key|customer-/);
     await first.stop();
@@ -130,11 +131,13 @@ describe('while the provider', () => {
     const times = { away: { firstMs: 20, mostMs: 50 }, blamed: { firstMs: 20, mostMs: 50 } };
     const first = start(undefined, times);
     start(undefined, times);
+    await eventually(async () => ((await failures()) >= 6 ? true : null), 10_000);
+    await first.stop();
     await eventually(async () => ((await failures()) >= 12 ? true : null), 10_000);
     expect(provider.requests).toBeLessThan(20);
-    // Each try but the first is of one batch alone.
-    expect(Math.max(...provider.bodies.slice(1).map((body) => body.split('insert_id').length - 1))).toBe(20);
-    await first.stop();
+    // Each try but the first is of one batch alone, also that of the process that takes over.
+    const sizes = provider.bodies.map((body) => body.split('insert_id').length - 1);
+    expect(Math.max(...sizes.slice(1))).toBe(20);
     provider.recovers();
     await lab.drained();
     expect(provider.ids).toEqual(idsOf(backlog));
@@ -155,13 +158,21 @@ describe('while the provider', () => {
   });
 });
 
-it('an event that was blocked once, alone, is not refused', async () => {
+it.each([
+  ['while nothing else was taken', [{ status: 403 }]],
+  ['while another was taken', [{ status: 403 }, { status: 403 }]],
+])('an event that was blocked once, alone, is not refused: %s', async (_, faults) => {
   const [unlucky, other] = [item(), item()];
-  provider.faults = [{ status: 403 }];
-  await lab.processed([unlucky]);
-  start(undefined, { away: { firstMs: 1, mostMs: 1 } });
-  await eventually(() => (provider.requests === 1 ? true : null), 5000);
-  await lab.processed([other]);
+  provider.faults = faults;
+  if (faults.length === 1) {
+    await lab.processed([unlucky]);
+    start(undefined, { away: { firstMs: 1, mostMs: 1 } });
+    await eventually(() => (provider.requests === 1 ? true : null), 5000);
+    await lab.processed([other]);
+  } else {
+    await lab.processed([unlucky, other]);
+    start();
+  }
   await lab.drained();
   expect(provider.ids).toEqual(idsOf([unlucky, other]));
   expect(await lab.refused()).toEqual([]);
