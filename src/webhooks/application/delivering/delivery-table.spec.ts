@@ -130,6 +130,36 @@ describe('deliveries in the hands of senders', () => {
     });
   });
 
+  it('are not sent beside their own record, when the answer to that was lost', async () => {
+    await due(1);
+    let lost = false;
+    const database = {
+      query: async (sql: string, params: readonly unknown[]) => {
+        const rows = await db.database.query(sql, params);
+        if (!lost && sql.includes('insert into webhooks.attempts')) {
+          lost = true;
+          throw new Error('away');
+        }
+        return rows;
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(database, new LaneVersion());
+    const [claimed] = await table.claim(endpointId, 10);
+    const { delivery_id } = claimed!;
+    const attempt = {
+      ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: 500 },
+      ...{ failure_phase: null, error: null, response_excerpt: null },
+    } as const;
+    const result = {
+      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0 },
+      attempt,
+    } as const;
+    await expect(table.record(result)).rejects.toThrow('away');
+    expect(await table.claim(endpointId, 10)).toEqual([]);
+    await table.record(result);
+    expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
+  });
+
   it('are claimed at the cost of what is claimed, however much is due to this endpoint or another', async () => {
     const small = newId();
     await due(20_000);

@@ -180,6 +180,8 @@ export class DeliveryTable {
       );
       const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
       for (const row of rows) {
+        // Its last record was kept, and the answer to that lost: it is recorded once more, which gives it free.
+        if (this.held.has(row.delivery_id)) continue;
         this.held.add(row.delivery_id);
         lanes.get(row.endpoint_id)?.push(row);
       }
