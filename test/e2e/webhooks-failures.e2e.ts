@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Destinations } from '../../src/webhooks/application/delivering/destinations.js';
+import { LaneVersion } from '../../src/webhooks/application/delivering/lane-version.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
@@ -107,7 +108,7 @@ it.each([
   let answered = false;
   const looking = (async () => {
     while (!answered) {
-      const sender = new Destinations(app.database);
+      const sender = new Destinations(app.database, new LaneVersion());
       await sender.ask(id);
       senders.push(sender);
     }

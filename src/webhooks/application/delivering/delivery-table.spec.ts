@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
-import { DeliveryTable, type AttemptRecord } from './delivery-table.js';
+import { DeliveryTable, type AttemptRecord, type DeliveryResult } from './delivery-table.js';
 import { LaneVersion } from './lane-version.js';
 
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
@@ -146,14 +146,13 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(database, new LaneVersion());
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
-    const attempt = {
+    const attempt: AttemptRecord = {
       ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: 500 },
       ...{ failure_phase: null, error: null, response_excerpt: null },
-    } as const;
-    const result = {
-      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0 },
-      attempt,
-    } as const;
+    };
+    const result: DeliveryResult = {
+      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+    };
     await expect(table.record(result)).rejects.toThrow('away');
     expect(await table.claim(endpointId, 10)).toEqual([]);
     await table.record(result);
