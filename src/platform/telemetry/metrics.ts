@@ -98,7 +98,7 @@ export const analyticsEvents = new Counter({
 
 export const analyticsBacklog = new Gauge({
   name: 'disburse_analytics_backlog_events',
-  help: 'Processed events that wait to be passed on to the analytics provider, counted over at most 50,000 batches.',
+  help: 'Processed events that wait to be passed on to the analytics provider, counted over at most 10,000 batches.',
   registers,
 });
 

@@ -8,7 +8,7 @@ const TURN_BYTES = 4 * 1024 * 1024;
 /** Batches that are passed by in one statement when there is no provider. */
 const PASSED_BY = 1000;
 /** Batches that the backlog is counted over: what is beyond does not cost every scrape a look. */
-const COUNTED = 50_000;
+const COUNTED = 10_000;
 const DEFERRED_ERROR = 'the body cannot be read for forwarding';
 
 /** How the provider was when it was last tried. */
@@ -93,6 +93,7 @@ export class ForwardingTable {
     const refused = batches.flatMap(({ row, refusals }) =>
       refusals.map((refusal) => ({ ...refusal, merchantId: row.merchant_id, batchId: row.batch_id })),
     );
+    // The arrays once more at the end: with them the planner looks the rows up instead of joining the whole backlog.
     const delay = ({ waitMs, blamed, row }: BatchInHand): number | null =>
       blamed ? backoffMs(row.forward_attempts) : waitMs;
     await this.database.query(
@@ -107,7 +108,8 @@ export class ForwardingTable {
          forward_attempts = forward_attempts + result.blamed::int
        from unnest($1::uuid[], $2::timestamptz[], $3::bytea[], $4::bool[], $5::float8[], $6::bool[])
          as result (batch_id, received_at, done, finished, delay_ms, blamed)
-       where batch.batch_id = result.batch_id and batch.received_at = result.received_at and state = 'processed'`,
+       where batch.batch_id = result.batch_id and batch.received_at = result.received_at and state = 'processed'
+         and batch.batch_id = any($1::uuid[]) and batch.received_at = any($2::timestamptz[])`,
       [
         batches.map(({ row }) => row.batch_id),
         batches.map(({ row }) => row.received_at),
@@ -153,9 +155,13 @@ export class ForwardingTable {
   /** Without a provider: some of what is processed counts as forwarded. Resolves to whether there is more. */
   async passBy(): Promise<boolean> {
     const passed = await this.database.query(
-      `update tracking.batches set state = 'forwarded' where (batch_id, received_at) in
-         (select batch_id, received_at from tracking.batches where state = 'processed'
-          limit ${PASSED_BY} for update skip locked)
+      `with picked as materialized (
+         select batch_id, received_at from tracking.batches where state = 'processed'
+         limit ${PASSED_BY} for update skip locked
+       )
+       update tracking.batches set state = 'forwarded' where state = 'processed'
+         and batch_id = any(array(select batch_id from picked))
+         and received_at = any(array(select received_at from picked))
        returning 1 as passed`,
     );
     return passed.length === PASSED_BY;
