@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -264,83 +264,3 @@ function chunked({ apiKey, privateKey }: Credentials, body: string): Promise<str
     socket.on('error', reject);
   });
 }
-
-describe('an Idempotency-Key', () => {
-  test('has the empty answer replayed and the batch stored once', async () => {
-    const client = await app.newMerchant();
-    const [key, body] = [randomUUID(), batchOf([eventItem()])];
-    const answers = [await client.post(PATH, body, key), await client.post(PATH, body, key)];
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([
-      [202, ''],
-      [202, ''],
-    ]);
-    expect(answers.map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
-    expect(answers[1]!.headers['content-type']).toBeUndefined();
-    expect(await stored(client)).toHaveLength(1);
-  });
-
-  test('belongs to one merchant', async () => {
-    const clients = [await app.newMerchant(), await app.newMerchant()];
-    const [key, body] = [randomUUID(), batchOf([eventItem()])];
-    for (const client of clients) {
-      const answer = await client.post(PATH, body, key);
-      expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([202, undefined]);
-      expect(await stored(client)).toHaveLength(1);
-    }
-  });
-
-  test('finds the batch again when the process died before its answer was stored', async () => {
-    const client = await app.newMerchant();
-    const [key, body] = [randomUUID(), batchOf([eventItem()])];
-    await client.post(PATH, body, key);
-    await app.database.query('delete from event_store.answers where scope = $1', [client.credentials.apiKey]);
-    const answer = await client.post(PATH, body, key);
-    expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([202, undefined]);
-    expect(await stored(client)).toHaveLength(1);
-  });
-
-  test('keeps a 400 and its words, and no 401 or 413', async () => {
-    const client = await app.newMerchant();
-    const key = randomUUID();
-    const tooMany = `{"events":[${'1,'.repeat(1000)}1]}`;
-    const forged = {
-      method: 'POST',
-      path: PATH,
-      body: '{}',
-      idempotencyKey: key,
-      headers: { 'svc-signature': '0' },
-    } as const;
-    expect((await client.call(forged)).status).toBe(401);
-    expect((await client.post(PATH, tooMany, key)).status).toBe(413);
-    expect((await client.post(PATH, batchOfBytes(MOST_BYTES + 1), key)).status).toBe(413);
-    const first = await client.post(PATH, '{"events":[]}', key);
-    const again = await client.post(PATH, '{"events":[]}', key);
-    expect([first.status, first.headers['idempotent-replayed']]).toEqual([400, undefined]);
-    expect([again.status, again.headers['idempotent-replayed'], again.text]).toEqual([
-      400,
-      'true',
-      first.text,
-    ]);
-    expect((await client.post(PATH, batchOf([eventItem()]), key)).status).toBe(422);
-  });
-
-  test('is 409 while the first request under it is under way', async () => {
-    const client = await app.newMerchant();
-    const [key, body] = [randomUUID(), batchOf([eventItem()])];
-    // Nothing can be inserted until this ends.
-    const answers = await app.database.transaction(async (tx) => {
-      await tx.query('lock table tracking.batches in exclusive mode');
-      const first = client.post(PATH, body, key);
-      const other = async (): Promise<Answer> => {
-        const answer = await client.post(PATH, body, key);
-        return answer.status === 409 ? answer : other();
-      };
-      const second = await Promise.race([first, other()]);
-      await tx.query('commit');
-      return [await first, second] as const;
-    });
-    expect(answers[0].status).toBe(202);
-    expectProblem(answers[1], 409, 'Conflict', 'A request with this Idempotency-Key is in flight');
-    expect(await stored(client)).toHaveLength(1);
-  });
-});
