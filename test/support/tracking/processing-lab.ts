@@ -74,7 +74,7 @@ export class ProcessingLab {
   /** One more worker, with the database that is given or that of the lab. */
   worker(database: Database = this.db.database): TestWorker {
     const filters = new MonthFilters(database, { now: () => new Date() }, CONFIG);
-    const processor = new BatchProcessor(database, new KnownEvents(filters));
+    const processor = new BatchProcessor(database, new KnownEvents(database, filters));
     const observer = new ProcessingObserver(database);
     const arrivals = new BatchArrivals();
     const accepted = new AcceptedBatches(database);

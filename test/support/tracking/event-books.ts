@@ -1,0 +1,153 @@
+/** A batch as a merchant's client remembers it. Sent again, it is the same one. */
+export interface SentBatch {
+  readonly merchantId: string;
+  readonly body: string;
+  /** Ids of its items, lower-cased, in their order. */
+  readonly ids: readonly string[];
+  /** When it was first sent, and when it was first answered with 202; milliseconds of one clock. */
+  beganAt: number;
+  answeredAt: number | null;
+  /** It is malformed and must leave no trace. */
+  readonly malformed: boolean;
+}
+
+/** Rows of tracking.events and tracking.batches. */
+export interface StoredEvent {
+  readonly merchant_id: string;
+  readonly event_id: string;
+  readonly event_name: string;
+  readonly payload: string;
+}
+export interface StoredBatch {
+  readonly merchant_id: string;
+  readonly state: string;
+  readonly body: Buffer;
+  readonly new_items: Buffer | null;
+}
+
+/** What was sent, and what follows from it about the tables (merchant-api sections 4.3 and 6.1). */
+export class EventBooks {
+  private readonly batches: SentBatch[] = [];
+  private readonly bodies = new Set<string>();
+
+  /**
+   * A batch of events with these ids, in their letter case; each event says in its payload where it stood. `spoil` makes it
+   * malformed.
+   */
+  batch(merchantId: string, ids: readonly string[], spoil?: (items: object[]) => unknown): SentBatch {
+    const number = this.batches.length;
+    const items = ids.map((event_id, place) => ({
+      event_name: `Step ${number}`,
+      payload: { mark: `${number}.${place}` },
+      event_datetime: '2026-01-31T12:00:00Z',
+      event_id,
+      user_external_id: `customer-${place % 3}`,
+    }));
+    const body = JSON.stringify({ events: spoil?.(items) ?? items });
+    const beganAt = performance.now();
+    const lower = ids.map((id) => id.toLowerCase());
+    const malformed = spoil !== undefined;
+    const batch: SentBatch = { merchantId, body, ids: lower, beganAt, answeredAt: null, malformed };
+    this.batches.push(batch);
+    this.bodies.add(body);
+    return batch;
+  }
+
+  get sent(): readonly SentBatch[] {
+    return this.batches;
+  }
+
+  /** What is wrong with the tables when nothing is under way any more; nothing, when every promise was kept. */
+  faults(events: readonly StoredEvent[], stored: readonly StoredBatch[]): string[] {
+    return [...this.faultsOfEvents(events), ...this.faultsOfBatches(events, stored)];
+  }
+
+  private faultsOfEvents(events: readonly StoredEvent[]): string[] {
+    const senders = this.sendersById();
+    const found = new Set<string>();
+    const faults: string[] = [];
+    for (const { merchant_id, event_id, event_name, payload } of events) {
+      const key = `${merchant_id} ${event_id}`;
+      if (found.has(key)) faults.push(`event ${key} is stored twice`);
+      found.add(key);
+      const [number, place] = markOf(payload);
+      const batch = this.batches[number];
+      const fits =
+        batch?.merchantId === merchant_id &&
+        batch.ids.indexOf(event_id) === place &&
+        payload === `{"mark":"${number}.${place}"}` &&
+        event_name === `step ${number}`;
+      if (!fits) faults.push(`event ${key} is not the first of its id in a batch that was sent: ${payload}`);
+      else if (batch.malformed) faults.push(`event ${key} is from a malformed batch`);
+      else if (senders.get(key)!.firstAnswer < batch.beganAt)
+        faults.push(
+          `event ${key} is from batch ${number}, which was sent after another with it was accepted`,
+        );
+    }
+    for (const [key, { firstAnswer }] of senders)
+      if (firstAnswer < Infinity && !found.has(key))
+        faults.push(`event ${key} was accepted and is not there`);
+    return [...faults, ...this.faultsOfUnanswered(found, senders)];
+  }
+
+  /** A batch that nobody answered is in whole, or is not in. */
+  private faultsOfUnanswered(found: ReadonlySet<string>, senders: ReadonlyMap<string, Senders>): string[] {
+    const explained = new Set<string>();
+    for (const { merchantId, ids, answeredAt, malformed } of this.batches) {
+      if (answeredAt !== null || malformed) continue;
+      const keys = ids.map((id) => `${merchantId} ${id}`);
+      if (keys.every((key) => found.has(key))) for (const key of keys) explained.add(key);
+    }
+    return [...found]
+      .filter((key) => senders.get(key)?.firstAnswer === Infinity && !explained.has(key))
+      .map((key) => `event ${key} is from a batch that is only in in parts`);
+  }
+
+  private faultsOfBatches(events: readonly StoredEvent[], stored: readonly StoredBatch[]): string[] {
+    const faults: string[] = [];
+    const counted = new Set<string>();
+    for (const { merchant_id, state, body, new_items } of stored) {
+      const text = body.toString('utf8');
+      if (!this.bodies.has(text)) faults.push(`a batch is stored that was not sent: ${text.slice(0, 100)}`);
+      if (!['processed', 'forwarded'].includes(state)) faults.push(`a batch is ${state}`);
+      const items = (JSON.parse(text) as { events: { payload: object }[] }).events;
+      items.forEach(({ payload }, place) => {
+        if (((new_items?.[place >> 3] ?? 0) & (0x80 >> (place & 7))) === 0) return;
+        const mark = `${merchant_id} ${JSON.stringify(payload)}`;
+        if (counted.has(mark)) faults.push(`an event was counted as new twice: ${mark}`);
+        counted.add(mark);
+      });
+    }
+    for (const { merchant_id, payload } of events)
+      if (!counted.delete(`${merchant_id} ${payload}`)) faults.push(`no batch counted ${payload} as new`);
+    for (const mark of counted) faults.push(`counted as new, and not there: ${mark}`);
+    const malformed = new Set(this.batches.filter((each) => each.malformed).map(({ body }) => body));
+    for (const { body } of stored)
+      if (malformed.has(body.toString('utf8'))) faults.push('a malformed batch is stored');
+    return faults;
+  }
+
+  /** By merchant and id: when the first batch with it was accepted. */
+  private sendersById(): Map<string, Senders> {
+    const senders = new Map<string, Senders>();
+    for (const { merchantId, ids, answeredAt, malformed } of this.batches) {
+      if (malformed) continue;
+      for (const id of ids) {
+        const key = `${merchantId} ${id}`;
+        const known = senders.get(key)?.firstAnswer ?? Infinity;
+        senders.set(key, { firstAnswer: Math.min(known, answeredAt ?? Infinity) });
+      }
+    }
+    return senders;
+  }
+}
+
+interface Senders {
+  /** Infinity when none was answered. */
+  readonly firstAnswer: number;
+}
+
+function markOf(payload: string): [number, number] {
+  const [, number, place] = /^\{"mark":"(\d+)\.(\d+)"\}$/.exec(payload) ?? [];
+  return [Number(number), Number(place)];
+}

@@ -1,0 +1,100 @@
+import 'reflect-metadata';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import { EventStoreModule } from '../../../src/event-store/event-store.module.js';
+import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
+import { ConfigModule } from '../../../src/platform/config/config.module.js';
+import { readConfig } from '../../../src/platform/config/config.js';
+import { DatabaseModule } from '../../../src/platform/database/database.module.js';
+import { createFastifyAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { HttpModule } from '../../../src/platform/http/http.module.js';
+import { MerchantsModule } from '../../../src/merchants/merchants.module.js';
+import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
+import { TelemetryModule } from '../../../src/platform/telemetry/telemetry.module.js';
+import {
+  DEFAULT_TIMES,
+  FORWARDING_TIMES,
+  type ForwardingTimes,
+} from '../../../src/tracking/application/forwarding/forwarder.js';
+import { TrackingModule } from '../../../src/tracking/tracking.module.js';
+import { CrashRoad, type Side } from '../crash-road.js';
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  ...{ PORT: '0', WIDGET_PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '6' },
+  ...{ RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
+  // Nobody asks the chain here.
+  ...{ CHAIN_RPC_URL: 'http://127.0.0.1:9', USDC_ADDRESS: `0x${'1'.repeat(40)}` },
+};
+
+/** A forwarder that died is replaced soon. */
+const TIMES: ForwardingTimes = {
+  ...DEFAULT_TIMES,
+  leaseMs: 1000,
+  away: { firstMs: 50, mostMs: 200 },
+};
+
+export interface MortalServiceOptions {
+  readonly databaseUrl: string;
+  readonly masterKey: string;
+  /** Both process and forward events; `api` also takes them in. */
+  readonly role: 'api' | 'worker';
+  readonly clock: Clock;
+}
+
+/** A service process, simulated in this one: it can die at any message to its database, and be replaced. */
+export class MortalService {
+  dead = false;
+
+  private constructor(
+    readonly app: NestFastifyApplication,
+    private readonly road: CrashRoad,
+    /** Where the API listens; empty for a worker. */
+    readonly url: string,
+  ) {
+    void road.end.then(() => (this.dead = true));
+  }
+
+  static async start({ databaseUrl, masterKey, role, clock }: MortalServiceOptions): Promise<MortalService> {
+    const road = await CrashRoad.open(databaseUrl);
+    const config = readConfig({
+      ...SETTINGS,
+      ROLES: role === 'api' ? 'api,worker' : role,
+      DATABASE_URL: road.url,
+      MASTER_KEY: masterKey,
+    });
+    const imports = [
+      ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), DatabaseModule],
+      ...[SealingModule, EventStoreModule, TelemetryModule, TrackingModule],
+      ...(role === 'api' ? [HttpModule, MerchantsModule] : []),
+    ];
+    const module = await Test.createTestingModule({ imports })
+      .overrideProvider(CLOCK)
+      .useValue(clock)
+      .overrideProvider(FORWARDING_TIMES)
+      .useValue(TIMES)
+      .compile();
+    const app = module.createNestApplication<NestFastifyApplication>(createFastifyAdapter(config));
+    app.useLogger(false);
+    if (role === 'worker') await app.init();
+    else await app.listen(0, '127.0.0.1');
+    return new MortalService(app, road, role === 'worker' ? '' : await app.getUrl());
+  }
+
+  /** From now on it dies at its `nth` message to the database, if it gets that far. */
+  dieAt(nth: number, side: Side): void {
+    this.road.endAt(nth, side);
+  }
+
+  /** Ends it, if it is not dead yet, and takes the corpse away. */
+  async bury(): Promise<void> {
+    this.road.endNow();
+    await this.app.close().catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    this.road.endNow();
+  }
+}
