@@ -20,7 +20,12 @@ export const PROCESSING_FAILPOINTS = [
   'processing.committed',
 ] as const;
 
-export type Failpoint = (typeof FAILPOINTS | typeof PROCESSING_FAILPOINTS)[number];
+/** Those of a process that passes events on to the analytics provider. */
+export const FORWARDING_FAILPOINTS = ['forwarding.read', 'forwarding.sent', 'forwarding.recorded'] as const;
+
+export type Failpoint = (
+  typeof FAILPOINTS | typeof PROCESSING_FAILPOINTS | typeof FORWARDING_FAILPOINTS
+)[number];
 
 const armed = process.env['MODE'] === 'production' ? undefined : process.env['FAILPOINT'];
 

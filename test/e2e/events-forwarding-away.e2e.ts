@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Failpoint } from '../../src/platform/failpoints.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { AnalyticsProvider, API_KEY, type Fault } from '../support/analytics-provider.js';
@@ -190,24 +191,32 @@ it('a body that cannot be read waits with its error, and holds up nobody', async
 });
 
 it('what a process had sent that was killed before it wrote that down is sent again, under the same ids', async () => {
-  const events = items(300);
-  await lab.processed(events);
-  provider.always = 'taken, then hang';
-  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, AMPLITUDE_API_KEY: API_KEY };
-  const child = spawn(process.execPath, ['--import', 'tsx', FORWARDER], {
-    env: { ...env, AMPLITUDE_URL: provider.url, LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await eventually(() => (provider.taken.size === 300 ? true : null), 20_000);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  provider.recovers();
-  // The lease of the one that was killed has to end first.
+  const [first, second] = [items(300), items(100)];
+  await lab.processed(first);
+  await killedAt('forwarding.read');
+  expect(provider.taken.size).toBe(0);
+  await killedAt('forwarding.sent');
+  expect(provider.ids).toEqual(idsOf(first));
+  expect(await lab.waiting()).toBe(1);
+  await killedAt('forwarding.recorded');
+  expect(await lab.waiting()).toBe(0);
+  await lab.processed(second);
   start();
   await lab.drained();
-  expect(provider.ids).toEqual(idsOf(events));
-  expect([...provider.taken.values()].every(({ times }) => times === 2)).toBe(true);
-}, 40_000);
+  expect(provider.ids).toEqual(idsOf([...first, ...second]));
+  expect(first.map(({ event_id }) => provider.taken.get(event_id)!.times)).toEqual(first.map(() => 2));
+  expect(second.map(({ event_id }) => provider.taken.get(event_id)!.times)).toEqual(second.map(() => 1));
+}, 60_000);
+
+/** Runs a forwarder that dies there; the next one waits for its lease to end. */
+async function killedAt(failpoint: Failpoint): Promise<void> {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, AMPLITUDE_API_KEY: API_KEY };
+  const child = spawn(process.execPath, ['--import', 'tsx', FORWARDER], {
+    env: { ...env, AMPLITUDE_URL: provider.url, LOG_LEVEL: 'silent', FAILPOINT: failpoint },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+}
 
 it('the backlog and the state of the provider are metrics', async () => {
   provider.always = { status: 401 };

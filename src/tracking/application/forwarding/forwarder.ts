@@ -9,6 +9,7 @@ import {
 import { Interval } from '@nestjs/schedule';
 import { backoffMs, type Backoff } from '../../../event-store/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { failpoint } from '../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import { Wakeable } from '../../../platform/wakeable.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
@@ -123,6 +124,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       if (state === null) return;
       if (state.failures > 0) this.most = 1;
       const work = await this.taken(await this.table.due(this.most));
+      failpoint('forwarding.read');
       const end = await this.turn(analytics, work);
       await this.judge(end, state, work);
     }
@@ -160,6 +162,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         return this.table.keep(this.times.leaseMs);
       },
       sent: (result: SendResult, events: number, durationMs: number) => {
+        failpoint('forwarding.sent');
         this.observer.sent(result, events, durationMs);
         if (result.outcome === 'accepted') this.pace.taken(events, performance.now());
       },
@@ -192,6 +195,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   private async record(all: readonly BatchInHand[]): Promise<void> {
     const batches = all.filter((batch) => !batch.settled);
     await this.table.record(batches, (attempts) => backoffMs(this.times.blamed, attempts));
+    failpoint('forwarding.recorded');
     this.observer.recorded(batches);
     for (const batch of batches) {
       batch.refusals = [];
