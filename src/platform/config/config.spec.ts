@@ -43,6 +43,17 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .*It is`));
   });
 
+  it('refuses a span of failures that no window holds', () => {
+    const of = (span: string, window: string) => () =>
+      readConfig({ WEBHOOK_DISABLE_SPAN_SECONDS: span, WEBHOOK_DISABLE_WINDOW_SECONDS: window });
+    expect(of('601', '600')).toThrow(ConfigError);
+    expect(of('601', '600')).toThrow(
+      /^WEBHOOK_DISABLE_SPAN_SECONDS \(601\) must be no larger than .*\(600\)/,
+    );
+    expect(of('600', '600')).not.toThrow();
+    expect(() => readConfig({ WEBHOOK_DISABLE_WINDOW_SECONDS: '60' })).toThrow(ConfigError);
+  });
+
   it('never shows a wrong secret', () => {
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).toThrow(/^MASTER_KEY must be 64 hexadecimal digits/);
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);

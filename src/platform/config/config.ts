@@ -249,8 +249,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ([key, each]) => [key, readSetting<unknown>(each, env)] as const,
   );
   const config = Object.fromEntries(entries) as unknown as Config;
+  requireSense(config);
   if (config.mode === 'production') requireInProduction(config);
   return config;
+}
+
+/** Failures further apart than the window never count together: nothing would ever be disabled. */
+function requireSense({
+  webhookDisableSpanSeconds: span,
+  webhookDisableWindowSeconds: window,
+}: Config): void {
+  if (span > window) {
+    throw new ConfigError(
+      `WEBHOOK_DISABLE_SPAN_SECONDS (${span}) must be no larger than WEBHOOK_DISABLE_WINDOW_SECONDS (${window}): failures so far apart are never counted together.`,
+    );
+  }
 }
 
 function requireInProduction(config: Config): void {
