@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await startTestApp({
     AMPLITUDE_API_KEY: API_KEY,
     AMPLITUDE_URL: provider.url,
-    ANALYTICS_TIMEOUT_MS: '400',
+    ANALYTICS_TIMEOUT_MS: '3000',
   });
 }, 60_000);
 afterAll(async () => {
@@ -46,7 +46,7 @@ it('a provider that never answers slows no request, and readiness does not depen
   for (const each of events) {
     const began = performance.now();
     expect((await send([each])).status).toBe(202);
-    expect(performance.now() - began).toBeLessThan(390);
+    expect(performance.now() - began).toBeLessThan(2900);
   }
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
   provider.recovers();

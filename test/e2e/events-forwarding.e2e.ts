@@ -128,7 +128,7 @@ describe('new events', () => {
     provider.always = 'hang';
     const events = items(3);
     await lab.processed(events);
-    const first = start();
+    const first = start(lab.amplitude({ timeoutMs: 200 }));
     await eventually(() => (provider.requests > 0 ? true : null), 5000);
     await first.stop();
     provider.recovers();

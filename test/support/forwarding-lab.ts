@@ -95,7 +95,7 @@ export class ForwardingLab {
       {
         amplitudeApiKey: settings.apiKey ?? API_KEY,
         amplitudeUrl: settings.url ?? this.url,
-        analyticsTimeoutMs: settings.timeoutMs ?? 300,
+        analyticsTimeoutMs: settings.timeoutMs ?? 5000,
       },
       SHORT_WAITS,
     );
