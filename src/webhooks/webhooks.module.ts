@@ -35,6 +35,7 @@ import { WEBHOOK_RESEND_REQUESTED } from './domain/webhook-resend.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { endpointsProjection, EndpointsView } from './views/endpoints.js';
+import { RecentStats } from './views/recent-stats.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Module({
@@ -50,6 +51,7 @@ import { endpointsProjection, EndpointsView } from './views/endpoints.js';
     ResendWebhookDeliveryHandler,
     RecoverWebhookEndpointHandler,
     EndpointsView,
+    RecentStats,
     SigningSecrets,
     ReceiverAddresses,
     { provide: RECEIVER_URL_GUARD, useExisting: ReceiverAddresses },

@@ -130,7 +130,7 @@ export const deliveriesApi: OpenApiFragment = {
         operationId: 'getWebhookEndpointStats',
         tags: TAG,
         summary: 'How deliveries to an endpoint went',
-        description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them.`,
+        description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
         parameters: [
           id,
           query('since', 'RFC 3339; 24 hours ago by default, at most 30 days ago, not in the future.', time),

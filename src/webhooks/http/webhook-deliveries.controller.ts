@@ -16,11 +16,12 @@ import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
 import { withJsonText } from '../domain/envelope.js';
-import { endpointStats, type EndpointStats } from '../views/endpoint-stats.js';
+import type { EndpointStats } from '../views/endpoint-stats.js';
 import { ENDPOINTS_VIEW } from '../views/endpoints.js';
 import { attemptsOf, findDelivery } from '../views/find-delivery.js';
 import { listDeliveries, type DeliveryPage } from '../views/list-deliveries.js';
 import { ownsEndpoint } from '../views/owned-endpoint.js';
+import { RecentStats } from '../views/recent-stats.js';
 import { readDeliveryFilter } from './delivery-filter.js';
 import { RecoverWebhookEndpointBody } from './recovery.dto.js';
 import { readStatsSince } from './stats-window.js';
@@ -36,6 +37,7 @@ export class WebhookDeliveriesController {
     private readonly database: Database,
     private readonly progress: ViewProgress,
     private readonly freshness: ViewFreshness,
+    private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -58,7 +60,7 @@ export class WebhookDeliveriesController {
   ): Promise<{ webhook_endpoint_stats: EndpointStats }> {
     const since = readStatsSince(query, this.clock.now());
     await this.requireEndpoint(merchantId, id);
-    return { webhook_endpoint_stats: await endpointStats(this.database, id, since) };
+    return { webhook_endpoint_stats: await this.recentStats.of(id, since) };
   }
 
   /** The payload is the text that is signed, spliced in: numbers and spaces are the receiver's to see as they are. */
