@@ -5,7 +5,7 @@ import { configuredAnalytics } from './adapters/configured-analytics.js';
 import { AcceptBatchHandler } from './application/accept-batch.js';
 import { BatchArrivals } from './application/batch-arrivals.js';
 import { BatchTable } from './application/batch-table.js';
-import { DEFAULT_TIMES, Forwarder, FORWARDING_TIMES } from './application/forwarding/forwarder.js';
+import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ForwardingTable } from './application/forwarding/forwarding-table.js';
 import { Partitions } from './application/partitions.js';
@@ -34,7 +34,7 @@ import { JourneyController } from './http/journey.controller.js';
     ProcessingObserver,
     Processing,
     { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
-    { provide: FORWARDING_TIMES, useValue: DEFAULT_TIMES },
+    { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },
     ForwardingTable,
     ForwardingObserver,
     Forwarder,

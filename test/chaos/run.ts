@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { deliveries } from './suites/deliveries.js';
+import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
 import { hostile } from './suites/hostile.js';
@@ -9,7 +10,7 @@ import { killPostgres } from './suites/kill-postgres.js';
 import { races } from './suites/races.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
-import { seconds, SIZES, type Suite } from './support/suite.js';
+import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
 const SUITES: Readonly<
@@ -24,12 +25,15 @@ const SUITES: Readonly<
   races: { suite: races, count: 5, of: 'rounds' },
   deliveries: { suite: deliveries, count: 100, of: 'kills' },
   fairness: { suite: fairness, count: 1, of: 'rounds' },
+  events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
 };
 
+const QUEUES = ['postgres', 'redis'] as const;
+
 /** `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. */
 async function main(): Promise<number> {
-  const names = ['count', 'queue', ...SIZES];
+  const names = ['count', 'queue', 'kill', ...SIZES];
   const parsed = parseArgs({
     allowPositionals: true,
     options: {
@@ -48,9 +52,11 @@ async function main(): Promise<number> {
     values[name] === undefined ? undefined : Number(values[name]);
   const count = given('count') ?? chosen?.count;
   const sizes = SIZES.flatMap((name) => given(name) ?? []);
-  const queue = values['queue'] ?? 'postgres';
+  const queue = QUEUES.find((each) => each === (values['queue'] ?? 'postgres'));
   const wrong = [count, ...sizes].some((each) => !Number.isInteger(each) || each! < 1);
-  if (chosen === undefined || count === undefined || wrong || (queue !== 'postgres' && queue !== 'redis')) {
+  const kill = EVENT_VICTIMS.find((each) => each === values['kill']);
+  const unknown = values['kill'] !== undefined && kill === undefined;
+  if (chosen === undefined || count === undefined || wrong || queue === undefined || unknown) {
     console.error(usage());
     return 2;
   }
@@ -62,7 +68,8 @@ async function main(): Promise<number> {
     const entries = SIZES.flatMap((name) =>
       given(name) === undefined ? [] : [[name, given(name)] as const],
     );
-    await chosen.suite({ count, verdict, say, queue, sizes: Object.fromEntries(entries) });
+    const sized = Object.fromEntries(entries);
+    await chosen.suite({ count, verdict, say, queue, sizes: sized, ...(kill === undefined ? {} : { kill }) });
   } catch (error) {
     verdict.expect(false, 'the suite came to its end', (error as Error).stack ?? String(error));
   }
@@ -77,7 +84,8 @@ function usage(): string {
   const sizes = SIZES.map((name) => `[--${name} N]`).join(' ');
   return `npm run chaos -- <suite> [--count N]\n\n${suites.join('\n')}
 
-deliveries and fairness take more: ${sizes} [--queue postgres|redis]`;
+deliveries and fairness take more: ${sizes} [--queue postgres|redis]
+events takes more: [--kill ${EVENT_VICTIMS.join('|')}]`;
 }
 
 process.exitCode = await main();

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { deliveries } from '../chaos/suites/deliveries.js';
+import { events } from '../chaos/suites/events.js';
 import { failpoints } from '../chaos/suites/failpoints.js';
 import { fairness } from '../chaos/suites/fairness.js';
 import { races } from '../chaos/suites/races.js';
@@ -43,5 +44,11 @@ test(
 test(
   'endpoints that hang hold no other endpoint up',
   () => hold(fairness, 1, { endpoints: 40, rate: 100, seconds: 4, 'timeout-ms': 2000, 'p99-ms': 5000 }),
+  PATIENCE_MS,
+);
+
+test(
+  'killed between 202 and processing, every accepted event is there once and forwarded',
+  () => hold(events, 2),
   PATIENCE_MS,
 );

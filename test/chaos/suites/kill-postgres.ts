@@ -1,10 +1,8 @@
 import { until } from '../../../src/platform/sandbox/processes.js';
-import { childrenOf, type Sandbox } from '../support/sandbox.js';
+import { victimOf } from '../support/postgres-victim.js';
 import { storm } from '../support/storm.js';
-import { oneOf, percentile, seconds, type Suite } from '../support/suite.js';
+import { percentile, seconds, type Suite } from '../support/suite.js';
 
-/** One blow in so many hits a single backend; PostgreSQL then throws out all others and recovers by itself. */
-const BACKEND_SHARE = 0.4;
 const RECOVERY_MS = 60_000;
 
 /**
@@ -14,9 +12,9 @@ const RECOVERY_MS = 60_000;
 export const killPostgres: Suite = async (options) => {
   const recoveries: number[] = [];
   await storm(options, async (sandbox, load) => {
-    const { victim, name } = choose(sandbox);
+    const { pid, name } = victimOf(sandbox);
     const began = performance.now();
-    process.kill(victim, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     const back = await until(
       () => sandbox.exited() !== null || load.acknowledgedBegunAfter(began),
       RECOVERY_MS,
@@ -33,12 +31,3 @@ export const killPostgres: Suite = async (options) => {
     `recovery median ${seconds(percentile(recoveries, 0.5))}, longest ${seconds(Math.max(...recoveries))}`,
   );
 };
-
-function choose(sandbox: Sandbox): { victim: number; name: string } {
-  const { postmaster } = sandbox;
-  if (postmaster === null) throw new Error('there is no PostgreSQL to kill');
-  const backends = childrenOf(postmaster).filter(({ command }) => / disburse .*127\.0\.0\.1/.test(command));
-  if (backends.length > 0 && Math.random() < BACKEND_SHARE)
-    return { victim: oneOf(backends).pid, name: 'a backend' };
-  return { victim: postmaster, name: 'the server ' };
-}

@@ -154,7 +154,7 @@ function body(payee: Payee, minor: number, hash: string): string {
 }
 
 /** A client's connection, opened anew when it broke. */
-class Line {
+export class Line {
   private connection: RawConnection | null = null;
 
   constructor(private readonly port: number) {}

@@ -18,7 +18,7 @@ export interface Process {
 
 /** The whole service on parts of its own, as `npm start` runs it: one process that looks after a PostgreSQL and a dev chain. */
 export class Sandbox {
-  private readonly children = new Children();
+  readonly children = new Children();
   private child: Child | null = null;
   private connections: pg.Pool | null = null;
 

@@ -9,7 +9,13 @@ export interface SuiteOptions {
   readonly sizes?: Readonly<Partial<Record<Size, number>>>;
   /** Where the queue is; PostgreSQL unless told otherwise. */
   readonly queue?: 'postgres' | 'redis';
+  /** What the suite `events` kills; several by turns unless told otherwise. */
+  readonly kill?: EventVictim;
 }
+
+export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
+/** The process that takes batches in and processes them, the second worker, both at once, PostgreSQL. */
+export type EventVictim = (typeof EVENT_VICTIMS)[number];
 
 /** Sizes that some suites take besides `--count`. */
 export const SIZES = [

@@ -28,7 +28,7 @@ export interface StoredBatch {
 /** What was sent, and what follows from it about the tables (merchant-api sections 4.3 and 6.1). */
 export class EventBooks {
   private readonly batches: SentBatch[] = [];
-  private readonly bodies = new Set<string>();
+  private readonly byBody = new Map<string, SentBatch>();
 
   /**
    * A batch of events with these ids, in their letter case; each event says in its payload where it stood. `spoil` makes it
@@ -49,12 +49,23 @@ export class EventBooks {
     const malformed = spoil !== undefined;
     const batch: SentBatch = { merchantId, body, ids: lower, beganAt, answeredAt: null, malformed };
     this.batches.push(batch);
-    this.bodies.add(body);
+    this.byBody.set(body, batch);
     return batch;
   }
 
   get sent(): readonly SentBatch[] {
     return this.batches;
+  }
+
+  /** Whether the batch with this body was answered with 202. */
+  wasAnswered(body: string): boolean {
+    return (this.byBody.get(body)?.answeredAt ?? null) !== null;
+  }
+
+  /** `<merchant id> <event id>` of all that some 202 promised. */
+  acceptedIds(): Set<string> {
+    const answered = this.batches.filter(({ answeredAt }) => answeredAt !== null);
+    return new Set(answered.flatMap(({ merchantId, ids }) => ids.map((id) => `${merchantId} ${id}`)));
   }
 
   /** What is wrong with the tables when nothing is under way any more; nothing, when every promise was kept. */
@@ -108,7 +119,7 @@ export class EventBooks {
     const counted = new Set<string>();
     for (const { merchant_id, state, body, new_items } of stored) {
       const text = body.toString('utf8');
-      if (!this.bodies.has(text)) faults.push(`a batch is stored that was not sent: ${text.slice(0, 100)}`);
+      if (!this.byBody.has(text)) faults.push(`a batch is stored that was not sent: ${text.slice(0, 100)}`);
       if (!['processed', 'forwarded'].includes(state)) faults.push(`a batch is ${state}`);
       const items = (JSON.parse(text) as { events: { payload: object }[] }).events;
       items.forEach(({ payload }, place) => {

@@ -80,15 +80,16 @@ export class EventStage {
     }
   }
 
-  /** The months that are over are sealed: what the workers do by and by. */
+  /** An hour later, the months that are over are sealed: what each process does by and by. */
   async seal(): Promise<void> {
     this.shiftMs += SEALED_AFTER_MS;
-    for (const part of ['worker', 'other worker'] as const)
-      await this.parts
-        .get(part)!
-        .app.get(MonthFilters)
+    for (const { app } of this.parts.values()) {
+      // It may die meanwhile.
+      await app
+        .get(MonthFilters)
         .turn()
         .catch(() => undefined);
+    }
   }
 
   /** Resolves when all of the merchants' batches have come to `states`. */

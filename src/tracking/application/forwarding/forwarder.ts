@@ -37,12 +37,19 @@ export interface ForwardingTimes {
   readonly blamed: Backoff;
 }
 
+const LEASE_MARGIN_MS = 15_000;
+
 export const DEFAULT_TIMES: ForwardingTimes = {
-  leaseMs: 45_000,
+  leaseMs: 25_000,
   recordMs: 5000,
   away: { firstMs: 1000, mostMs: 300_000 },
   blamed: { firstMs: 2000, mostMs: HOUR_MS },
 };
+
+/** A lease outlives a request of the longest kind, what is recorded before it, and a slow database besides. */
+export function timesFor({ analyticsTimeoutMs }: Pick<Config, 'analyticsTimeoutMs'>): ForwardingTimes {
+  return { ...DEFAULT_TIMES, leaseMs: analyticsTimeoutMs + LEASE_MARGIN_MS };
+}
 
 /** Nest injection token of the {@link ForwardingTimes}. */
 export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');

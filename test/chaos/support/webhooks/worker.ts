@@ -14,7 +14,7 @@ export class Worker {
   private metricsPort = 0;
 
   constructor(
-    private readonly environment: BenchEnvironment,
+    private readonly environment: Pick<BenchEnvironment, 'chain' | 'folder' | 'children'>,
     private readonly name: string,
     private readonly env: Readonly<Record<string, string>>,
     private readonly dns: SilentDns | null = null,

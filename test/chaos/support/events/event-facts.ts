@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import type { EventBooks, StoredBatch, StoredEvent } from '../../../support/tracking/event-books.js';
+import type { SuiteOptions } from '../suite.js';
+import type { EventsStage } from './events-stage.js';
+
+/** Batches that nobody has processed, and those of them whose senders got a 202. */
+export async function waiting(
+  pool: pg.Pool,
+  books: EventBooks,
+): Promise<{ accepted: number; answered: number }> {
+  const { rows } = await pool.query<{ body: Buffer }>(
+    `select body from tracking.batches where state = 'accepted'`,
+  );
+  const answered = rows.filter(({ body }) => books.wasAnswered(body.toString('utf8')));
+  return { accepted: rows.length, answered: answered.length };
+}
+
+/** Whether nothing is left to process or to forward. */
+export async function settled(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ left: boolean }>(
+    `select exists (select from tracking.batches where state in ('accepted', 'processed')) as left`,
+  );
+  return !rows[0]!.left;
+}
+
+/** Every accepted event is stored once and was forwarded with its id; nothing else is, or was. */
+export async function checkEvents(
+  { service, analytics }: Pick<EventsStage, 'service' | 'analytics'>,
+  books: EventBooks,
+  { verdict, say }: SuiteOptions,
+): Promise<void> {
+  const { pool } = service;
+  const events = await pool.query<StoredEvent>(
+    'select merchant_id, event_id, event_name, payload from tracking.events',
+  );
+  const batches = await pool.query<StoredBatch>(
+    'select merchant_id, state, body, new_items from tracking.batches',
+  );
+  verdict.none(
+    batches.rows.filter(({ state }) => state !== 'forwarded'),
+    'a batch is stuck',
+  );
+  verdict.none(books.faults(events.rows, batches.rows), 'the tables do not say what was sent');
+  const stored = new Set(events.rows.map((each) => `${each.merchant_id} ${each.event_id}`));
+  verdict.equal(stored.size, events.rows.length, 'distinct events');
+  const accepted = books.acceptedIds();
+  verdict.none(
+    [...accepted].filter((key) => !stored.has(key)),
+    'an accepted event is not there',
+  );
+  verdict.none(
+    [...stored].filter((key) => !analytics.taken.has(key)),
+    'an event was not forwarded',
+  );
+  verdict.none(
+    [...analytics.taken.keys()].filter((key) => !stored.has(key)),
+    'something was forwarded that is no event',
+  );
+  const items = batches.rows.length === 0 ? 0 : await itemCount(pool);
+  verdict.expect(items > stored.size, 'duplicates were sent', { items, events: stored.size });
+  const again = [...analytics.taken.values()].reduce((sum, times) => sum + times - 1, 0);
+  say(
+    `books ${batches.rows.length} batches with ${items} items made ${stored.size} events; ${accepted.size} were accepted for certain`,
+  );
+  say(`      forwarded ${analytics.taken.size} in ${analytics.requests} requests, ${again} once more`);
+}
+
+async function itemCount(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ items: number }>(
+    'select coalesce(sum(item_count), 0)::float8 as items from tracking.batches',
+  );
+  return rows[0]!.items;
+}
