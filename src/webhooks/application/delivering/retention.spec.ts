@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
-import { PRUNED_AT_ONCE, Retention } from './retention.js';
+import type { Database } from '../../../platform/database/database.js';
+import { PRUNED_AT_ONCE, REST_MS, Retention } from './retention.js';
 
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
@@ -14,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 beforeEach(async () => {
+  now = NOW;
   await db.database.query(
     'truncate webhooks.lanes, webhooks.deliveries, webhooks.attempts, webhooks.recoveries',
   );
@@ -48,12 +50,27 @@ async function fill(
   );
 }
 
-const retention = (webhookRetentionDays = 90, webhookDisableWindowSeconds = 21_600) =>
+let now = NOW;
+const retention = (
+  webhookRetentionDays = 90,
+  webhookDisableWindowSeconds = 21_600,
+  database: Database = db.database,
+) =>
   new Retention(
     { roles: ['worker'], webhookRetentionDays, webhookDisableWindowSeconds },
-    { now: () => NOW },
-    db.database,
+    { now: () => now },
+    database,
   );
+/** A database that counts what it is asked. */
+function counting(): { statements: number; database: Database } {
+  const counter = { statements: 0, database: {} as Database };
+  const query = (...asked: Parameters<Database['query']>) => {
+    counter.statements += 1;
+    return db.database.query(...asked);
+  };
+  counter.database = { query } as unknown as Database;
+  return counter;
+}
 
 async function left(): Promise<{ deliveries: number; attempts: number; recoveries: number }> {
   const [row] = await db.database.query<{ deliveries: number; attempts: number; recoveries: number }>(
@@ -94,6 +111,41 @@ describe('the retention of deliveries', () => {
     await fill(OLD);
     await retention(1, 365 * 86_400).turn();
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
+  });
+
+  it('asks nothing between two rounds', async () => {
+    const counter = counting();
+    const one = retention(90, 21_600, counter.database);
+    await one.turn();
+    await fill(OLD, { count: 3 });
+    const { statements } = counter;
+    expect(statements).toBeLessThan(5);
+    now = new Date(NOW.getTime() + REST_MS - 1);
+    await one.turn();
+    expect(counter.statements).toBe(statements);
+    now = new Date(NOW.getTime() + REST_MS);
+    await one.turn();
+    expect(await left()).toMatchObject({ deliveries: 0, attempts: 0 });
+  });
+
+  it('passes once in a round over what is old and finished lately', async () => {
+    await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
+    await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
+    const counter = counting();
+    await retention(90, 21_600, counter.database).turn();
+    expect(await left()).toMatchObject({ deliveries: 4 * PRUNED_AT_ONCE });
+    // Eight full chunks and the empty one, and what there is to ask besides.
+    expect(counter.statements).toBeLessThan(13);
+  });
+
+  it('deletes recoveries in chunks', async () => {
+    await db.database.query(
+      `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, finished_at)
+       select gen_random_uuid(), $1, $1, $2, $2::timestamptz from generate_series(1, $3::int)`,
+      [endpoint, OLD, 2 * PRUNED_AT_ONCE + 1],
+    );
+    await retention().turn();
+    expect(await left()).toMatchObject({ recoveries: 0 });
   });
 
   it('may be done by two processes at once', async () => {
