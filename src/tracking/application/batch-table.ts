@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runWithBytes } from '../../platform/database/bytes-statement.js';
 import { Database } from '../../platform/database/database.js';
 import { GroupCall } from '../../platform/group-call.js';
 import { batchStoreDuration } from '../../platform/telemetry/metrics.js';
@@ -31,9 +32,8 @@ const TYPES = Object.values(COLUMNS);
 
 /** Batches of this many bytes or more are worth a statement, and a server process, of their own. */
 const LARGE_BYTES = 65_536;
-/** Statements with large batches that run at once, out of the pool that all requests share; and the batches of one. */
+/** How many of these run at once, out of the pool that all requests share. */
 const LARGE_LANES = 6;
-const MOST_LARGE = 4;
 /** Small batches share one statement, and its commit. */
 const MOST_SMALL = 64;
 /** A repeat comes within a day; what a later one stores is processed as a batch in which nothing is new. */
@@ -45,7 +45,7 @@ export class BatchTable {
   private readonly small = new GroupCall(this.insertAll.bind(this), { most: MOST_SMALL });
   private readonly large = Array.from(
     { length: LARGE_LANES },
-    () => new GroupCall(this.insertAll.bind(this), { most: MOST_LARGE }),
+    () => new GroupCall(([batch]: readonly NewBatch[]) => this.insertLarge(batch!), { most: 1 }),
   );
   private turn = 0;
 
@@ -65,11 +65,25 @@ export class BatchTable {
 
   private async insertAll(batches: readonly NewBatch[]): Promise<null[]> {
     const { text, values } = batches.some((each) => each.repeatable) ? insertNew(batches) : insert(batches);
-    const instants = batches.map((each) => each.receivedAt);
-    const stored = batchStoreDuration.startTimer();
-    await this.partitions.having(() => this.database.query(text, values), instants);
-    stored();
+    await this.store(batches, () => this.database.query(text, values));
     return batches.map(() => null);
+  }
+
+  private async insertLarge(batch: NewBatch): Promise<null[]> {
+    if (batch.repeatable) return this.insertAll([batch]);
+    const { batchId, merchantId, receivedAt, itemCount, body } = batch;
+    const params = [batchId, merchantId, receivedAt.toISOString(), String(itemCount)];
+    await this.store([batch], () => runWithBytes(this.database.pool, INSERT_ONE, params, body));
+    return [null];
+  }
+
+  private async store(batches: readonly NewBatch[], run: () => Promise<unknown>): Promise<void> {
+    const stored = batchStoreDuration.startTimer();
+    await this.partitions.having(
+      run,
+      batches.map((each) => each.receivedAt),
+    );
+    stored();
   }
 }
 
@@ -84,6 +98,11 @@ function insert(batches: readonly NewBatch[]): Statement {
     values: valuesOf(batches),
   };
 }
+
+const INSERT_ONE = {
+  name: 'tracking.insert_batch',
+  text: `insert into tracking.batches (${NAMES.join()}) ${valuesClause(1)}`,
+};
 
 /** Only what is not there yet. Looking for that costs the plan of a statement over several partitions. */
 function insertNew(batches: readonly NewBatch[]): Statement {
