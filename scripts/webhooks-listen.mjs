@@ -141,7 +141,9 @@ async function register(merchant, url, types) {
 async function refusal(merchant, { status, body }) {
   const errors = body?.errors ?? {};
   if (status !== 422 || !errors.webhook_endpoint) {
-    const details = Object.entries(errors).map(([field, messages]) => `${field} ${messages.join(', ')}`);
+    // Some messages name the field themselves.
+    const named = (field, message) => (message.includes(field) ? message : `${field} ${message}`);
+    const details = Object.entries(errors).flatMap(([field, all]) => all.map((each) => named(field, each)));
     const said = details.length > 0 ? details.join('; ') : (body?.detail ?? 'no reason');
     return new Problem(`The service refused the endpoint (${status}): ${said}.`);
   }

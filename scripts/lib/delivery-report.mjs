@@ -44,9 +44,8 @@ export function showDelivery(arrival, answer) {
   const again = attempt > 1 ? `  ${bold(`attempt ${attempt}`)}` : '';
   say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
   if (!genuine) say(`    ${red(printable(reason))}`);
-  say(
-    `    ${dim('id')} ${printable(id ?? 'none')}${dim(`  ${bytes} bytes${age(arrival)}, ${late}answered `)}${statusOf(answer)}`,
-  );
+  say(`    ${dim('id')} ${printable(id ?? 'none')}`);
+  say(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}answered `)}${statusOf(answer)}`);
   if (answer.via !== null) say(`    ${passedOn(answer)}`);
   for (const line of bodyLines(text)) say(`    ${line}`);
   say();

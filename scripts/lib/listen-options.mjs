@@ -5,29 +5,37 @@ import { Problem } from './terminal.mjs';
 export const HELP = `
   npm run webhooks:listen -- [options]
 
-  Receives webhooks on this machine, verifies them and prints them as they come. It registers an endpoint of its own
-  with the running sandbox (npm start) and deletes it again when it ends (Ctrl-C).
+  Receives webhooks on this machine, verifies them and prints them as they come.
+  It registers an endpoint of its own with the running sandbox (npm start) and
+  deletes it again when it ends (Ctrl-C).
 
   Where
     --port <n>            listen on this port of 127.0.0.1; default: a free one
-    --url <base url>      another service than the sandbox, with --api-key and --private-key
+    --url <base url>      another service than the sandbox, with --api-key and
+                          --private-key
     --api-key <uuid>      another merchant (or the variable SVC_API_KEY)
-    --private-key <key>   its private key (or SVC_PRIVATE_KEY, which other users of this machine do not see)
-    --public-url <url>    register this URL, of a tunnel that leads here, instead of http://127.0.0.1:<port>/
-    --secret <whsec_...>  register nothing, only verify; may be given more than once
-    --remove <id>         delete this endpoint first, for when there are ten already
+    --private-key <key>   its private key (or SVC_PRIVATE_KEY, which other
+                          users of this machine do not see)
+    --public-url <url>    register this URL, of a tunnel that leads here,
+                          instead of http://127.0.0.1:<port>/
+    --secret <whsec_...>  register nothing, only verify; may be given more than
+                          once
+    --remove <id>         delete this endpoint first, for when there are ten
 
   What
     --types <a,b>         only these event types
     --test                ask for a test delivery at the start
-    --json                one line of JSON for each delivery on standard output, all else on standard error;
-                          npm run -s keeps npm's own lines out of it
+    --json                one line of JSON for each delivery on standard output,
+                          all else on standard error; npm run -s keeps npm's
+                          own lines out of it
 
   How it answers (204 to what is genuine, 400 to what is not)
     --status <n>          answer what is genuine with this status instead
     --retry-after <text>  and with this Retry-After
-    --delay <ms>          wait before answering: the service gives up after 30 seconds
-    --forward <url>       pass each genuine delivery on to your own application, and answer as it does
+    --delay <ms>          wait before answering: the service gives up after
+                          30 seconds
+    --forward <url>       pass each genuine delivery on to your own application,
+                          and answer as it does
 `;
 
 /** What stands on the command line. Throws a Problem for what it does not understand. */
@@ -52,6 +60,7 @@ export function readOptions() {
     throw new Problem('--api-key and --private-key belong together.');
   if (values.url !== undefined && apiKey === null)
     throw new Problem('--url wants --api-key and --private-key of a merchant there.');
+  refuseContradictions(values);
   return {
     ...{ help: values.help, json: values.json, test: values.test, apiKey, privateKey },
     secrets: values.secret,
@@ -65,6 +74,16 @@ export function readOptions() {
     status: number(values, 'status', 200, 599),
     delay: number(values, 'delay', 0, 3_600_000) ?? 0,
   };
+}
+
+/** Of two options that exclude each other one would be passed over in silence. */
+function refuseContradictions({ forward, status, 'retry-after': retryAfter, secret, test }) {
+  if (forward !== undefined && (status !== undefined || retryAfter !== undefined))
+    throw new Problem('--forward answers as your application does: leave out --status and --retry-after.');
+  if (retryAfter !== undefined && status === undefined)
+    throw new Problem('--retry-after goes with --status 429 or --status 503.');
+  if (secret.length > 0 && test)
+    throw new Problem('--test wants an endpoint, and --secret registers none: leave one of them out.');
 }
 
 function number(values, name, least, most) {

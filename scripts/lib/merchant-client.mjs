@@ -16,7 +16,7 @@ export class MerchantClient {
     const text = body === undefined ? '' : JSON.stringify(body);
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signed = [timestamp, method, url.pathname, text].join('\n');
-    const response = await fetch(url, {
+    const answering = fetch(url, {
       method,
       headers: {
         'svc-api-key': this.apiKey,
@@ -28,12 +28,12 @@ export class MerchantClient {
       ...(text === '' ? {} : { body: text }),
       signal: AbortSignal.timeout(30_000),
     });
-    const answer = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: answer === '' ? null : JSON.parse(answer),
-    };
+    const response = await answering.catch((error) => {
+      const reason = error.cause?.code ?? error.cause?.message ?? error.message;
+      throw new Problem(`${url.origin} does not answer (${reason}). Is the service running there?`);
+    });
+    const { status, headers: answered } = response;
+    return { status, headers: answered, body: jsonOf(await response.text(), url, status) };
   }
 
   /** Like `request`, but any status other than the expected one is a problem that says what was answered. */
@@ -44,6 +44,15 @@ export class MerchantClient {
     throw new Problem(
       `${method} /merchants/v1${path} answered ${answer.status} instead of ${status}: ${detail}`,
     );
+  }
+}
+
+function jsonOf(text, { origin }, status) {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem(`${origin} answered ${status} with what is no JSON. Is it the service?`);
   }
 }
 

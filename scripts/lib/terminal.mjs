@@ -100,8 +100,11 @@ class Steps {
 
   line(mark, name, note, time) {
     const room = Math.max(20, WIDTH() - this.width - 18);
-    const shown = note.length > room ? `${note.slice(0, room - 1)}…` : note;
-    return `  ${mark} ${name.padEnd(this.width)} ${shown.padEnd(room)} ${dim(time.padStart(9))}`;
+    const start = `  ${mark} ${name.padEnd(this.width)} `;
+    if (note.length <= room) return `${start}${note.padEnd(room)} ${dim(time.padStart(9))}`;
+    // A long note takes the place of the time as well.
+    const wide = room + 10;
+    return start + (note.length > wide ? `${note.slice(0, wide - 1)}…` : note);
   }
 
   draw() {
