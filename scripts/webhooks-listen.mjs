@@ -162,7 +162,7 @@ async function unregister(merchant, id) {
     const late = sleep(GOODBYE_MS, { status: 0 }, { ref: false });
     const { status } = await Promise.race([gone, late]).catch(() => ({ status: 0 }));
     if (status === 204 || status === 404) return `${id}, deleted`;
-    return `${id} is still registered; the next webhooks:listen deletes it`;
+    return 'still registered; the next webhooks:listen deletes it';
   });
 }
 
