@@ -61,7 +61,8 @@ const ROOM_IN_ROOT = PAYLOAD_MAX_DEPTH + 2;
  * valid; 0 when it is not enough: then it has to be parsed and asked ({@link itemsOf}). Nothing is made of what is
  * looked at: JSON.parse of a thousand items takes several times as long, and the garbage collector its share.
  *
- * `bytes` must be valid UTF-8. Unsure are all faults, and what is rare: repeated keys and keys with escapes.
+ * `bytes` must be valid UTF-8. Unsure are all faults, and what is rare: a second `events`, and keys with escapes. Of
+ * other repeated keys each value must be valid.
  */
 export function itemsForSure(bytes: Buffer): number {
   let items = 0;
@@ -112,7 +113,6 @@ function endOfItem(bytes: Buffer, at: number): number {
     if (field === undefined || !standsAt(bytes, key + 1, field.key)) {
       at = endOfValue(bytes, value, PAYLOAD_MAX_DEPTH);
     } else {
-      if ((seen & field.bit) !== 0) return UNSURE;
       seen |= field.bit;
       at = endOfField(bytes, value, field.bit);
     }
