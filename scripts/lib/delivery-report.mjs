@@ -47,6 +47,8 @@ export function showDelivery(arrival, answer) {
   say(`    ${dim('id')} ${printable(id ?? 'none')}`);
   say(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}answered `)}${statusOf(answer)}`);
   if (answer.via !== null) say(`    ${passedOn(answer)}`);
+  if (genuine && answer.status === 410)
+    say(`    ${red('410 disables the endpoint: only tests come until it is enabled')}`);
   for (const line of bodyLines(text)) say(`    ${line}`);
   say();
 }
