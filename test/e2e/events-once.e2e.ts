@@ -11,7 +11,7 @@ import { EventStage, type Part } from '../support/tracking/event-stage.js';
 const RUNS = Number(process.env['EVENTS_RUNS'] ?? 12);
 const PATIENCE_MS = 30_000 + RUNS * 5000;
 /** Ids that all batches of a run share. */
-const IDS = 10;
+const IDS = 8;
 /** How far back the months lie in which runs take place: all of them are kept. */
 const MONTHS_BACK = 12;
 
@@ -56,7 +56,7 @@ type Step =
   | Repeat
   | Doom
   | { readonly does: 'together'; readonly steps: readonly (Send | Repeat)[] }
-  | { readonly does: 'revive' | 'settle' | 'midnight' | 'seal' };
+  | { readonly does: 'revive' | 'settle' | 'midnight' | 'seal' | 'pile up' };
 
 const patient = fc.nat(3).map((dice) => dice > 0);
 const send: fc.Arbitrary<Send> = fc.record({
@@ -91,8 +91,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 3,
-    arbitrary: fc.record({ does: fc.constantFrom('revive', 'settle', 'midnight', 'seal') }),
+    weight: 4,
+    arbitrary: fc.record({ does: fc.constantFrom('revive', 'settle', 'midnight', 'seal', 'pile up') }),
   },
 );
 
@@ -156,6 +156,8 @@ class Run {
       case 'settle':
         await stage.reviveAll();
         return stage.settle(this.merchantIds, ['processed', 'forwarded']);
+      case 'pile up':
+        return stage.pileUp(this.merchantIds);
       case 'midnight':
         this.month = Math.min(this.month + 1, -1);
         return this.toTheEndOfTheMonth();

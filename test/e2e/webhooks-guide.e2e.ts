@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { bash, commandsOf } from '../support/guide.js';
 import { sandboxFolderOf } from '../support/listener.js';
 import { specFolder } from '../support/run-folder.js';
 import { systemProgram } from '../support/system-program.js';
@@ -25,7 +25,7 @@ const missing = ['bash', 'curl', 'openssl', 'python3'].filter((each) => systemPr
     renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
     symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
     const port = String(await freePort());
-    const script = commands()
+    const script = commandsOf('webhooks.md')
       .replaceAll('8080', port)
       // People wait a second or two; a loaded machine may need more, and an idle one less.
       .replace('sleep 1;', `until curl -so /dev/null 127.0.0.1:${port}; do sleep 0.1; done;`)
@@ -41,23 +41,3 @@ const missing = ['bash', 'curl', 'openssl', 'python3'].filter((each) => systemPr
     expect(said).toMatch(/^204 \S{36} \{"id":/m);
   }, 60_000);
 });
-
-/** Every block of bash in the guide; those in a list are indented. */
-function commands(): string {
-  const guide = readFileSync(join(ROOT, 'docs', 'webhooks.md'), 'utf8');
-  const blocks = [...guide.matchAll(/^( *)```bash\n([\s\S]*?)^ *```$/gm)];
-  return blocks.map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
-}
-
-function bash(script: string, cwd: string): Promise<{ said: string; errors: string; code: number | null }> {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-    ...{ cwd, env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 45_000,
-  });
-  let [said, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  return new Promise((resolve) => child.on('close', (code) => resolve({ said, errors, code })));
-}

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
+import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/merchants/contract.js';
 import { MonthFilters } from '../../../src/tracking/application/processing/month-filters.js';
 import type { Side } from '../crash-road.js';
@@ -11,6 +12,8 @@ import { MortalService } from './mortal-service.js';
 const EVENTS = '/merchants/v1/events';
 /** How long a patient client tries. */
 const PATIENCE_MS = 15_000;
+/** First half of the advisory locks of merchants, as the processor takes them. */
+const MERCHANT_LOCKS = 7331;
 /** Months are sealed so long after their end. */
 const SEALED_AFTER_MS = 3_600_000;
 
@@ -30,6 +33,8 @@ export class EventStage {
   private readonly revivals = new Map<Part, Promise<void>>();
   private readonly corpses: Promise<void>[] = [];
   private readonly masterKey = randomBytes(32).toString('hex');
+  /** Holds the locks of merchants as a process does that is at their batches. */
+  private holder: PoolClient | null = null;
   private shiftMs = 0;
   /** How often a part died. */
   deaths = 0;
@@ -80,6 +85,15 @@ export class EventStage {
     }
   }
 
+  /** Nobody processes batches of these merchants until {@link settle}: they pile up. */
+  async pileUp(merchants: readonly string[]): Promise<void> {
+    if (this.holder !== null) return;
+    const holder = await this.database.pool.connect();
+    this.holder = holder;
+    for (const merchant of merchants)
+      await holder.query('select pg_advisory_lock($1, hashtext($2))', [MERCHANT_LOCKS, merchant]);
+  }
+
   /** An hour later, the months that are over are sealed: what each process does by and by. */
   async seal(): Promise<void> {
     this.shiftMs += SEALED_AFTER_MS;
@@ -94,6 +108,7 @@ export class EventStage {
 
   /** Resolves when all of the merchants' batches have come to `states`. */
   async settle(merchants: readonly string[], states: readonly string[], withinMs = 20_000): Promise<void> {
+    await this.letGo();
     const until = performance.now() + withinMs;
     for (;;) {
       const { rows } = await this.database.pool.query<{ state: string; batches: number }>(
@@ -128,9 +143,17 @@ export class EventStage {
   }
 
   async close(): Promise<void> {
+    await this.letGo();
     await Promise.all([...this.parts.values()].map((each) => each.stop()));
     await Promise.all(this.corpses);
     await this.database.drop();
+  }
+
+  private async letGo(): Promise<void> {
+    const { holder } = this;
+    this.holder = null;
+    await holder?.query('select pg_advisory_unlock_all()');
+    holder?.release();
   }
 
   private async sendOnce(batch: SentBatch, who: Credentials, key: string | null): Promise<number | null> {

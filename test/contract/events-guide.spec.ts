@@ -1,0 +1,58 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { readConfig, SETTINGS } from '../../src/platform/config/config.js';
+import { registry } from '../../src/platform/telemetry/metrics.js';
+import { MAX_ITEMS } from '../../src/tracking/domain/event-batch.js';
+import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from '../../src/tracking/domain/event-item.js';
+import { DEFAULT_PAGE } from '../../src/tracking/http/journey-filter.js';
+import { journeyApi } from '../../src/tracking/http/journey-openapi.js';
+import { trackingApi } from '../../src/tracking/http/openapi.js';
+
+const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');
+/** Where lines are broken in prose is of no matter. */
+const prose = guide.replaceAll(/\s+/g, ' ');
+const config = readConfig({});
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+const { post } = trackingApi.paths['/merchants/v1/events'] as { post: Operation };
+const { get } = journeyApi.paths['/merchants/v1/users/{id}/events'] as { get: Operation };
+const { properties } = trackingApi.schemas!['Event'] as { properties: object };
+
+describe('docs/inbound-events.md', () => {
+  it('has a row for every setting, with its default', () => {
+    const ours = Object.entries(SETTINGS).filter(([, { name }]) =>
+      /^(TRACKING|AMPLITUDE|ANALYTICS)_/.test(name),
+    );
+    expect(ours.length).toBeGreaterThan(5);
+    for (const [key, { name }] of ours) {
+      const value = (config as unknown as Readonly<Record<string, unknown>>)[key] ?? 'none';
+      expect(guide).toContain(`| \`${name}\` | ${String(value)} |`);
+    }
+  });
+
+  it('has a row for every field of an item and every status of the endpoint', () => {
+    for (const field of Object.keys(properties)) expect(guide).toContain(`| \`${field}\` |`);
+    for (const status of Object.keys(post.responses)) expect(guide).toContain(`| ${status} |`);
+  });
+
+  it('names every metric, and every parameter of the journey', async () => {
+    const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
+    const ours = metrics.filter((name) => /^disburse_(event|analytics)/.test(name));
+    expect(ours.length).toBeGreaterThan(8);
+    for (const name of ours) expect(guide).toContain(name);
+    for (const { name } of get.parameters!.filter((each) => each.name !== 'id'))
+      expect(guide).toContain(`\`${name}\``);
+  });
+
+  it('has the limits as they are', () => {
+    expect(guide).toContain(`| events in a batch | 1 to ${MAX_ITEMS} |`);
+    expect(guide).toContain(`| requests | ${config.rateLimitPerMinute} per minute`);
+    expect(prose).toContain(`at most ${PAYLOAD_MAX_DEPTH} levels deep`);
+    expect(prose).toContain(`1 to ${TEXT_MAX_LENGTH} characters`);
+    expect(prose).toContain(`1 to 1000, default ${DEFAULT_PAGE}`);
+  });
+});
