@@ -91,7 +91,7 @@ export class DeliveryDesk {
     response.on('close', () => {
       if (ended || this.closing.signal.aborted) return;
       const after = elapsed(performance.now() - began);
-      say(`  ${dim(`${printable(id ?? 'A request')}: the sender hung up after ${after}, unanswered.`)}\n`);
+      say(`  ${dim(`${printable(id ?? 'A request')}: the sender hung up after ${after}.`)}\n`);
     });
     const { signal } = this.closing;
     if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
