@@ -15,6 +15,7 @@ import { WebhookRounds1764000000630 } from './webhooks/migrations/1764000000630-
 import { LaneChanges1764000000640 } from './webhooks/migrations/1764000000640-lane-changes.js';
 import { OneIndexOfDue1764000000650 } from './webhooks/migrations/1764000000650-one-index-of-due.js';
 import { RecoveryIndexes1764000000660 } from './webhooks/migrations/1764000000660-recovery-indexes.js';
+import { GoneAnswers1764000000661 } from './webhooks/migrations/1764000000661-gone-answers.js';
 import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webhooks.js';
 
 /** Every migration of every context, listed explicitly: what is not here does not run. TypeORM orders them by timestamp. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Forwarding1764000000720,
   OneIndexOfDue1764000000650,
   RecoveryIndexes1764000000660,
+  GoneAnswers1764000000661,
 ];

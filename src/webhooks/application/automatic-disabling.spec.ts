@@ -195,3 +195,44 @@ describe('automatic disabling', () => {
     expect(await lab.shown()).toBe(0);
   });
 });
+
+describe('an endpoint whose receiver was gone while the event store was away', () => {
+  const gone = (endpointId: string, attemptedAt: string, attemptedUrl = 'https://example.com') => {
+    const attempt = { deliveryId: newId(), attemptedUrl, attemptedAt };
+    return new DisableWebhookEndpoint(endpointId, endpointId, { cause: 'gone', ...attempt });
+  };
+
+  it('is disabled once it is back, for the latest attempt, and once', async () => {
+    const done: DisableWebhookEndpoint[] = [];
+    let away = true;
+    const execute = async (command: DisableWebhookEndpoint): Promise<void> => {
+      if (away) throw new Error('away');
+      done.push(command);
+    };
+    const bus = { execute } as unknown as CommandBus;
+    const config = { ...readConfig({}), webhookDisableFailures: 1000 };
+    const clock = { now: () => new Date(START) };
+    const judging = new AutomaticDisabling(db.database, bus, clock, config);
+    const [one, other] = [newId(), newId()];
+    const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
+    for (const each of [
+      gone(one, '2026-01-01T00:00:01.000Z'),
+      latest,
+      gone(one, '2026-01-01T00:00:00.000Z'),
+    ]) {
+      await judging.keepForLater(each);
+    }
+    const second = gone(other, '2026-01-01T00:00:03.000Z');
+    await judging.keepForLater(second);
+    const judgeAll = async (): Promise<void> => {
+      const process = new AutomaticDisabling(db.database, bus, clock, config);
+      process.judgeAll();
+      await process.beforeApplicationShutdown();
+    };
+    await judgeAll();
+    away = false;
+    await judgeAll();
+    await judgeAll();
+    expect(done).toEqual([latest, second]);
+  });
+});

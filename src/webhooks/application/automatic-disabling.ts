@@ -8,6 +8,7 @@ import { Database } from '../../platform/database/database.js';
 import { Wakeable } from '../../platform/wakeable.js';
 import { counts } from '../views/counted-failures.js';
 import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
+import { keepGone, settleGone } from './gone-answers.js';
 
 /** How often all endpoints are judged: what a process left undone when it died is done by then. */
 const JUDGE_ALL_MS = 60_000;
@@ -63,6 +64,11 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     this.work.wake();
   }
 
+  /** Keeps for the next look at all endpoints what could not be done now: the event store was away. */
+  keepForLater(command: DisableWebhookEndpoint): Promise<void> {
+    return keepGone(this.database, command);
+  }
+
   /** Disables those of the endpoints that keep failing. */
   async judge(endpointIds: readonly string[]): Promise<void> {
     for (const { endpoint_id, merchant_id, failing_since } of await this.failing(endpointIds)) {
@@ -82,7 +88,10 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     this.all = false;
     for (let from = 0; from < failed.length; from += CHUNK)
       await this.judge(failed.slice(from, from + CHUNK));
-    if (all) await this.judgeEnabled();
+    if (all) {
+      await settleGone(this.database, (command) => this.commands.execute(command));
+      await this.judgeEnabled();
+    }
     await sleep(PAUSE_MS);
   }
 

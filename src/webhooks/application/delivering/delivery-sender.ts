@@ -23,6 +23,8 @@ import { signatureHeader } from './signature.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
 const PAUSE_MS = 1000;
+/** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
+const SAY_EVERY_MS = 10_000;
 /** What the system says when this process or machine has no sockets left: no receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
@@ -33,11 +35,21 @@ interface Attempted {
   readonly durationMs: number;
 }
 
+interface Judged {
+  readonly result: DeliveryResult;
+  /** Its endpoint is to be disabled, and could not be: the event store was away. */
+  readonly disable?: DisableWebhookEndpoint | null;
+}
+
 /** One delivery, one attempt: check again where it goes, sign, send, judge, record. */
 @Injectable()
 export class DeliverySender {
   private readonly log = new Logger(DeliverySender.name);
   private stopped = false;
+  /** Deliveries that wait for the database to come back. */
+  private unrecorded = 0;
+  /** On the clock of `performance.now()`. */
+  private saidAt = -Infinity;
 
   constructor(
     private readonly table: DeliveryTable,
@@ -60,10 +72,14 @@ export class DeliverySender {
     delivery: ClaimedDelivery,
     answered: (attempt: AttemptRecord | null) => void,
   ): Promise<boolean> {
-    const result = await this.attempt(delivery).catch((error: Error) => this.putOff(delivery, error));
+    const { result, disable } = await this.attempt(delivery).catch((error: Error) => ({
+      ...{ result: this.putOff(delivery, error), disable: null },
+    }));
     const { attempt } = result;
     answered(attempt);
-    if (!(await this.recorded(result))) return false;
+    // First, because once the attempt is recorded nobody asks that receiver again.
+    if (disable && !(await this.kept(() => this.disabling.keepForLater(disable)))) return false;
+    if (!(await this.kept(() => this.table.record(result)))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
     if (result.state !== 'pending') return false;
     if (result.delay_ms === 0) return true;
@@ -77,18 +93,19 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: ClaimedDelivery): Promise<DeliveryResult> {
+  private async attempt(delivery: ClaimedDelivery): Promise<Judged> {
     const { endpoint_id } = delivery;
     const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
     if (!destination || !mayGo(delivery, destination)) {
       this.observer.dropped(delivery);
-      return { ...idOf(delivery), state: 'dropped', attempts: delivery.attempts, delay_ms: 0, attempt: null };
+      const { attempts } = delivery;
+      return { result: { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null } };
     }
     const attempted = await this.observer.span(delivery, () => this.send(delivery, destination));
     const result = this.judge(delivery, attempted);
-    if (attempted.outcome === 'gone') await this.disable(delivery, destination, attempted);
     this.observer.attempted(delivery, destination.url, result);
-    return result;
+    if (attempted.outcome !== 'gone') return { result };
+    return { result, disable: await this.disable(delivery, destination, attempted) };
   }
 
   private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
@@ -157,29 +174,50 @@ export class DeliverySender {
     return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
   }
 
-  /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. */
+  /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. Null once it is. */
   private async disable(
     { merchant_id, endpoint_id, delivery_id }: ClaimedDelivery,
     { url }: Destination,
     { startedAt }: Attempted,
-  ): Promise<void> {
+  ): Promise<DisableWebhookEndpoint | null> {
     const attempt = { attemptedUrl: url, attemptedAt: startedAt.toISOString() };
     const reason = { cause: 'gone', deliveryId: delivery_id, ...attempt } as const;
-    await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, reason));
+    const command = new DisableWebhookEndpoint(merchant_id, endpoint_id, reason);
+    try {
+      await this.commands.execute(command);
+      return null;
+    } catch (error) {
+      this.log.warn(`endpoint ${endpoint_id} is disabled later: ${(error as Error).message}`);
+      return command;
+    }
   }
 
   /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
-  private async recorded(result: DeliveryResult): Promise<boolean> {
-    while (!this.stopped) {
-      try {
-        await this.table.record(result);
-        return true;
-      } catch (error) {
-        this.log.warn(`delivery ${result.delivery_id} is not recorded yet: ${(error as Error).message}`);
-        await sleep(PAUSE_MS);
+  private async kept(write: () => Promise<void>): Promise<boolean> {
+    let waiting = false;
+    try {
+      while (!this.stopped) {
+        try {
+          await write();
+          return true;
+        } catch (error) {
+          if (!waiting) this.unrecorded += 1;
+          waiting = true;
+          this.sayUnrecorded(error as Error);
+          await sleep(PAUSE_MS);
+        }
       }
+      return false;
+    } finally {
+      if (waiting) this.unrecorded -= 1;
     }
-    return false;
+  }
+
+  private sayUnrecorded({ message }: Error): void {
+    const now = performance.now();
+    if (now - this.saidAt < SAY_EVERY_MS) return;
+    this.saidAt = now;
+    this.log.warn(`deliveries are not recorded yet, ${this.unrecorded} by now: ${message}`);
   }
 }
 
