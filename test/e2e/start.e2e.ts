@@ -114,6 +114,23 @@ describe('npm start', () => {
   );
 
   test(
+    'stops within the grace when Redis, where its queue is, went away',
+    async () => {
+      const redis = await startRedis();
+      if (!redis) throw new Error('redis-server is missing and cannot be installed here');
+      const [started] = await startSandbox(specFolder('sandbox'), { QUEUE_URL: redis.url });
+      await redis.stop();
+      // Long enough for every connection to stand between two tries.
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const began = performance.now();
+      started.child.kill('SIGTERM');
+      expect(await started.ended).toBe(0);
+      expect(performance.now() - began).toBeLessThan(20_000);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'leaves no server behind when it is stopped during the boot',
     async () => {
       const dataDir = specFolder('sandbox');

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationShutdown } from '@nestjs/common';
 import {
   createPostgresBackend,
   runMigrations,
@@ -7,6 +7,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { outliveConnections } from '../database/lost-connections.js';
+import { RedisConnections } from './redis-connections.js';
 
 const SCHEMA = 'bullmq';
 /** Each worker keeps one connection for LISTEN; the others serve all queues of the process. */
@@ -17,13 +18,14 @@ const POOL_SIZE = 6;
  * for all queues and workers of the process. The processors are the same on either.
  */
 @Injectable()
-export class QueueBackend implements OnApplicationShutdown {
+export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
     readonly kind: 'postgres' | 'redis',
     /** What BullMQ takes as `connection`. */
     readonly connection: ConnectionOptions,
     private readonly answering: () => Promise<unknown>,
     private readonly end: () => Promise<unknown>,
+    private readonly leave: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   /** Connects by `postgres://`, `postgresql://`, `redis://` or `rediss://`; on PostgreSQL it also migrates the schema. */
@@ -38,6 +40,11 @@ export class QueueBackend implements OnApplicationShutdown {
 
   async close(): Promise<void> {
     await this.end();
+  }
+
+  /** Before BullMQ closes its queues and workers, which takes as long as their server is away. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.leave();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -72,17 +79,14 @@ export class QueueBackend implements OnApplicationShutdown {
   }
 
   private static async redis(url: string): Promise<QueueBackend> {
-    // Workers block on their connection, so a command may wait for as long as the server is away.
-    const { Redis } = await import('ioredis');
-    const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
-    client.on('error', () => undefined);
-    await client.connect();
+    const connections = await RedisConnections.open(url);
     setDefaultBackendFactory();
     return new QueueBackend(
       'redis',
-      client,
-      () => client.ping(),
-      () => (client.status === 'end' ? Promise.resolve() : client.quit()),
+      connections.client,
+      () => connections.client.ping(),
+      () => connections.end(),
+      () => connections.leave(),
     );
   }
 }
