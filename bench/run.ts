@@ -9,6 +9,7 @@ import { balanceRow } from './rows/balance.js';
 import { catchupRow } from './rows/catchup.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
+import { eventsProcessRow } from './rows/events-process.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -23,6 +24,7 @@ const ROWS: readonly Row[] = [
   catchupRow,
   deliveriesRow,
   eventsAcceptRow,
+  eventsProcessRow,
   startRow,
 ];
 

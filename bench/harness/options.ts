@@ -29,6 +29,8 @@ export interface Options {
   readonly endpoints: number;
   /** Event batches of 1000 items per variant and round. */
   readonly batches: number;
+  /** Events that were there before the batches are processed. */
+  readonly history: number;
 }
 
 const GOAL_SIZES = {
@@ -45,6 +47,7 @@ const GOAL_SIZES = {
   jobs: 2000,
   endpoints: 1000,
   batches: 256,
+  history: 5_000_000,
 };
 
 const QUICK_SIZES: typeof GOAL_SIZES = {
@@ -61,11 +64,12 @@ const QUICK_SIZES: typeof GOAL_SIZES = {
   jobs: 300,
   endpoints: 100,
   batches: 64,
+  history: 200_000,
 };
 
 export const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup deliveries events-accept start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept events-process start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
@@ -110,5 +114,6 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
     jobs: size('jobs'),
     endpoints: size('endpoints'),
     batches: size('batches'),
+    history: size('history'),
   };
 }

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
@@ -23,7 +23,8 @@ export class Database implements OnApplicationShutdown {
   private constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
-    private readonly patienceMs: number | null,
+    /** How long {@link query} waits for its answer; null: as long as it takes. */
+    readonly patienceMs: number | null,
   ) {}
 
   /** Connects, and brings the schema up to date. Rejects when the database cannot be reached. */
@@ -62,11 +63,13 @@ export class Database implements OnApplicationShutdown {
 
   /** Rows of one statement. In the service one without an answer in time rejects, as if the database were away. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const statement = { text: sql, values: [...params] };
-    const result = await this.pool.query<Row>(
-      this.patienceMs === null ? statement : bounded(statement, this.patienceMs),
-    );
+    const result = await this.pool.query<Row>(this.bounded({ text: sql, values: [...params] }));
     return result.rows;
+  }
+
+  /** The statement of a transaction with the bound on its answer that {@link query} has. */
+  bounded<C extends QueryConfig>(statement: C): C {
+    return this.patienceMs === null ? statement : bounded(statement, this.patienceMs);
   }
 
   /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
@@ -90,13 +93,13 @@ export class Database implements OnApplicationShutdown {
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
-   * With `patienceMs`, begin, commit and rollback reject when they get no answer for so long.
+   * `bounded`: begin, commit and rollback wait no longer for their answers than {@link query} does.
    */
   async transaction<T>(
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
-    { begin = 'begin', patienceMs }: { readonly begin?: string; readonly patienceMs?: number } = {},
+    { begin = 'begin', bounded = false }: { readonly begin?: string; readonly bounded?: boolean } = {},
   ): Promise<T> {
-    const statement = (text: string) => (patienceMs === undefined ? { text } : bounded({ text }, patienceMs));
+    const statement = (text: string): QueryConfig => (bounded ? this.bounded({ text }) : { text });
     const client = await this.pool.connect();
     let broken: Error | undefined;
     // A connection that dies while checked out emits an error of its own; the query under way rejects with it too.

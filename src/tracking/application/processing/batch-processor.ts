@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { failpoint } from '../../../platform/failpoints.js';
-import { bounded, PATIENCE_MS } from '../../../platform/database/bounded.js';
+import { PATIENCE_MS } from '../../../platform/database/bounded.js';
 import { Database } from '../../../platform/database/database.js';
 import { timestamp } from './accepted-batches.js';
 import { EVENT_COLUMNS } from './event-rows.js';
@@ -43,7 +43,7 @@ export class BatchProcessor {
       return await this.database.transaction(
         (tx, began) => this.processIn(tx, began, prepared),
         // What it holds is in the batches as well, which stay accepted when a crash of the database loses the commit.
-        { begin: beginFor(merchantId), patienceMs: PATIENCE_MS },
+        { begin: beginFor(merchantId), bounded: true },
       );
     } catch (error) {
       if (error instanceof Stale) return { outcome: 'stale' };
@@ -63,11 +63,47 @@ export class BatchProcessor {
     const known = await this.known.among(prepared.ids, prepared.merchant, asPartitions(partitions), tx);
     const newEvents = prepared.ids.length / 16 - known.size;
     failpoint('processing.deduplicated');
-    if (newEvents > 0) await copy(prepared.copyData(known), tx);
+    if (newEvents > 0) await this.copy(prepared.copyData(known), tx);
     failpoint('processing.inserted');
-    await mark(prepared, known, tx);
+    await this.mark(prepared, known, tx);
     failpoint('processing.marked');
     return { outcome: 'processed', newEvents };
+  }
+
+  private async copy(data: readonly Buffer[], tx: PoolClient): Promise<void> {
+    const stream = tx.query(copyFrom(`copy tracking.events (${EVENT_COLUMNS}) from stdin (format binary)`));
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error('query read timeout')),
+        this.database.patienceMs ?? PATIENCE_MS,
+      );
+      const settle = (end: () => void) => (): void => {
+        clearTimeout(timer);
+        end();
+      };
+      stream.on('finish', settle(resolve));
+      stream.on('error', (error) => settle(() => reject(error))());
+      for (const part of data) stream.write(part);
+      stream.end();
+    });
+  }
+
+  private async mark(prepared: PreparedBatches, known: ReadonlySet<number>, tx: PoolClient): Promise<void> {
+    const { batches } = prepared;
+    const places = batches.map(
+      ({ batchId, receivedAt }, index) =>
+        `('${batchId}'::uuid, ${timestamp(receivedAt)}, $${index + 1}::bytea)`,
+    );
+    const { rowCount } = await tx.query(
+      this.database.bounded({
+        text: `update tracking.batches batch
+            set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
+            from (values ${places.join()}) done (batch_id, received_at, bits)
+            where batch.batch_id = done.batch_id and batch.received_at = done.received_at and state = 'accepted'`,
+        values: prepared.newItems(known),
+      }),
+    );
+    if (rowCount !== batches.length) throw new Stale();
   }
 }
 
@@ -96,36 +132,4 @@ function keptOutOfSealedMonths(prepared: PreparedBatches, openFrom: string | nul
   const from = BigInt(openFrom);
   const late = prepared.batches.some(({ receivedAt }) => receivedAt < from);
   return late ? new PreparedBatches(prepared.merchant, prepared.batches, from) : prepared;
-}
-
-async function copy(data: readonly Buffer[], tx: PoolClient): Promise<void> {
-  const stream = tx.query(copyFrom(`copy tracking.events (${EVENT_COLUMNS}) from stdin (format binary)`));
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('query read timeout')), PATIENCE_MS);
-    const settle = (end: () => void) => (): void => {
-      clearTimeout(timer);
-      end();
-    };
-    stream.on('finish', settle(resolve));
-    stream.on('error', (error) => settle(() => reject(error))());
-    stream.end(data.length === 1 ? data[0] : Buffer.concat(data));
-  });
-}
-
-async function mark(prepared: PreparedBatches, known: ReadonlySet<number>, tx: PoolClient): Promise<void> {
-  const { batches } = prepared;
-  const places = batches.map(
-    ({ batchId, receivedAt }, index) =>
-      `('${batchId}'::uuid, ${timestamp(receivedAt)}, $${index + 1}::bytea)`,
-  );
-  const { rowCount } = await tx.query(
-    bounded({
-      text: `update tracking.batches batch
-          set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
-          from (values ${places.join()}) done (batch_id, received_at, bits)
-          where batch.batch_id = done.batch_id and batch.received_at = done.received_at and state = 'accepted'`,
-      values: prepared.newItems(known),
-    }),
-  );
-  if (rowCount !== batches.length) throw new Stale();
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { bounded } from '../../../platform/database/bounded.js';
+import { Database } from '../../../platform/database/database.js';
 import { hashId, merchantSeed, type IdFilter, type IdHash } from '../../domain/id-filter.js';
 import { MonthFilters } from './month-filters.js';
 
@@ -26,7 +26,10 @@ interface Probe {
 /** Which ids a merchant has sent before. */
 @Injectable()
 export class KnownEvents {
-  constructor(private readonly filters: MonthFilters) {}
+  constructor(
+    private readonly database: Database,
+    private readonly filters: MonthFilters,
+  ) {}
 
   /**
    * The numbers of the ids (16 bytes each) that are in tracking.events. Exact under the lock of the merchant: sealed
@@ -42,7 +45,7 @@ export class KnownEvents {
     if (probes.length === 0) return new Set();
     const parameters = probes.map((probe) => uuidArray(ids, probe.ids));
     const { rows } = await tx.query<{ probe: number; place: number }>(
-      bounded({
+      this.database.bounded({
         text: probes.map((probe, index) => look(probe.table, index)).join(' union all '),
         values: [uuidArray(merchant, null), ...parameters],
       }),
