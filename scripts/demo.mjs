@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run demo: the whole way of a payout, against the running sandbox or one that it starts and stops itself.
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { install, requireNode } from './lib/installation.mjs';
 import { MerchantClient, startReceiver } from './lib/merchant-client.mjs';
 import { useSandbox } from './lib/running-sandbox.mjs';
@@ -9,6 +10,7 @@ import { bold, complain, dim, elapsed, green, Problem, say, step, steps, table }
 const AMOUNT = '12.50';
 const DESCRIPTION = 'npm run demo';
 const WEBHOOK_PATIENCE_MS = 60_000;
+const EVENTS_PATIENCE_MS = 10_000;
 
 try {
   requireNode();
@@ -52,6 +54,7 @@ async function journey(sandbox) {
     const delivery = await arrival;
     steps.done('Webhook', `${delivery.event.type}, verified by standardwebhooks`);
     const balance = await readBalance(merchant, user, payout);
+    await sendEvents(merchant, user);
     return { delivery, balance, took: performance.now() - began };
   } finally {
     if (endpoint)
@@ -146,6 +149,28 @@ async function readBalance(merchant, user, { id }) {
     return `payout ${payout.status}; confirmed ${balance.confirmed}, pending ${balance.pending} ${balance.currency_code}`;
   });
   return balance;
+}
+
+/** Twice the same batch, as after a lost answer: the event counts once. */
+async function sendEvents(merchant, user) {
+  const event = {
+    event_id: randomUUID(),
+    event_name: 'Payout Seen',
+    event_datetime: new Date().toISOString(),
+    user_external_id: user.external_id,
+    payload: { screen: 'wallet' },
+  };
+  await step('Events', async () => {
+    await merchant.expect(202, 'POST', '/events', { events: [event] });
+    await merchant.expect(202, 'POST', '/events', { events: [event] });
+    const until = performance.now() + EVENTS_PATIENCE_MS;
+    for (;;) {
+      const { events } = (await merchant.expect(200, 'GET', `/users/${user.id}/events`)).body;
+      if (events.length === 1) return `sent twice, once in the user's journey: ${events[0].event_name}`;
+      if (performance.now() > until) throw new Problem(`The journey has ${events.length} events, not 1.`);
+      await sleep(50);
+    }
+  });
 }
 
 function report({ delivery: { headers, event }, took }) {
