@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../test/support/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../test/support/webhook-history.js';
 import type { RecordedEvent } from '../../event-store/port.js';
@@ -55,6 +56,18 @@ const exhausted = `state = 'exhausted', attempts = 11, finished_at = now(), due_
 const newRound = { state: 'pending', attempts: 11, attempts_before: 11, open: true, free: true, due: true };
 
 describe('a resend', () => {
+  it('locks deliveries in the order of their ids, as senders do', async () => {
+    const received = Array.from({ length: 30 }, () => history.received());
+    await handle(...received);
+    const ids = received.map(({ id }) => deriveId(id, endpoint)).sort();
+    const asked = ids.toReversed().map((delivery_id) =>
+      history.event('webhook_delivery.resend_requested.v1', {
+        ...{ resend_id: newId(), delivery_id, endpoint_id: endpoint, is_test: false, requested_at: at },
+      }),
+    );
+    await expectOrderedLocks(db, ids, () => handle(...asked));
+  });
+
   it('begins a new round of a finished delivery, due at once, and wakes its lane', async () => {
     await become(exhausted);
     await handle(resend());

@@ -79,11 +79,11 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
   if (rows.length === 0) return;
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
   await tx.query(
-    // Locked in the order in which recoveries lock.
+    // Locked in the order in which senders and recoveries lock.
     `with asked as materialized (
        select delivery_id, position from webhooks.deliveries
        join unnest($1::uuid[], $2::text[]) as asked (delivery_id, position) using (delivery_id)
-       order by created_at, delivery_id for update of deliveries
+       order by delivery_id for update of deliveries
      )
      update webhooks.deliveries delivery set state = 'pending', finished_at = null,
        due_at = case when leased_by is null then clock_timestamp() else due_at end,

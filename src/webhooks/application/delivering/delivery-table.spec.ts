@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../../test/support/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
@@ -128,6 +129,26 @@ describe('deliveries in the hands of senders', () => {
       const error = ERRORS[n]!.replaceAll('\0', '');
       expect(row(each.delivery_id)).toMatchObject({ ...failed(error), state: 'pending', later: true });
     });
+  });
+
+  it('are locked in the order of their ids, as resends and recoveries do', async () => {
+    await due(300);
+    const table = new DeliveryTable(db.database, new LaneVersion());
+    const claimed = await table.claim(endpointId, 300);
+    const ids = claimed.map((each) => each.delivery_id).sort();
+    await expectOrderedLocks(db, ids, () =>
+      Promise.all(
+        ids.toReversed().map((delivery_id) =>
+          table.record({
+            ...{ delivery_id, endpoint_id: endpointId, state: 'dropped', attempts: 0, delay_ms: 0 },
+            attempt: null,
+          }),
+        ),
+      ),
+    );
+    const back = await due(20).then(() => table.claim(endpointId, 20));
+    const backIds = back.map((each) => each.delivery_id).sort();
+    await expectOrderedLocks(db, backIds, () => table.giveBack(back));
   });
 
   it('are not sent beside their own record, when the answer to that was lost', async () => {

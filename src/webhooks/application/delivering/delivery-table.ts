@@ -95,7 +95,10 @@ export class DeliveryTable {
     const ids = claimed.map((each) => each.delivery_id);
     try {
       await this.database.query(
-        'update webhooks.deliveries set leased_by = null where leased_by = $1 and delivery_id = any($2::uuid[])',
+        `with given as materialized (
+           select delivery_id from webhooks.deliveries where leased_by = $1 and delivery_id = any($2::uuid[])
+           order by delivery_id for update)
+         update webhooks.deliveries set leased_by = null where delivery_id = any(array(select delivery_id from given))`,
         [this.senderId, ids],
       );
     } catch {
@@ -113,8 +116,12 @@ export class DeliveryTable {
   async beat(): Promise<void> {
     await this.sayAlive();
     await this.database.query(
-      `update webhooks.deliveries set leased_by = null where leased_by is not null and leased_by not in
-         (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))`,
+      // What another process has locked it frees itself, or the next beat does.
+      `with held as materialized (
+         select delivery_id from webhooks.deliveries where leased_by is not null and leased_by not in
+           (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))
+         for update skip locked)
+       update webhooks.deliveries set leased_by = null where delivery_id = any(array(select delivery_id from held))`,
       [DEAD_AFTER_SECONDS],
     );
     await this.database.query(
@@ -204,6 +211,8 @@ export class DeliveryTable {
     // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
     // resend was asked for begins a new round at once.
     const at = performance.now();
+    // In the order in which resends and recoveries lock rows.
+    const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     const [lanes] = await this.database.query<{ version: string }>(
       `with result as (
          select *, state in ('pending', 'exhausted') and outcome is not null as failed
@@ -232,7 +241,7 @@ export class DeliveryTable {
            and (delivery.leased_by = $1 or result.state = 'succeeded')
        )
        select version from webhooks.lane_changes`,
-      [this.senderId, ...columnsOf(results)],
+      [this.senderId, ...columnsOf(ordered)],
     );
     this.lanes.see(lanes!.version, at);
     for (const each of results) this.held.delete(each.delivery_id);

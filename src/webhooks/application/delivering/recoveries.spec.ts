@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../../test/support/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/database/database.js';
@@ -137,6 +138,17 @@ describe('a recovery', () => {
     expect(ended.map((each) => each.open)).toEqual([false, false]);
     expect(ended[0]!.recovered + ended[1]!.recovered).toBe(all);
     expect(await count('attempts <> 12')).toBe(0);
+  });
+
+  it('locks deliveries in the order of their ids, as senders do', async () => {
+    await fill('dropped', 50);
+    await request();
+    const rows = await db.database.query<{ delivery_id: string }>(
+      'select delivery_id from webhooks.deliveries order by 1',
+    );
+    const ids = rows.map((row) => row.delivery_id);
+    await expectOrderedLocks(db, ids, () => worker().turn());
+    expect(await pending()).toBe(50);
   });
 
   it('waits while as much is due as it would make due', async () => {

@@ -102,7 +102,10 @@ async function lock(recoveryId: string, tx: PoolClient): Promise<Recovery | null
   return rows[0] ?? null;
 }
 
-/** Nothing is made after a recovery was accepted and had ended before; the second is for the rounding of times. */
+/**
+ * Nothing is made after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are
+ * locked in the order in which senders and resends lock.
+ */
 const TAKE = `
   with recovery as (
     select *, coalesce(after_created_at, since) as from_created_at,
@@ -114,11 +117,14 @@ const TAKE = `
       where endpoint_id = recovery.endpoint_id and state in ('exhausted', 'dropped')
         and (created_at, delivery_id) > (from_created_at, from_delivery_id)
         and created_at <= accepted_at + interval '1 second'
-      order by created_at, delivery_id limit ${RECOVERY_CHUNK} for update) delivery
+      order by created_at, delivery_id limit ${RECOVERY_CHUNK}) delivery
+  ), locked as materialized (
+    select delivery_id from webhooks.deliveries where delivery_id = any(array(select delivery_id from looked_at))
+    order by delivery_id for update
   ), taken as (
     update webhooks.deliveries delivery set state = 'pending', finished_at = null, due_at = clock_timestamp(),
       attempts_before = attempts
-    from looked_at where delivery.delivery_id = looked_at.delivery_id
+    from looked_at join locked using (delivery_id) where delivery.delivery_id = looked_at.delivery_id
       and state in ('exhausted', 'dropped') and finished_at <= accepted_at and not is_test
     returning delivery.delivery_id
   ), summary as (
