@@ -71,6 +71,9 @@ export const eventText = fc
   )
   .map((parts) => parts.join(''));
 
+/** Valid values of device_id: the space around it counts. */
+export const deviceId = eventText.filter((text) => [...text].length <= 255);
+
 /** Keys that a body may not have are left out. */
 const key = fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__' && name !== 'constructor');
 
@@ -93,7 +96,11 @@ export const validItem: fc.Arbitrary<SentItem> = fc.record(
     event_datetime: eventDatetime,
     event_id: eventId,
     user_external_id: eventText,
-    device_id: fc.oneof(eventText, fc.constant(null)),
+    // Kept with the space around it, which counts.
+    device_id: fc.oneof(
+      eventText.filter((text) => [...text].length <= 255),
+      fc.constant(null),
+    ),
     something_else: jsonValue,
   },
   { requiredKeys: ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] },
