@@ -34,7 +34,8 @@ describe('an item', () => {
     'holds %s to its length and characters',
     (field) => {
       const fault = (value: unknown) => faultOf(eventItem({ [field]: value }));
-      for (const value of ['a', 'a'.repeat(255), '\u{1F600}'.repeat(255), ` ${'é'.repeat(255)} `, 'İ'])
+      const longest = field === 'device_id' ? 253 : 255;
+      for (const value of ['a', 'a'.repeat(255), '\u{1F600}'.repeat(255), ` ${'é'.repeat(longest)} `, 'İ'])
         expect(fault(value)).toBeNull();
       for (const value of ['a'.repeat(256), '\u{1F600}'.repeat(256)])
         expect(fault(value)).toBe(`.${field} must be at most 255 characters`);
@@ -48,6 +49,13 @@ describe('an item', () => {
     expect(faultOf(without('device_id'))).toBeNull();
     expect(faultOf(eventItem({ device_id: null }))).toBeNull();
     expect(faultOf(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
+  });
+
+  it('holds a device_id, which is kept as it was sent, to its length and characters with the space around it', () => {
+    for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
+    for (const value of ['a\n', '\ta', 'a\r\n'])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must hold no control characters');
   });
 
   it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {

@@ -51,7 +51,7 @@ export function faultOf(item: unknown): string | null {
   if (user !== null) return `.user_external_id ${user}`;
   const device = item['device_id'];
   if (missing(device)) return null;
-  const wrong = textFault(device);
+  const wrong = deviceFault(device);
   return wrong === null ? null : `.device_id ${wrong}`;
 }
 
@@ -72,12 +72,20 @@ export function nestsWithin(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((each) => nestsWithin(each, levels - 1));
 }
 
-/** What is wrong with a name or an id; null when nothing is. */
+/** What is wrong with a name or an id that is kept trimmed; null when nothing is. */
 export function textFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
   if (PLAIN.test(value)) return null;
   const text = value.trim();
-  if (text === '') return 'must not be blank';
+  return text === '' ? 'must not be blank' : keptTextFault(text);
+}
+
+/** As {@link textFault}, of what is kept as it was sent: the space around it counts too. */
+export function deviceFault(value: unknown): string | null {
+  return textFault(value) ?? keptTextFault(value as string);
+}
+
+function keptTextFault(text: string): string | null {
   if (text.length > TEXT_MAX_LENGTH && [...text].length > TEXT_MAX_LENGTH)
     return `must be at most ${TEXT_MAX_LENGTH} characters`;
   return UNPRINTABLE.test(text) ? 'must hold no control characters' : null;

@@ -1,6 +1,6 @@
 import { isEventDatetimeAt } from './event-datetime.js';
 import { MAX_ITEMS } from './event-batch.js';
-import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH, textFault } from './event-item.js';
+import { deviceFault, PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH, textFault } from './event-item.js';
 import {
   closingQuote,
   closingQuoteOfKey,
@@ -131,7 +131,7 @@ function endOfField(bytes: Buffer, at: number, bit: number): number {
   const plain = closingQuoteOfPlain(bytes, at);
   if (bit === DATETIME)
     return plain !== UNSURE && isEventDatetimeAt(bytes, at + 1, plain) ? plain + 1 : UNSURE;
-  return plain === UNSURE ? endOfText(bytes, at) : plain + 1;
+  return plain === UNSURE ? endOfText(bytes, at, bit === DEVICE ? deviceFault : textFault) : plain + 1;
 }
 
 /** Index of the closing quote of a text that needs no further look: printable ASCII, nothing to trim, not too long. */
@@ -148,10 +148,10 @@ function closingQuoteOfPlain(bytes: Buffer, quote: number): number {
 }
 
 /** Index after any other text, when it is valid. */
-function endOfText(bytes: Buffer, at: number): number {
+function endOfText(bytes: Buffer, at: number, faultIn: typeof textFault): number {
   const quote = closingQuote(bytes, at);
   if (quote === UNSURE) return UNSURE;
-  return textFault(JSON.parse(bytes.toString('utf8', at, quote + 1))) === null ? quote + 1 : UNSURE;
+  return faultIn(JSON.parse(bytes.toString('utf8', at, quote + 1))) === null ? quote + 1 : UNSURE;
 }
 
 /** Whether a uuid of version 4, and then a quote, stand at `at`. */

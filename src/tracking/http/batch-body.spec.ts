@@ -31,6 +31,12 @@ describe('the body of a batch', () => {
     expect(itemsForSure(Buffer.from(batchOf([unusual, eventItem({ device_id: null })])))).toBe(2);
   });
 
+  it('is not taken for valid by the quick look when the space around a device_id is too much', () => {
+    for (const device_id of ['a\n', `${' '.repeat(300)}a`])
+      expect(itemsForSure(Buffer.from(batchOf([eventItem({ device_id })])))).toBe(0);
+    expect(itemsForSure(Buffer.from(batchOf([eventItem({ user_external_id: 'a\n' })])))).toBe(1);
+  });
+
   it('is judged alike by the quick look and by the long one, for valid batches in every spelling', () => {
     const batch = fc.array(validItem, { minLength: 1, maxLength: 5 });
     fc.assert(
