@@ -60,6 +60,8 @@ export class EventFeed {
     for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
       try {
         if (this.to === null) this.from = this.to = await this.store.head();
+        // Stopped meanwhile: nobody would close what is subscribed to now.
+        if (this.closing.signal.aborted) return;
         this.source = this.store.subscribe(this.to);
         for await (const events of this.source) {
           failures = 0;
