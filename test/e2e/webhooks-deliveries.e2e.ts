@@ -1,25 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../support/app.js';
-import { TestReceiver } from '../support/receiver.js';
+import { describe, expect, it } from '@jest/globals';
+import type { TestApp } from '../support/app.js';
+import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
-import { MerchantWebhooks, type Delivery } from '../support/merchant-webhooks.js';
+import { onWebhookStage, type Delivery, type MerchantWebhooks } from '../support/merchant-webhooks.js';
 import { eventually } from '../support/webhook-worker.js';
 
 let app: TestApp;
 let receiver: TestReceiver;
 let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
-
-beforeAll(async () => {
-  app = await startTestApp();
-}, 60_000);
-afterAll(() => app.close());
-beforeEach(async () => {
-  [receiver, merchant] = await Promise.all([TestReceiver.start(), app.newMerchant()]);
-  webhooks = new MerchantWebhooks(app, merchant);
-});
-afterEach(() => receiver.stop());
+onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
 
 const unsigned = { 'svc-signature': '0'.repeat(64) };
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);

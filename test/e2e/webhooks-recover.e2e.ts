@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../support/app.js';
-import { MerchantWebhooks } from '../support/merchant-webhooks.js';
-import { TestReceiver } from '../support/receiver.js';
+import { describe, expect, it } from '@jest/globals';
+import type { TestApp } from '../support/app.js';
+import { onWebhookStage, type MerchantWebhooks } from '../support/merchant-webhooks.js';
+import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/webhook-worker.js';
 
@@ -10,16 +10,7 @@ let app: TestApp;
 let receiver: TestReceiver;
 let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
-
-beforeAll(async () => {
-  app = await startTestApp();
-}, 60_000);
-afterAll(() => app.close());
-beforeEach(async () => {
-  [receiver, merchant] = await Promise.all([TestReceiver.start(), app.newMerchant()]);
-  webhooks = new MerchantWebhooks(app, merchant);
-});
-afterEach(() => receiver.stop());
+onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
 
 const unsigned = { 'svc-signature': '0'.repeat(64) };
 const agoMs = (ms: number) => new Date(Date.now() - ms).toISOString();

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { startTestApp, type TestApp } from '../support/app.js';
-import { TestReceiver, type Received } from '../support/receiver.js';
+import type { TestApp } from '../support/app.js';
+import { onWebhookStage } from '../support/merchant-webhooks.js';
+import type { Received, TestReceiver } from '../support/receiver.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/webhook-worker.js';
 
@@ -18,15 +19,7 @@ interface Endpoint {
 let app: TestApp;
 let merchant: SignedClient;
 let receiver: TestReceiver;
-
-beforeAll(async () => {
-  app = await startTestApp();
-}, 60_000);
-afterAll(() => app.close());
-beforeEach(async () => {
-  [merchant, receiver] = await Promise.all([app.newMerchant(), TestReceiver.start()]);
-});
-afterEach(() => receiver.stop());
+onWebhookStage((stage) => ({ app, merchant, receiver } = stage));
 
 const endpointIn = (answer: Answer) => answer.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
 const rotate = (id: string, body?: object | string, key?: string) =>

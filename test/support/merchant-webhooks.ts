@@ -1,8 +1,9 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import type { TestApp } from './app.js';
-import type { Received } from './receiver.js';
+import { startTestApp, type TestApp } from './app.js';
+import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from './signed-client.js';
 import { eventually } from './webhook-worker.js';
 
@@ -21,6 +22,30 @@ export interface Delivery {
 export interface DeliveryPage {
   readonly webhook_deliveries: Delivery[];
   readonly next_cursor: string | null;
+}
+
+/** What a test about webhooks begins with. */
+export interface WebhookStage {
+  readonly app: TestApp;
+  readonly receiver: TestReceiver;
+  readonly merchant: SignedClient;
+  readonly webhooks: MerchantWebhooks;
+}
+
+/** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
+export function onWebhookStage(set: (stage: WebhookStage) => void): void {
+  let app: TestApp;
+  let receiver: TestReceiver;
+  beforeAll(async () => {
+    app = await startTestApp();
+  }, 60_000);
+  afterAll(() => app.close());
+  beforeEach(async () => {
+    const merchant = await app.newMerchant();
+    receiver = await TestReceiver.start();
+    set({ app, receiver, merchant, webhooks: new MerchantWebhooks(app, merchant) });
+  });
+  afterEach(() => receiver.stop());
 }
 
 /** What a merchant does with its webhooks, over HTTP; only the events come from inside. */
