@@ -196,6 +196,6 @@ it.each([
   for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
   answer();
   expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);
-  expect(await shown(id, {})).toMatchObject({ status: 'enabled', disabled_cause: null });
+  expect(await shown(id, { status: 'enabled' })).toMatchObject({ disabled_cause: null });
   expect(await disablings(id)).not.toContainEqual({ cause: 'gone' });
 });
