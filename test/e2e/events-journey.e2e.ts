@@ -161,6 +161,26 @@ describe('GET /users/{id}/events', () => {
     expect(await walk(userId, `event_name=OTHER&event_to=2026-01-31`)).toEqual(ids([first]));
   });
 
+  it('200: large payloads make short pages, and none is left out', async () => {
+    const externalId = randomUUID();
+    const userId = await userOf(externalId);
+    const sent = Array.from({ length: 7 }, (_, index) =>
+      eventItem({
+        user_external_id: externalId,
+        event_datetime: `2026-03-0${9 - index}T00:00:00Z`,
+        event_name: 'large',
+        payload: { text: 'x'.repeat(1_000_000) },
+      }),
+    );
+    for (const item of sent) await send([item]);
+    const ids = sent.map((item) => item['event_id']);
+    expect((await page(userId, '?page_size=1000')).events.map((event) => event['event_id'])).toEqual(
+      ids.slice(0, 5),
+    );
+    for (const query of ['page_size=1000', 'page_size=5', 'page_size=7&event_name=LARGE'])
+      expect(await walk(userId, query)).toEqual(ids);
+  });
+
   it('200: pages hold every event once in order, whatever their size, also while more come in', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);

@@ -16,7 +16,7 @@ export const journeyApi: OpenApiFragment = {
         tags: ['Events'],
         summary: 'List the events of a user, newest first',
         description:
-          'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event shows up a moment later. A user without external_id has no events. With event_name a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
+          'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event shows up a moment later. A user without external_id has no events. With event_name, or with more than 4 MiB of payloads, a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
         parameters: [
           { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
           parameter('event_name', 'Only events of this name; letter case does not count.', {

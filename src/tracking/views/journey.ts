@@ -22,7 +22,8 @@ interface JourneyRow {
   readonly event_datetime: string;
   readonly user_external_id: string;
   readonly device_id: string | null;
-  readonly payload: string;
+  /** Null when the page is full of bytes before. */
+  readonly payload: string | null;
   readonly received_at: Date;
   readonly matches: boolean;
 }
@@ -32,6 +33,9 @@ interface JourneyRow {
  * rather than taking its time, and its cursor goes on from there.
  */
 export const LOOKED_AT = 5000;
+
+/** No event begins on a page after this many bytes of payloads: a thousand payloads may be a gigabyte. */
+export const PAGE_BYTES = 4 << 20;
 
 /** A journey without events. */
 export const NO_EVENTS = '{"events":[],"next_cursor":null}';
@@ -52,7 +56,7 @@ export async function journeyPage(
   const { sql, params } = pageQuery(merchantId, externalId, filter);
   const rows = await database.query<JourneyRow>(sql, params);
   const matching = rows.filter((row) => row.matches);
-  const page = matching.slice(0, filter.pageSize);
+  const page = matching.slice(0, filter.pageSize).filter(({ payload }) => payload !== null);
   const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
   const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
   return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
@@ -80,10 +84,13 @@ function pageQuery(
   const sql = `with looked_at as materialized (
       select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${most}),
     found as (
-      (select *, true as matches from looked_at where ${wanted} ${NEWEST_FIRST} limit ${pageSize + 1})
+      (select *, true as matches,
+         sum(octet_length(payload)) over (${NEWEST_FIRST}) - octet_length(payload) as bytes_before
+       from looked_at where ${wanted} ${NEWEST_FIRST} limit ${pageSize + 1})
       union all
-      (select *, false from looked_at ${NEWEST_FIRST} offset ${most - 1} limit 1))
-    select event_id, event_name, user_external_id, device_id, payload, received_at, matches,
+      (select *, false, ${PAGE_BYTES} from looked_at ${NEWEST_FIRST} offset ${most - 1} limit 1))
+    select event_id, event_name, user_external_id, device_id, received_at, matches,
+      case when bytes_before < ${PAGE_BYTES} then payload end as payload,
       to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as event_datetime
     from found`;
   return { sql, params };
