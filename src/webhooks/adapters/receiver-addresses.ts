@@ -90,8 +90,7 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
   private malformed(text: string, url: URL | null): string | null {
     if (url === null) return 'must be a valid URL';
     if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
-    if (url.protocol !== 'https:' && !(this.plainHttp && url.protocol === 'http:'))
-      return HTTPS_ONLY;
+    if (url.protocol !== 'https:' && !(this.plainHttp && url.protocol === 'http:')) return HTTPS_ONLY;
     if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
     if (url.hostname === '') return 'must name a host';
     return null;
