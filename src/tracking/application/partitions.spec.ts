@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
+import type { Database } from '../../platform/database/database.js';
 import { DAYS, MONTHS } from '../domain/periods.js';
 import { Partitions } from './partitions.js';
 
@@ -132,6 +134,31 @@ describe('partitions', () => {
     expect(left[0]).toBe(`events_${MONTHS.at(kept, 0).name}`);
   });
 
+  it('hold up nobody for long when the process that drops one stands still', async () => {
+    const old = new Date(now.getTime() - 20 * DAY_MS);
+    await keeper().ensure([old]);
+    let wake = (): void => undefined;
+    const awake = new Promise<void>((resolve) => (wake = resolve));
+    let locked = (): void => undefined;
+    const lockHad = new Promise<void>((resolve) => (locked = resolve));
+    const standing = standingAt('drop table', db.database, async () => {
+      locked();
+      await awake;
+    });
+    const dropping = new Partitions(standing, { now: () => now }, CONFIG).drop();
+    dropping.catch(() => undefined);
+    await lockHad;
+    const held = await Promise.race([
+      batch(new Date(), 'accepted').then(() => false),
+      sleep(8000, true, { ref: false }),
+    ]);
+    wake();
+    expect(held).toBe(false);
+    await expect(dropping).rejects.toThrow();
+    await keeper().drop();
+    expect((await partitions()).includes(`batches_${DAYS.at(old, 0).name}`)).toBe(false);
+  });
+
   it('that somebody reads are not waited for while others queue, and go another time', async () => {
     const old = new Date(now.getTime() - 20 * DAY_MS);
     await keeper().ensure([old]);
@@ -146,3 +173,16 @@ describe('partitions', () => {
     expect((await partitions()).includes(`batches_${DAYS.at(old, 0).name}`)).toBe(false);
   });
 });
+
+/** The database for a process that waits for `until` in its transactions before statements that begin with `text`. */
+function standingAt(text: string, database: Database, until: () => Promise<void>): Database {
+  const transaction: Database['transaction'] = (work, options) =>
+    database.transaction((tx, began) => {
+      const query = async (sql: string, params?: unknown[]): Promise<unknown> => {
+        if (sql.startsWith(text)) await until();
+        return tx.query(sql, params);
+      };
+      return work(Object.assign(Object.create(tx) as typeof tx, { query }), began);
+    }, options);
+  return Object.assign(Object.create(database) as Database, { transaction });
+}

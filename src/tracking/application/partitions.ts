@@ -20,6 +20,8 @@ const HOUR_MS = 3_600_000;
 const PARTITIONS_LOCK = 7_331_070;
 /** How long acceptances may have to queue behind a drop that waits for somebody else; then it waits for another time. */
 const DROP_PATIENCE_MS = 250;
+/** A process that stands still with the lock loses it after this. */
+const DROP_STANDSTILL_MS = 1000;
 const DROP_TRIES = 5;
 const DROP_PAUSE_MS = 1000;
 const CHECK_VIOLATION = '23514';
@@ -166,7 +168,10 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
         await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
         if (!(await this.made(tx)).some((each) => each.name === name)) return 'gone';
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
-        await tx.query(`set local lock_timeout = ${DROP_PATIENCE_MS}`);
+        await tx.query(
+          `set local lock_timeout = ${DROP_PATIENCE_MS};
+           set local idle_in_transaction_session_timeout = ${DROP_STANDSTILL_MS}`,
+        );
         // In this order, which is that of everybody else; from here on nothing can come to be in it.
         await tx.query(`lock table only tracking.${table} in access exclusive mode`);
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
