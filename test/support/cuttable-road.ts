@@ -1,10 +1,13 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Side } from './crash-road.js';
 
 /** A road to PostgreSQL that can be cut, at once or just before the next answer comes back, or lead nowhere. */
 export class CuttableRoad {
   cutNextAnswer = false;
   /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
   silent = false;
+  /** It goes silent at the next message with this text: before the server gets it, or before its answer comes back. */
+  silentAt: { readonly text: string; readonly side: Side } | null = null;
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
   private port = 0;
@@ -19,7 +22,13 @@ export class CuttableRoad {
         socket.on('error', () => undefined);
         socket.on('close', () => [client, upstream].forEach((each) => each.destroy()));
       }
-      client.on('data', (chunk) => this.silent || upstream.write(chunk));
+      client.on('data', (chunk: Buffer) => {
+        if (this.silent) return;
+        const { text, side } = this.silentAt ?? {};
+        const here = text !== undefined && chunk.includes(text);
+        if (here) [this.silent, this.silentAt] = [true, null];
+        if (!here || side === 'unanswered') upstream.write(chunk);
+      });
       upstream.on('data', (chunk) => {
         if (this.silent) return;
         if (!this.cutNextAnswer) client.write(chunk);
