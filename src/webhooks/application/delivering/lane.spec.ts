@@ -171,14 +171,14 @@ describe('lane', () => {
 
   it('waits for a slot of the process, and leaves its turn to the next when nothing is due any more', async () => {
     slots = SendSlots.of({ perEndpoint: 1, perProcess: 1 });
-    slots.take('other');
+    const other = slots.take('other')!;
     const waiting = lane();
     const done = waiting.run();
     let nextCalled = false;
     slots.wait('next', () => (nextCalled = true));
     await settle();
     expect(ended).toBe(0);
-    slots.giveBack('other', ANSWERED);
+    slots.giveBack(other, ANSWERED);
     await done;
     expect(nextCalled).toBe(true);
   });

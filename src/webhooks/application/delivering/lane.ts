@@ -1,5 +1,5 @@
 import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
-import type { SendSlots } from './send-slots.js';
+import type { SendSlots, Slot } from './send-slots.js';
 
 /** The next deliveries are claimed when no more than these are left to be sent, so that sending need not wait for them. */
 const CLAIM_AHEAD = 64;
@@ -59,12 +59,12 @@ export class Lane {
     while (!this.stopping) {
       if (this.mustDrop()) await this.drop();
       if (this.wantsMore()) void this.claim();
-      while (!this.mustDrop() && this.claimed.length > 0 && slots.take(this.endpointId)) this.start();
+      this.startAll();
       if (this.mustDrop() || this.wantsMore()) continue;
       if (this.isIdle() && this.claimed.length === 0 && !this.maybeDue) break;
-      // One that has deliveries under way is called back by them; one that has none waits for the slots of others.
-      if (this.isIdle()) slots.wait(this.endpointId, () => this.signal?.());
-      await this.somethingChanged();
+      const changed = this.somethingChanged();
+      if (this.claimed.length > 0 || this.isIdle()) slots.wait(this.endpointId, (slot) => this.turn(slot));
+      await changed;
     }
     // Nothing is waited for otherwise: a wake in between would be heard by nobody.
     if (this.stopping) await this.drain();
@@ -121,7 +121,26 @@ export class Lane {
     }
   }
 
-  private start(): void {
+  private startAll(): void {
+    while (this.claimed.length > 0 && !this.mustDrop()) {
+      const slot = this.parts.slots.take(this.endpointId);
+      if (slot === null) return;
+      this.start(slot);
+    }
+  }
+
+  /** A slot that was waited for: for one delivery, then it is the turn of others. */
+  private turn(slot: Slot): void {
+    if (!this.stopping && this.claimed.length > 0 && !this.mustDrop()) this.start(slot);
+    else {
+      this.parts.slots.giveBack(slot, null);
+      // Now, while the slot is free: the next one in line takes it.
+      if (!this.stopping && this.wantsMore()) void this.claim();
+    }
+    this.signal?.();
+  }
+
+  private start(slot: Slot): void {
     const { slots, deliver } = this.parts;
     const delivery = this.claimed.shift()!;
     this.underWay += 1;
@@ -129,7 +148,7 @@ export class Lane {
     slots.letGo(1);
     const answered = (attempt: AttemptRecord | null): void => {
       this.underWay -= 1;
-      slots.giveBack(this.endpointId, attempt);
+      slots.giveBack(slot, attempt);
       this.signal?.();
     };
     void deliver(delivery, answered).then((dueNow) => {
@@ -145,6 +164,7 @@ export class Lane {
     const rest = this.claimed.splice(0);
     if (rest.length === 0) return;
     this.maybeDue = true;
+    this.parts.slots.leave(this.endpointId);
     this.parts.slots.letGo(rest.length);
     await this.parts.table.giveBack(rest);
   }
