@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { standingAt } from '../../../test/support/tracking/standing-at.js';
 import { newId } from '../../kernel/ids.js';
-import type { Database } from '../../platform/database/database.js';
 import { DAYS, MONTHS } from '../domain/periods.js';
 import { Partitions } from './partitions.js';
 
@@ -173,16 +173,3 @@ describe('partitions', () => {
     expect((await partitions()).includes(`batches_${DAYS.at(old, 0).name}`)).toBe(false);
   });
 });
-
-/** The database for a process that waits for `until` in its transactions before statements that begin with `text`. */
-function standingAt(text: string, database: Database, until: () => Promise<void>): Database {
-  const transaction: Database['transaction'] = (work, options) =>
-    database.transaction((tx, began) => {
-      const query = async (sql: string, params?: unknown[]): Promise<unknown> => {
-        if (sql.startsWith(text)) await until();
-        return tx.query(sql, params);
-      };
-      return work(Object.assign(Object.create(tx) as typeof tx, { query }), began);
-    }, options);
-  return Object.assign(Object.create(database) as Database, { transaction });
-}

@@ -12,6 +12,8 @@ import { PreparedBatches } from './prepared-batches.js';
 
 /** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
 const MERCHANT_LOCKS = 7331;
+/** A process that stands still, or whose host is gone, loses the lock of its merchant after this. */
+const STANDSTILL_MS = 30_000;
 
 /** `busy`: another process is at this merchant. `stale`: it has been since the batches were read. */
 export type Processed =
@@ -113,6 +115,7 @@ export class BatchProcessor {
  */
 function beginFor(merchantId: string): string {
   return `begin; set local synchronous_commit = off;
+    set local idle_in_transaction_session_timeout = ${STANDSTILL_MS};
     select pg_advisory_xact_lock_shared(${SEALING_LOCK});
     select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked;
     select inhrelid::regclass::text as table, relname as name, sealed.partition is not null as sealed,

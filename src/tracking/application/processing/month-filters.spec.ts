@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventItem, type SentItem } from '../../../../test/support/event-batches.js';
 import { ProcessingLab, type TestWorker } from '../../../../test/support/tracking/processing-lab.js';
+import { standingAt } from '../../../../test/support/tracking/standing-at.js';
 import { MONTHS } from '../../domain/periods.js';
 
 describe('sealed months', () => {
@@ -44,21 +46,44 @@ describe('sealed months', () => {
     await lab.close();
   });
 
+  it('hold processing up for a moment only when the process that seals one stands still', async () => {
+    let wake = (): void => undefined;
+    const awake = new Promise<void>((resolve) => (wake = resolve));
+    let locked = (): void => undefined;
+    const lockHad = new Promise<void>((resolve) => (locked = resolve));
+    const standing = standingAt('insert into tracking.sealed_months', lab.db.database, async () => {
+      locked();
+      await awake;
+    });
+    const sealing = lab.worker(standing).filters.turn();
+    sealing.catch(() => undefined);
+    await lockHad;
+    const batch = await lab.accept(merchant, items(1));
+    const processed = wait(batch);
+    processed.catch(() => undefined);
+    expect(await Promise.race([processed, sleep(8000, 'held up', { ref: false })])).toEqual([0]);
+    wake();
+    await expect(sealing).rejects.toThrow();
+    await lab.close();
+  });
+
   it('are known by each process, with a filter and without', async () => {
-    const sent = items(500);
+    // More than one read of the connection brings.
+    const count = 4000;
+    const sent = items(count);
     await wait(await lab.accept(merchant, sent, inMonth));
     await Promise.all([worker.filters.turn(), lab.worker().filters.turn()]);
-    expect(await sealed()).toMatchObject({ [name]: '500' });
+    expect(await sealed()).toMatchObject({ [name]: String(count) });
     await worker.filters.turn();
     expect(worker.filters.of(name)).toBeDefined();
     const repeated = [...sent, ...items(1)];
-    expect(await wait(await lab.accept(merchant, repeated))).toEqual([500]);
+    expect(await wait(await lab.accept(merchant, repeated))).toEqual([count]);
     await worker.processing.beforeApplicationShutdown();
     const other = lab.worker();
     expect(other.filters.of(name)).toBeUndefined();
     const batch = await lab.accept(merchant, [...sent, ...items(1)]);
     await lab.settle([other]);
-    expect(await lab.newItems(batch)).toEqual([500]);
+    expect(await lab.newItems(batch)).toEqual([count]);
     expect(await wait(await lab.accept(randomUUID(), sent.slice(0, 2)))).toEqual([0, 1]);
     await lab.close();
   });

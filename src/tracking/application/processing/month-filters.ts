@@ -25,6 +25,8 @@ const TURN_MS = 60_000;
 /** How long after its end a month is sealed: batches received before midnight are on their way. */
 const GRACE_MS = 600_000;
 const LOCK_PATIENCE_MS = 5000;
+/** A process that stands still with the lock loses it after this: until then nobody processes anything. */
+const STANDSTILL_MS = 1000;
 const PART_BYTES = 4 << 20;
 /** Memory that filters may take in a process, those of the newest months first; other months are looked into. */
 const MEMORY_BYTES = 512 << 20;
@@ -95,7 +97,10 @@ export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationSh
       const latest = Math.min(now.getTime(), this.clock.now().getTime()) - GRACE_MS;
       if (end === null || end.getTime() > latest) continue;
       await this.database.transaction(async (tx) => {
-        await tx.query(`set local lock_timeout = ${LOCK_PATIENCE_MS}`);
+        await tx.query(
+          `set local lock_timeout = ${LOCK_PATIENCE_MS};
+           set local idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
+        );
         await tx.query('select pg_advisory_xact_lock($1)', [SEALING_LOCK]);
         await tx.query(
           `insert into tracking.sealed_months (partition, ends_at)
@@ -129,8 +134,10 @@ export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationSh
     let bytes = 0;
     for (const { partition, events } of months) {
       bytes += IdFilter.bytesFor(Number(events));
-      if (events === null || bytes > MEMORY_BYTES || this.filters.has(partition)) continue;
-      this.filters.set(partition, await this.loadOne(partition));
+      // Newer months have taken its place.
+      if (bytes > MEMORY_BYTES) this.filters.delete(partition);
+      else if (events !== null && !this.filters.has(partition))
+        this.filters.set(partition, await this.loadOne(partition));
     }
   }
 
