@@ -24,6 +24,11 @@ describe('accepted batches', () => {
 
   const ids = async (): Promise<unknown[]> => (await lab.events(merchant)).map((event) => event['event_id']);
   const items = (count: number): SentItem[] => Array.from({ length: count }, () => eventItem());
+  const settled = async (sent: readonly SentItem[]): Promise<string> => {
+    const batch = await lab.accept(merchant, sent);
+    await lab.settle();
+    return batch;
+  };
   const idsOf = (sent: readonly SentItem[]): unknown[] => sent.map((item) => item['event_id']).sort();
 
   it('become events, in the form in which they are compared, with payloads as they were sent', async () => {
@@ -74,6 +79,18 @@ describe('accepted batches', () => {
     const counted = await Promise.all([one, two, three, four].map((batch) => lab.newItems(batch)));
     expect(counted).toEqual([[0, 1], [1], [0], []]);
     expect(await lab.batch(four)).toMatchObject({ state: 'processed' });
+  });
+
+  it('count an id once: over months that are not sealed, whichever is processed first', async () => {
+    const sent = items(4);
+    for (const [index, ago] of [1, 2, 11].entries())
+      await lab.accept(merchant, [sent[index]!], { receivedAt: MONTHS.at(new Date(), -ago).from });
+    await lab.settle();
+    expect(await lab.newItems(await settled(sent))).toEqual([3]);
+    const late = await lab.accept(merchant, sent, { receivedAt: MONTHS.at(new Date(), -5).from });
+    await lab.settle();
+    expect(await lab.newItems(late)).toEqual([]);
+    expect(await ids()).toEqual(idsOf(sent));
   });
 
   it('of two merchants do not know each other', async () => {
