@@ -183,6 +183,26 @@ describe('lane', () => {
     expect(nextCalled).toBe(true);
   });
 
+  it('sends its last delivery once, when its turn comes in the moment in which it asks for a slot', async () => {
+    slots = SendSlots.of({ young: 2, youngMs: 50 });
+    slots.take('other');
+    slots.take('other');
+    due = ids(1);
+    const waiting = lane();
+    const done = waiting.run();
+    await settle();
+    expect(underWay.size).toBe(0);
+    // Nothing else runs while the others outgrow their youth: the lane asks before any timer.
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+    waiting.wake();
+    await settle();
+    expect([...underWay.keys()]).toEqual(['0']);
+    await end('0', ANSWERED);
+    await done;
+    expect(ended).toBe(1);
+  });
+
   it('sends on while answers wait to be recorded, claims ahead, and ends only when all are', async () => {
     due = ids(150);
     let recorded!: () => void;

@@ -125,7 +125,9 @@ export class Lane {
     while (this.claimed.length > 0 && !this.mustDrop()) {
       const slot = this.parts.slots.take(this.endpointId);
       if (slot === null) return;
-      this.start(slot);
+      // Asking serves those who stand in line first, and this lane may have been one of them.
+      if (this.claimed.length > 0) this.start(slot);
+      else this.parts.slots.giveBack(slot, null);
     }
   }
 
