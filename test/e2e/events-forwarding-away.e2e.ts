@@ -12,6 +12,7 @@ import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { AnalyticsProvider, API_KEY, type Fault } from '../support/analytics-provider.js';
 import {
   ForwardingLab,
+  idsOf,
   item,
   items,
   type RunningForwarder,
@@ -56,7 +57,6 @@ function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
   return forwarder;
 }
 
-const idsOf = (events: readonly TestItem[]): string[] => events.map(({ event_id }) => event_id).sort();
 const failures = async (): Promise<number> => (await lab.provider())[0]!.failures;
 const logged = (): string => {
   log.flush();

@@ -6,6 +6,7 @@ import type { Analytics } from '../../src/tracking/application/ports.js';
 import { AnalyticsProvider, type SentEvent } from '../support/analytics-provider.js';
 import {
   ForwardingLab,
+  idsOf,
   item,
   items,
   type RunningForwarder,
@@ -43,7 +44,6 @@ function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
   return forwarder;
 }
 
-const idsOf = (events: readonly TestItem[]): string[] => events.map(({ event_id }) => event_id).sort();
 const takenOnce = (): boolean => [...provider.taken.values()].every(({ times }) => times === 1);
 const refusals = async (): Promise<Record<string, string>> =>
   Object.fromEntries((await lab.refused()).map(({ event_id, reason }) => [event_id, reason]));

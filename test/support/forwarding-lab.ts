@@ -50,6 +50,10 @@ export function items(count: number, fields: Partial<TestItem> = {}): TestItem[]
   );
 }
 
+export function idsOf(events: readonly TestItem[]): string[] {
+  return events.map(({ event_id }) => event_id).sort();
+}
+
 export interface RunningForwarder {
   readonly forwarder: Forwarder;
   /** Stops as a process does that is told to. */
