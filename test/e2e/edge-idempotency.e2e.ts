@@ -25,6 +25,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   edge.probe.runs = 0;
+  edge.probe.failing = null;
 });
 
 afterEach(() => edge.probe.release());
@@ -132,18 +133,42 @@ test('the same key with another body, path or method is 422', async () => {
   expect((await client.post(PLAIN, { a: 1 }, key)).headers['idempotent-replayed']).toBe('true');
 });
 
-test('an error is the answer of its key, with its content type', async () => {
+test('400 and 422 are the answer of their key, with their content type', async () => {
+  const client = edge.client();
+  for (const [path, body, status] of [
+    [COMMIT, '{', 400],
+    ['/merchants/v1/probe/valid', { wrapper: {} }, 422],
+  ] as const) {
+    const key = randomUUID();
+    const first = await client.post(path, body, key);
+    const again = await client.post(path, body, key);
+    expect(first.status).toBe(status);
+    expect([again.status, again.text]).toEqual([status, first.text]);
+    expect(again.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  }
+});
+
+test.each([
+  ['404', 'absent'],
+  ['409', 'domain'],
+])('%s is not the answer of its key: once what was missing is there, a repeat is done', async (status, fail) => {
   const client = edge.client();
   const key = randomUUID();
-  const first = await client.post(COMMIT, { fail: 'domain' }, key);
-  const again = await client.post(COMMIT, { fail: 'domain' }, key);
-  expect(first.status).toBe(409);
-  expect([again.status, again.text]).toEqual([409, first.text]);
-  expect(again.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-  expect(again.headers['idempotent-replayed']).toBe('true');
-  const malformed = randomUUID();
-  expect((await client.post(COMMIT, '{', malformed)).status).toBe(400);
-  expect((await client.post(COMMIT, '{', malformed)).headers['idempotent-replayed']).toBe('true');
+  edge.probe.failing = fail;
+  const refused = [await client.post(COMMIT, { a: 1 }, key), await client.post(COMMIT, { a: 1 }, key)];
+  for (const answer of refused) {
+    expect(String(answer.status)).toBe(status);
+    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  }
+  edge.probe.failing = null;
+  const done = await client.post(COMMIT, { a: 1 }, key);
+  expect([done.status, done.headers['idempotent-replayed']]).toEqual([201, undefined]);
+  // Whatever would be said now: the operation was done.
+  edge.probe.failing = fail;
+  const after = await client.post(COMMIT, { a: 1 }, key);
+  edge.probe.failing = null;
+  expect([after.status, after.text]).toEqual([201, done.text]);
 });
 
 test('an answer given once stands, whatever a later run would say', async () => {

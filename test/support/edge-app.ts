@@ -69,6 +69,8 @@ class Wrapped {
 export class Probe {
   runs = 0;
   causes: unknown[] = [];
+  /** How /commit fails whatever it is asked: `absent` or `domain`. */
+  failing: string | null = null;
   private gate: Promise<void> = Promise.resolve();
   release: () => void = () => undefined;
 
@@ -114,7 +116,8 @@ class ProbeController {
   ): Promise<Reply> {
     this.probe.runs += 1;
     this.probe.causes.push(cause);
-    if (body.fail === 'domain') throw new DomainError('invalid_transition', 'not from here');
+    if (this.probe.failing === 'absent') throw DomainError.notFound('Thing');
+    if (this.probe.failing === 'domain' || body.fail === 'domain') throw new DomainError('invalid_transition', 'not from here');
     if (body.fail === 'unexpected') throw new Error('the password is hunter2');
     const id = ticket.id('thing');
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });

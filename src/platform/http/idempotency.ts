@@ -14,9 +14,14 @@ export const KEY_REUSED: Problem = {
   detail: 'This Idempotency-Key was used for another request',
 };
 
-/** Final for this request, yet not for its key: a repeat runs again (decisions.md, "Idempotency-Key"). */
-function isStored(status: number): boolean {
-  return status < 500 && status !== 401 && status !== 413 && status !== 429;
+/** Said before the request was looked at, or of our own trouble: a repeat runs again (decisions.md, "Idempotency-Key"). */
+function saysNothing(status: number): boolean {
+  return status >= 500 || status === 401 || status === 413 || status === 429;
+}
+
+/** Of what is there at the moment, and nothing was written: a repeat may find more, and runs again (ADR 106). */
+function isOfTheMoment(status: number): boolean {
+  return status === 403 || status === 404 || status === 409;
 }
 
 /** Answers once: replays what was answered before, refuses what is under way, and stores what is answered now. */
@@ -56,7 +61,9 @@ export class Idempotency {
    * otherwise the earlier one, which must be sent instead. Rejects when the answers cannot be reached.
    */
   async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredAnswer | null> {
-    if (ticket.key === null || !isStored(status)) return null;
+    if (ticket.key === null || saysNothing(status)) return null;
+    // Two at once in two processes: the one that came too late gets the answer of the other.
+    if (isOfTheMoment(status)) return this.earlier(ticket);
     const { offered } = ticket;
     const travelled = this.commitsCarryAnswers && offered?.status === status && offered.body === body;
     if (travelled) return null;
