@@ -152,24 +152,27 @@ test('400 and 422 are the answer of their key, with their content type', async (
 test.each([
   ['404', 'absent'],
   ['409', 'domain'],
-])('%s is not the answer of its key: once what was missing is there, a repeat is done', async (status, fail) => {
-  const client = edge.client();
-  const key = randomUUID();
-  edge.probe.failing = fail;
-  const refused = [await client.post(COMMIT, { a: 1 }, key), await client.post(COMMIT, { a: 1 }, key)];
-  for (const answer of refused) {
-    expect(String(answer.status)).toBe(status);
-    expect(answer.headers['idempotent-replayed']).toBeUndefined();
-  }
-  edge.probe.failing = null;
-  const done = await client.post(COMMIT, { a: 1 }, key);
-  expect([done.status, done.headers['idempotent-replayed']]).toEqual([201, undefined]);
-  // Whatever would be said now: the operation was done.
-  edge.probe.failing = fail;
-  const after = await client.post(COMMIT, { a: 1 }, key);
-  edge.probe.failing = null;
-  expect([after.status, after.text]).toEqual([201, done.text]);
-});
+])(
+  '%s is not the answer of its key: once what was missing is there, a repeat is done',
+  async (status, fail) => {
+    const client = edge.client();
+    const key = randomUUID();
+    edge.probe.failing = fail;
+    const refused = [await client.post(COMMIT, { a: 1 }, key), await client.post(COMMIT, { a: 1 }, key)];
+    for (const answer of refused) {
+      expect(String(answer.status)).toBe(status);
+      expect(answer.headers['idempotent-replayed']).toBeUndefined();
+    }
+    edge.probe.failing = null;
+    const done = await client.post(COMMIT, { a: 1 }, key);
+    expect([done.status, done.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    // Whatever would be said now: the operation was done.
+    edge.probe.failing = fail;
+    const after = await client.post(COMMIT, { a: 1 }, key);
+    edge.probe.failing = null;
+    expect([after.status, after.text]).toEqual([201, done.text]);
+  },
+);
 
 test('an answer given once stands, whatever a later run would say', async () => {
   const client = edge.client();

@@ -117,7 +117,8 @@ class ProbeController {
     this.probe.runs += 1;
     this.probe.causes.push(cause);
     if (this.probe.failing === 'absent') throw DomainError.notFound('Thing');
-    if (this.probe.failing === 'domain' || body.fail === 'domain') throw new DomainError('invalid_transition', 'not from here');
+    if (this.probe.failing === 'domain' || body.fail === 'domain')
+      throw new DomainError('invalid_transition', 'not from here');
     if (body.fail === 'unexpected') throw new Error('the password is hunter2');
     const id = ticket.id('thing');
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });
