@@ -25,7 +25,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   edge.probe.runs = 0;
-  edge.probe.failing = null;
+  edge.probe.fail(null);
 });
 
 afterEach(() => edge.probe.release());
@@ -157,19 +157,19 @@ test.each([
   async (status, fail) => {
     const client = edge.client();
     const key = randomUUID();
-    edge.probe.failing = fail;
+    edge.probe.fail(fail);
     const refused = [await client.post(COMMIT, { a: 1 }, key), await client.post(COMMIT, { a: 1 }, key)];
     for (const answer of refused) {
       expect(String(answer.status)).toBe(status);
       expect(answer.headers['idempotent-replayed']).toBeUndefined();
     }
-    edge.probe.failing = null;
+    edge.probe.fail(null);
     const done = await client.post(COMMIT, { a: 1 }, key);
     expect([done.status, done.headers['idempotent-replayed']]).toEqual([201, undefined]);
     // Whatever would be said now: the operation was done.
-    edge.probe.failing = fail;
+    edge.probe.fail(fail);
     const after = await client.post(COMMIT, { a: 1 }, key);
-    edge.probe.failing = null;
+    edge.probe.fail(null);
     expect([after.status, after.text]).toEqual([201, done.text]);
   },
 );

@@ -74,6 +74,10 @@ export class Probe {
   private gate: Promise<void> = Promise.resolve();
   release: () => void = () => undefined;
 
+  fail(how: string | null): void {
+    this.failing = how;
+  }
+
   hold(): void {
     this.gate = new Promise((resolve) => {
       this.release = resolve;
