@@ -22,6 +22,14 @@ export default tseslint.config(
       'require-atomic-updates': 'error',
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
       eqeqeq: 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "ReturnStatement > TSSatisfiesExpression[expression.name='event'][typeAnnotation.type='TSNeverKeyword']",
+          message: 'An event of a newer version would become the state: return the state as it was.',
+        },
+      ],
       'no-console': 'error',
     },
   },

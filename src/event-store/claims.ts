@@ -1,3 +1,4 @@
+import { DomainError } from '../kernel/domain-error.js';
 import { newId } from '../kernel/ids.js';
 import { ClaimTaken, type Claim } from './command-loop.js';
 import type { EventTypeDefinition } from './event-registry.js';
@@ -66,6 +67,9 @@ async function readClaim(
 ): Promise<{ readonly owner: string | null; readonly revision: number | null }> {
   const last = (await store.readStream(stream)).at(-1);
   if (last === undefined) return { owner: null, revision: null };
+  // A newer version may hold it under a name that this one does not know.
+  if (!CLAIM_EVENTS.some(({ type }) => type === last.type))
+    throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
   return { owner: last.type === TAKEN ? String(last.data['owner']) : null, revision: last.revision };
 }
 

@@ -79,9 +79,18 @@ export class PreconditionFailed extends Error {
   }
 }
 
-/** Load, decide, append; once more from the start when somebody else was faster. */
+/**
+ * Load, decide, append; once more from the start when somebody else was faster. A stream that holds an event of a newer
+ * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
+ */
 export interface CommandLoop {
+  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
   load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /**
+   * The state to show, never to decide on: as far as this version knows the events. Throws DomainError `unavailable` when
+   * it knows none of them.
+   */
+  show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S>;
   /**
    * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyAnswered}, EventStoreUnavailable,
    * or DomainError `unavailable` after too many conflicts.

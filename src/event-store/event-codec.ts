@@ -36,6 +36,11 @@ export class EventCodec {
     );
   }
 
+  /** Whether this version knows the stored name. */
+  knows(type: string): boolean {
+    return this.registry.find(type) !== undefined;
+  }
+
   /** The name under which an event stored as `type` is seen. */
   currentName(type: string): string {
     return this.registry.currentName(type);

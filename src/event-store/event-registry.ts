@@ -17,7 +17,7 @@ export interface EventTypeDefinition {
 
 /**
  * Every event name the service may store. A name that nobody registered is an error when it is appended;
- * when it is read, it passes by (an older process may meet the events of a newer one).
+ * when it is read, it belongs to a newer version: folds leave it alone, decisions on it and subscriptions wait (ADR 96).
  */
 @Injectable()
 export class EventRegistry {

@@ -9,14 +9,14 @@ import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore, type Memory } from './in-memory/in-memory-event-store.js';
-import type { EventStore, StoredAnswer } from './port.js';
+import type { EventStore, NewEvent, StoredAnswer } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 
 type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
 const counter: Aggregate<number, Added> = {
   category: 'counter',
   initial: 0,
-  evolve: (state, { data }) => state + data.by,
+  evolve: (state, { type, data }) => (type === 'counter.added.v1' ? state + data.by : state),
 };
 const add = (by: number): Added => ({ type: 'counter.added.v1', data: { by } });
 const phone = (key: string): Claim => ({
@@ -252,6 +252,39 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
         ),
         { numRuns: 300 },
       );
+    });
+  });
+
+  describe('with events of a newer version', () => {
+    const unknown = { id: newId(), type: 'counter.reset.v1', data: {}, metadata: {} };
+    const refusal = { code: 'unavailable', message: expect.stringContaining('counter.reset.v1') };
+    /** What a process of the newer version did to the stream. */
+    const newer = async (stream: string, ...events: NewEvent[]): Promise<void> => {
+      await store.commit({ appends: [{ stream, events, expected: 'any' }] });
+    };
+
+    it('decides nothing on them, and shows what it knows', async () => {
+      await loop.execute(counter, 'one', () => [add(2)]);
+      await newer('counter-one', unknown);
+      await expect(loop.execute(counter, 'one', (state) => [add(state)])).rejects.toMatchObject(refusal);
+      await expect(loop.load(counter, 'one')).rejects.toMatchObject(refusal);
+      expect(await loop.show(counter, 'one')).toBe(2);
+      expect(await store.readStream('counter-one')).toHaveLength(2);
+    });
+
+    it('does not take a stream for new that begins with one of them', async () => {
+      await newer('counter-one', unknown);
+      await expect(loop.show(counter, 'one')).rejects.toMatchObject(refusal);
+      const assumed = loop.execute(counter, 'one', () => [add(1)], { expectNew: true });
+      await expect(assumed).rejects.toMatchObject(refusal);
+      expect(await loop.show(counter, 'none')).toBe(0);
+    });
+
+    it('takes no claim that it cannot read', async () => {
+      await newer('phone-p', { ...unknown, type: 'claim.lent.v1' });
+      const claiming = loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      await expect(claiming).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await store.readStream('counter-one')).toEqual([]);
     });
   });
 

@@ -37,6 +37,8 @@ interface Found<S> extends Loaded<S> {
   /** The stream holds events of the aggregate's own, not just fences. */
   readonly established: boolean;
   readonly assumed: boolean;
+  /** An event in it that this version does not know. */
+  readonly unknown: string | undefined;
 }
 
 interface Decided<S, E> {
@@ -56,8 +58,15 @@ export class RetryingCommandLoop implements CommandLoop {
   ) {}
 
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
-    const { state, revision } = await this.find(aggregate, streamOf(aggregate, id));
-    return { state, revision };
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    requireKnown(found);
+    return { state: found.state, revision: found.revision };
+  }
+
+  async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    if (found.state === aggregate.initial) requireKnown(found);
+    return found.state;
   }
 
   execute<S, E extends DomainEvent>(
@@ -82,6 +91,7 @@ export class RetryingCommandLoop implements CommandLoop {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (attempt > 1) await backOff(RETRY, attempt - 2);
       const found = assume ? assumedNew(aggregate) : await this.find(aggregate, stream);
+      requireKnown(found);
       const decided = await this.decide(aggregate, stream, found, decide, options);
       if (decided === 'look') {
         assume = false;
@@ -117,6 +127,7 @@ export class RetryingCommandLoop implements CommandLoop {
       revision: stored.at(-1)?.revision ?? null,
       established: own.length > 0,
       assumed: false,
+      unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
     };
   }
 
@@ -179,5 +190,10 @@ export class RetryingCommandLoop implements CommandLoop {
 }
 
 function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
-  return { state: initial, revision: null, established: false, assumed: true };
+  return { state: initial, revision: null, established: false, assumed: true, unknown: undefined };
+}
+
+function requireKnown({ unknown }: Pick<Found<unknown>, 'unknown'>): void {
+  if (unknown === undefined) return;
+  throw new DomainError('unavailable', `This version of the service does not know ${unknown} yet`);
 }

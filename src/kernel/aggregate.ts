@@ -6,7 +6,8 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 
 /**
  * The folding half of a decider. Decisions are plain functions `(command, state) => events` in the same file.
- * `evolve` is pure and total; `category` holds no dash, because a stream is named `<category>-<id>`.
+ * `evolve` is pure and total: an event of a newer version, which this one does not know, leaves the state as it is.
+ * `category` holds no dash, because a stream is named `<category>-<id>`.
  */
 export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;

@@ -84,7 +84,8 @@ function evolveRegistered(state: Registered, event: Exclude<MerchantEvent, Merch
     case 'merchant.ip_allow_list_set.v1':
       return { ...state, ipAllowList: event.data.cidrs };
     default:
-      return event satisfies never;
+      event satisfies never;
+      return state;
   }
 }
 

@@ -142,7 +142,8 @@ function evolveSubmitted(state: Onboarding & Submitted, event: AfterSubmission):
     case 'onboarding.completed.v1':
       return 'issuerWalletAddress' in state ? { ...state, stage: 'completed' } : state;
     default:
-      return event satisfies never;
+      event satisfies never;
+      return state;
   }
 }
 

@@ -35,7 +35,8 @@ export const payout: Aggregate<Payout, PayoutEvent> = {
           ? { ...state, status: 'expired', reason: event.data.reason }
           : state;
       default:
-        return event satisfies never;
+        event satisfies never;
+        return state;
     }
   },
 };

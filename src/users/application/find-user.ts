@@ -23,7 +23,7 @@ export class FindUserHandler implements IQueryHandler<FindUser> {
 
   async execute({ merchantId, userId }: FindUser): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
-    const { state } = await this.loop.load(user, userId.toLowerCase());
+    const state = await this.loop.show(user, userId.toLowerCase());
     return state.accountState === 'unknown' || state.merchantId !== merchantId ? null : state;
   }
 }

@@ -28,7 +28,8 @@ export const payee: Aggregate<Payee, UserEvent> = {
       case 'user.deactivated.v1':
         return { ...state, accountState: 'deactivated' };
       default:
-        return event satisfies never;
+        event satisfies never;
+        return state;
     }
   },
 };

@@ -75,7 +75,8 @@ export const user: Aggregate<User, UserEvent> = {
       case 'user.deactivated.v1':
         return { ...state, accountState: 'deactivated' };
       default:
-        return event satisfies never;
+        event satisfies never;
+        return state;
     }
   },
 };

@@ -62,7 +62,8 @@ export function evolveLane(
     case 'webhook_endpoint.deleted.v1':
       return { ...lane, status: 'deleted', position };
     default:
-      return event satisfies never;
+      event satisfies never;
+      return null;
   }
 }
 

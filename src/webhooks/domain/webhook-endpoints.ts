@@ -128,7 +128,8 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
       case 'webhook_endpoint.deleted.v1':
         return { byId: new Map([...state.byId].filter(([id]) => id !== data.endpoint_id)) };
       default:
-        return event satisfies never;
+        event satisfies never;
+        return state;
     }
   },
 };

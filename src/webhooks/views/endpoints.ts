@@ -35,7 +35,7 @@ export const endpointsProjection: SubscriptionDefinition = {
       const registryEvent = event as unknown as WebhookEndpointEvent;
       const before = rows.get(registryEvent.data.endpoint_id);
       if (before && comparePositions(event.position, before.position) <= 0) continue;
-      const row = evolve(before, registryEvent, event.position);
+      const row = evolveEndpoint(before, registryEvent, event.position);
       if (row) rows.set(row.endpoint_id, row);
     }
     await save([...rows.values()], tx);
@@ -45,7 +45,12 @@ export const endpointsProjection: SubscriptionDefinition = {
   },
 };
 
-function evolve(row: Row | undefined, event: WebhookEndpointEvent, position: string): Row | undefined {
+/** Pure: the row after an event of its endpoint. */
+export function evolveEndpoint(
+  row: Row | undefined,
+  event: WebhookEndpointEvent,
+  position: string,
+): Row | undefined {
   if (event.type === 'webhook_endpoint.registered.v1') {
     const { endpoint_id, merchant_id, url, description, event_types, created_at } = event.data;
     return {
@@ -91,7 +96,8 @@ function evolve(row: Row | undefined, event: WebhookEndpointEvent, position: str
     case 'webhook_endpoint.deleted.v1':
       return { ...row, status: 'deleted', position };
     default:
-      return event satisfies never;
+      event satisfies never;
+      return row;
   }
 }
 

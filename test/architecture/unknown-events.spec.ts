@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
+import { merchant } from '../../src/merchants/domain/merchant.js';
+import { onboarding } from '../../src/onboarding/domain/onboarding.js';
+import { payout } from '../../src/payouts/domain/payout.js';
+import { payee } from '../../src/users/domain/payee.js';
+import { user } from '../../src/users/domain/user.js';
+import { evolveLane, type Lane } from '../../src/webhooks/application/lane-states.js';
+import { webhookEndpoints, type WebhookEndpointEvent } from '../../src/webhooks/domain/webhook-endpoints.js';
+import { evolveEndpoint } from '../../src/webhooks/views/endpoints.js';
+
+/** As a newer version may have stored it: this one knows neither its name nor its data. */
+const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };
+
+const registered = {
+  type: 'webhook_endpoint.registered.v1',
+  data: {
+    endpoint_id: 'e',
+    merchant_id: 'm',
+    url: 'https://example.com',
+    created_at: '2026-01-01T00:00:00Z',
+  },
+} as unknown as WebhookEndpointEvent;
+
+const AGGREGATES: readonly [
+  string,
+  Aggregate<never, never>,
+  { readonly type: string; readonly data: object },
+][] = [
+  ['user', user as never, { type: 'user.created.v1', data: { user_id: 'u', merchant_id: 'm' } }],
+  ['payee', payee as never, { type: 'user.created.v1', data: { user_id: 'u', merchant_id: 'm' } }],
+  [
+    'payout',
+    payout as never,
+    { type: 'payout.reported.v1', data: { payout_id: 'p', created_at: 'c', expires_at: 'e' } },
+  ],
+  ['merchant', merchant as never, { type: 'merchant.registered.v1', data: { merchant_id: 'm', name: 'n' } }],
+  ['webhook endpoints', webhookEndpoints as never, registered],
+  [
+    'onboarding',
+    onboarding as never,
+    { type: 'onboarding.started.v1', data: { user_id: 'u', merchant_id: 'm' } },
+  ],
+];
+
+describe.each(AGGREGATES)('the fold of %s', (_, aggregate, first) => {
+  const { initial, evolve } = aggregate as unknown as Aggregate<unknown, DomainEvent>;
+
+  it('is left alone by an event that this version does not know', () => {
+    const begun = evolve(initial, first);
+    expect(begun).not.toEqual(initial);
+    expect(evolve(begun, unknown)).toBe(begun);
+    expect(evolve(initial, unknown)).toBe(initial);
+  });
+});
+
+it('an onboarding after its identity check is left alone too', () => {
+  const { evolve } = onboarding as unknown as Aggregate<unknown, DomainEvent>;
+  const events = [
+    'onboarding.started.v1',
+    'onboarding.phone_verified.v1',
+    'onboarding.details_confirmed.v1',
+    'onboarding.kyc_submitted.v1',
+  ];
+  const submitted = events.reduce<unknown>(
+    (state, type) => evolve(state, { type, data: { user_id: 'u', merchant_id: 'm', verification_id: 'v' } }),
+    onboarding.initial,
+  );
+  expect(submitted).toMatchObject({ stage: 'kyc_submitted' });
+  expect(evolve(submitted, unknown)).toBe(submitted);
+});
+
+it('rows of webhook endpoints and of their lanes are left alone', () => {
+  const event = unknown as unknown as WebhookEndpointEvent;
+  const row = evolveEndpoint(undefined, registered, '1');
+  expect(row).toMatchObject({ status: 'enabled', position: '1' });
+  expect(evolveEndpoint(row, event, '2')).toBe(row);
+  const lane: Lane = evolveLane(undefined, registered, '1')!;
+  expect(evolveLane(lane, event, '2')).toBeNull();
+});
