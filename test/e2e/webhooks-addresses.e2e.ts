@@ -21,6 +21,7 @@ const PRODUCTION = {
   WIDGET_URL: 'https://widget.example',
   PAY_URL: 'https://pay.example',
 };
+const NOT_PUBLIC = /resolves to an address that is not public|resolves to more than 512 addresses/;
 const NEVER = 'is refused, and never reached';
 
 const report = await runInOwnNetwork<LabReport>(LAB);
@@ -78,8 +79,16 @@ inTheLab('in a network where every address would be reached', () => {
   it(`each of ${hostileNames.length + halfAnsweredNames.length} hostile names ${NEVER}`, () =>
     expectRefused(
       found.names,
-      [...hostileNames, ...halfAnsweredNames].map(({ reason }) => reason),
+      [...hostileNames, ...halfAnsweredNames].map(() => NOT_PUBLIC),
     ));
+
+  it('where a name leads inside the network, the operator learns and the merchant does not', () => {
+    for (const [index, { reason }] of [...hostileNames, ...halfAnsweredNames].entries()) {
+      const { error, logged } = found.names[index]!;
+      expect([error, ...logged].join()).toMatch(reason);
+      expect(error?.split(' resolves to ')[1]).not.toMatch(/[0-9]\.[0-9]|::|private|loopback|metadata/);
+    }
+  });
 
   it(`each of ${publicAddresses.length} public addresses is reached`, () => {
     expect(found.publicAddresses.map(({ outcome, reached }) => [outcome, reached])).toEqual(

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { parseCidrs } from '../../platform/config/cidrs.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
+import { Log } from '../../platform/telemetry/logger.js';
 import type { ReceiverUrlGuard } from '../application/ports.js';
 import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { ReceiverNames } from './receiver-names.js';
@@ -36,6 +37,7 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
     @Optional() private readonly names: ReceiverNames = new ReceiverNames(),
+    @Optional() @Inject(Log) private readonly log: Pick<Log, 'write'> | null = null,
   ) {
     this.plainHttp = config.mode === 'sandbox';
     this.policy = { loopback: this.plainHttp, allowed: parseCidrs(config.webhookAllowCidrs) };
@@ -72,8 +74,14 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
     for (const address of addresses) {
       const refusal = addressRefusal(address, this.policy);
       if (refusal === null) continue;
-      const resolved = isIP(host) ? `${address} ` : `${host} resolves to ${address}, which `;
-      throw new AddressRefused(`must be a public address: ${resolved}${refusal}`);
+      if (isIP(host)) throw new AddressRefused(`must be a public address: ${address} ${refusal}`);
+      // Our resolver may know names that the world does not: where they lead is for the operator alone.
+      this.log?.write('warn', 'a receiver resolves to an address that is refused', {
+        host,
+        address,
+        refusal,
+      });
+      throw new AddressRefused(`must be a public address: ${host} resolves to an address that is not public`);
     }
     return addresses;
   }

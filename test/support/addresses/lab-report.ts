@@ -14,7 +14,10 @@ export interface Posted {
   readonly url: string;
   /** The status of the answer, or where it broke. */
   readonly outcome: number | string;
+  /** For the merchant. */
   readonly error: string | null;
+  /** For the operator: what the log was told meanwhile. */
+  readonly logged: readonly string[];
   readonly ms: number;
   /** The addresses that connections were made to meanwhile. */
   readonly reached: readonly string[];

@@ -19,12 +19,15 @@ import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type LabReport, type Posted } from
 const listener = await LabListener.start(process.env['TLS_FILES']!);
 const dns = await TestDnsServer.start(labZone);
 
+const logged: string[] = [];
+const log = { write: (_: string, __: string, fields = {}) => void logged.push(JSON.stringify(fields)) };
+
 function senderOf(
   mode: 'production' | 'sandbox',
   webhookAllowCidrs: string | null = null,
   timeoutMs = TIMEOUT_MS,
 ) {
-  const addresses = new ReceiverAddresses({ mode, webhookAllowCidrs });
+  const addresses = new ReceiverAddresses({ mode, webhookAllowCidrs }, undefined, log);
   return { addresses, receivers: new UndiciReceivers({ webhookTimeoutMs: timeoutMs }, addresses) };
 }
 const production = senderOf('production');
@@ -34,10 +37,11 @@ const allowing = senderOf('production', ALLOWED_CIDRS);
 
 async function post({ receivers }: typeof production, url: string): Promise<Posted> {
   const began = performance.now();
+  logged.length = 0;
   const { response, error } = await receivers.post(url, {}, '{}');
   const ms = performance.now() - began;
   const outcome = response.kind === 'answered' ? response.status : response.phase;
-  return { url, outcome, error, ms, reached: await listener.taken() };
+  return { url, outcome, error, logged: logged.splice(0), ms, reached: await listener.taken() };
 }
 
 async function postAll(sender: typeof production, urls: readonly string[]): Promise<Posted[]> {
