@@ -31,7 +31,8 @@ export class DomainError extends Error {
 
   static invalid(fields: FieldErrors): DomainError {
     const detail = Object.entries(fields)
-      .map(([field, messages]) => `${field} ${messages.join(', ')}`)
+      // A message about one element begins with its index, as in `event_types[1] must be ...`.
+      .map(([field, messages]) => `${field}${messages[0]?.startsWith('[') ? '' : ' '}${messages.join(', ')}`)
       .join('; ');
     return new DomainError('validation_failed', detail, fields);
   }

@@ -248,15 +248,16 @@ describe('POST /payouts/report', () => {
     });
 
     it.each<[object | string, string[]]>([
-      [{}, ['user_id', 'amount', 'transaction_hash']],
-      ['', ['user_id', 'amount', 'transaction_hash']],
-      ['[]', ['user_id', 'amount', 'transaction_hash']],
-      ['null', ['user_id', 'amount', 'transaction_hash']],
-      ['"text"', ['user_id', 'amount', 'transaction_hash']],
+      [{}, ['user_id', 'payout']],
+      ['', []],
+      ['[]', []],
+      ['null', []],
+      ['"text"', []],
+      [{ user_id: UNKNOWN, payout: {} }, ['amount', 'transaction_hash']],
       [{ user_id: 7, payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
       [{ payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
-      [{ user_id: UNKNOWN, payout: [] }, ['amount', 'transaction_hash']],
-      [{ user_id: UNKNOWN, amount: '1', transaction_hash: 'x' }, ['amount', 'transaction_hash']],
+      [{ user_id: UNKNOWN, payout: [] }, ['payout']],
+      [{ user_id: UNKNOWN, amount: '1', transaction_hash: 'x' }, ['payout']],
     ])('for the body %j', async (body, fields) => {
       problem(await merchant.post(REPORT, body), 422, ...fields);
     });

@@ -201,19 +201,13 @@ describe('PATCH webhook_endpoints/{id}', () => {
     });
   });
 
-  it('200: cannot change the secret', async () => {
-    const { id } = await registered();
-    const answer = await patch(id, { signing_secret: 'whsec_mine' });
-    expect(answer.status).toBe(200);
-    expect(answer.text).not.toContain('secret');
-  });
-
   it.each([
     [{ url: null }, 'url'],
     [{ url: 'https://127.1.1.1.nonsense:99999/' }, 'url'],
     [{ url: 'https://172.16.0.1/' }, 'url'],
     [{ status: 'paused' }, 'status'],
     [{ status: null }, 'status'],
+    [{ signing_secret: 'whsec_mine' }, 'signing_secret'],
     [{ description: 'x'.repeat(256) }, 'description'],
     [{ description: '\udfff' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],

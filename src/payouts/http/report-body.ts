@@ -1,4 +1,5 @@
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireObject } from '../../platform/http/validation.js';
 import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH, depthOf, memberText } from '../domain/custom-metadata.js';
 import { readPayoutAmount } from '../domain/payout-amount.js';
 
@@ -21,11 +22,13 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
  */
 export function readReportBody(body: unknown, raw: string): ReportBody {
   const errors: Record<string, string[]> = {};
-  const root = isObject(body) ? body : {};
-  const payout = isObject(root['payout']) ? root['payout'] : {};
-
+  const root = requireObject(body);
   const userId = root['user_id'];
   if (typeof userId !== 'string') errors['user_id'] = [needed(userId, 'must be a string')];
+
+  const payout = root['payout'];
+  if (!isObject(payout))
+    throw DomainError.invalid({ ...errors, payout: [needed(payout, 'must be an object')] });
 
   const amount = readPayoutAmount(payout['amount']);
   if ('wrong' in amount) errors['amount'] = [amount.wrong];

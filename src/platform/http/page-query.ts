@@ -6,6 +6,9 @@ import { dateParameter, integerParameter, textParameter, type Query } from './qu
 /** The most items a page may have (merchant-api section 8). */
 export const MAX_PAGE = 1000;
 
+/** What {@link readPageQuery} reads. */
+export const PAGE_PARAMETERS = ['created_from', 'created_to', 'page_size', 'page_cursor'];
+
 /**
  * The page a query string asks for: `created_from`, `created_to`, `page_size` and `page_cursor`. Throws DomainError
  * `bad_request` (400) naming the parameter at fault.

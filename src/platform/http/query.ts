@@ -10,6 +10,14 @@ function refuse(name: string, rule: string): never {
   throw new DomainError('bad_request', `${name} ${rule}`);
 }
 
+/** For lists alone: a misspelt filter must not list everything (decisions.md, "unknown query parameters"). */
+export function requireKnown(query: Query, known: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const rest = known.length > 0 ? ` (${known.join(', ')})` : ', which has none';
+  refuse(unknown, `is not a parameter of this list${rest}`);
+}
+
 /** The parameter's text; undefined when absent. An empty or repeated one is 400. */
 export function textParameter(query: Query, name: string): string | undefined {
   const value = query[name];

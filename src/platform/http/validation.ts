@@ -6,15 +6,16 @@ export function fieldErrors(errors: readonly ValidationError[]): FieldErrors {
   const fields: Record<string, string[]> = {};
   const visit = (error: ValidationError): void => {
     const messages = Object.values(error.constraints ?? {});
-    if (messages.length > 0) {
-      (fields[error.property] ??= []).push(
-        ...messages.map((message) => withoutField(message, error.property)),
-      );
-    }
+    if (messages.length > 0) (fields[error.property] ??= []).push(...messagesOf(error, messages));
     error.children?.forEach(visit);
   };
   errors.forEach(visit);
   return fields;
+}
+
+/** Whatever else is asked of a field, one that was left out is told nothing but that. */
+function messagesOf({ property, value }: ValidationError, messages: readonly string[]): readonly string[] {
+  return value === undefined ? ['is required'] : messages.map((message) => withoutField(message, property));
 }
 
 /** class-validator begins its messages with the field's name, which is the key already. */
@@ -42,7 +43,7 @@ class BodyValidationPipe extends ValidationPipe {
       whitelist: true,
       forbidUnknownValues: false,
       stopAtFirstError: true,
-      validationError: { target: false, value: false },
+      validationError: { target: false },
       exceptionFactory: (errors) => DomainError.invalid(fieldErrors(errors)),
     });
   }

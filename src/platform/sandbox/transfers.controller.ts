@@ -7,6 +7,8 @@ import { Treasury } from './treasury.js';
 /** The most one transfer may send, in USDC: far over any payout, so that refusals of a payout can be tried too. */
 const MAX_AMOUNT = 1_000_000n;
 
+const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;
+
 /** `POST /merchants/v1/sandbox/transfers`: the merchant's own on-chain transfer, for those who have no wallet at hand. */
 @Controller('merchants/v1/sandbox/transfers')
 export class TransfersController {
@@ -27,13 +29,13 @@ async function validTransfer(body: unknown): Promise<{ to: string; amount: bigin
   const inRange = minor !== null && minor > 0n && minor <= MAX_AMOUNT * 1_000_000n;
   if (address !== null && inRange) return { to: address, amount: minor };
   throw DomainError.invalid({
-    ...(address === null ? { to: ['must be an address of 40 hexadecimal digits after 0x'] } : {}),
-    ...(inRange
-      ? {}
-      : {
-          amount: [`must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`],
-        }),
+    ...(address === null ? { to: [needed(to, 'must be an address of 40 hexadecimal digits after 0x')] } : {}),
+    ...(inRange ? {} : { amount: [needed(amount, AMOUNT_RULE)] }),
   });
+}
+
+function needed(value: unknown, otherwise: string): string {
+  return value === undefined || value === null ? 'is required' : otherwise;
 }
 
 /** Checksummed; null for anything that is no address, a wrong checksum included. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../kernel/domain-error.js';
 import { cursorParameter, pageSizeParameter } from '../../platform/http/page-query.js';
 import { decodeExactCursor } from '../../platform/http/page-cursor.js';
-import { dateParameter, textParameter, type Query } from '../../platform/http/query.js';
+import { dateParameter, requireKnown, textParameter, type Query } from '../../platform/http/query.js';
 import type { JourneyFilter } from '../views/journey.js';
 
 /** What no event_name holds, and PostgreSQL cannot read. */
@@ -11,6 +11,7 @@ export const DEFAULT_PAGE = 100;
 
 /** The filter a query string asks for; 400 naming the parameter at fault. */
 export function readJourneyFilter(query: Query): JourneyFilter {
+  requireKnown(query, ['event_name', 'event_from', 'event_to', 'page_size', 'page_cursor']);
   const eventName = textParameter(query, 'event_name');
   if (eventName !== undefined && CONTROL.test(eventName))
     throw new DomainError('bad_request', 'event_name must hold no control characters');

@@ -17,7 +17,7 @@ import { userJson } from './user-json.js';
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,
-    readonly body: unknown,
+    readonly body: Readonly<Record<string, unknown>>,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {

@@ -4,7 +4,7 @@ import { MAX_EXTERNAL_ID_LENGTH, parseProfile } from './profile.js';
 
 const PHONE = '+15550001111';
 
-function errorsOf(body: unknown): FieldErrors {
+function errorsOf(body: Readonly<Record<string, unknown>>): FieldErrors {
   try {
     parseProfile(body);
   } catch (error) {
@@ -86,14 +86,11 @@ describe('the profile of a new user', () => {
     },
   );
 
-  it('names every field at fault at once, and asks for the phone number of a body that is no object', () => {
+  it('names every field at fault at once', () => {
     expect(Object.keys(errorsOf({ phone_number: 'x', email: 'x', external_id: '' }))).toEqual([
       'phone_number',
       'email',
       'external_id',
     ]);
-    expect(errorsOf([])).toEqual({ phone_number: ['is required'] });
-    expect(errorsOf('text')).toEqual({ phone_number: ['is required'] });
-    expect(errorsOf(null)).toEqual({ phone_number: ['is required'] });
   });
 });

@@ -23,8 +23,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
  * Reads the body of POST /merchants/v1/users (merchant-api section 4.1).
  * Throws `validation_failed` that names every field at fault.
  */
-export function parseProfile(body: unknown): NewProfile {
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+export function parseProfile(fields: Readonly<Record<string, unknown>>): NewProfile {
   const errors: Record<string, string[]> = {};
   const read = <T>(field: string, parse: (value: unknown) => T): T | undefined => {
     try {

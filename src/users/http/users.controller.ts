@@ -6,6 +6,7 @@ import { Cause, MerchantId, Ticket, UuidParam } from '../../platform/http/decora
 import type { IdempotencyTicket } from '../../platform/http/edge.js';
 import { requiredParameter, type Query as QueryString } from '../../platform/http/query.js';
 import { Reply } from '../../platform/http/reply.js';
+import { requireObject } from '../../platform/http/validation.js';
 import { CreateUser } from '../application/create-user.js';
 import { FindUserByWallet } from '../application/find-user-by-wallet.js';
 import { FindUser } from '../application/find-user.js';
@@ -27,7 +28,8 @@ export class UsersController {
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    return new Reply(201, await this.commandBus.execute(new CreateUser(merchantId, body, ticket, cause)));
+    const fields = requireObject(body);
+    return new Reply(201, await this.commandBus.execute(new CreateUser(merchantId, fields, ticket, cause)));
   }
 
   @Get('by_issuer_wallet_address')

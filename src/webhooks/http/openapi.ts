@@ -100,6 +100,7 @@ export const webhooksApi: OpenApiFragment = {
             type: 'array',
             items: { $ref: ENDPOINT },
           }),
+          400: problemResponse('A query parameter: the list has none.'),
         },
       },
     },
@@ -117,7 +118,7 @@ export const webhooksApi: OpenApiFragment = {
         summary: 'Change an endpoint',
         description:
           'What is absent stays as it is. Enabling clears the failures that count towards automatic disabling. ' +
-          'The signing secret cannot be changed here.',
+          '`signing_secret` cannot be changed here: 422.',
         parameters: [idParameter],
         requestBody: body('WebhookEndpointChanges'),
         responses: {

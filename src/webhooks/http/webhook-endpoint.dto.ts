@@ -1,9 +1,5 @@
 import { Type } from 'class-transformer';
 import {
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsDefined,
   IsIn,
   IsInt,
   IsObject,
@@ -14,6 +10,7 @@ import {
   ValidateBy,
   ValidateIf,
   ValidateNested,
+  type ValidationArguments,
 } from 'class-validator';
 import { EVENT_TYPES } from '../domain/envelope.js';
 import type { EndpointStatus } from '../domain/webhook-endpoints.js';
@@ -23,6 +20,7 @@ const DESCRIPTION_LIMIT = 255;
 
 /** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */
 export const OVERLAP_LIMIT_SECONDS = 86_400;
+const OVERLAP_RULE = `must be from 0 to ${OVERLAP_LIMIT_SECONDS}`;
 
 /** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -50,9 +48,38 @@ const IsUrlText = (): PropertyDecorator =>
     },
   });
 
+/** What is wrong with `event_types`, beginning with the index when it is one element; null when nothing is. */
+function eventTypesFault(value: unknown): string | null {
+  if (!Array.isArray(value)) return 'must be an array of event types';
+  if (value.length === 0) return 'must name at least one event type';
+  const unknown = value.findIndex((each) => !EVENT_TYPES.includes(each as (typeof EVENT_TYPES)[number]));
+  if (unknown !== -1) return `[${unknown}] must be one of ${EVENT_TYPES.join(', ')}`;
+  const repeated = value.findIndex((each, index) => value.indexOf(each) !== index);
+  return repeated === -1 ? null : `[${repeated}] must not repeat another one`;
+}
+
+const AreEventTypes = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'areEventTypes',
+    validator: {
+      validate: (value: unknown) => eventTypesFault(value) === null,
+      defaultMessage: (fields?: ValidationArguments) => eventTypesFault(fields?.value) ?? '',
+    },
+  });
+
+/** Given at all, it is refused: a client that believes to have changed it would verify with the wrong one. */
+const IsNotAccepted = (message: string): PropertyDecorator =>
+  ValidateBy({ name: 'isNotAccepted', validator: { validate: () => false, defaultMessage: () => message } });
+
+/** Required: null is none, unlike in a change, where it is a value. */
+const needed =
+  (otherwise: string) =>
+  ({ value }: ValidationArguments): string =>
+    value === null ? 'is required' : otherwise;
+
 class RegistrationFields {
   @IsUrlText()
-  @IsString({ message: 'must be a string' })
+  @IsString({ message: needed('must be a string') })
   url!: string;
 
   @IsOptional()
@@ -60,10 +87,7 @@ class RegistrationFields {
   description?: string | null;
 
   @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(EVENT_TYPES, { each: true })
+  @AreEventTypes()
   event_types?: string[] | null;
 }
 
@@ -78,21 +102,21 @@ class ChangeFields {
   description?: string | null;
 
   @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(EVENT_TYPES, { each: true })
+  @AreEventTypes()
   event_types?: string[] | null;
 
   @IfPresent()
-  @IsIn(['enabled', 'disabled'] satisfies EndpointStatus[])
+  @IsIn(['enabled', 'disabled'] satisfies EndpointStatus[], { message: 'must be one of enabled, disabled' })
   status?: EndpointStatus;
+
+  @IfPresent()
+  @IsNotAccepted('cannot be changed here; POST .../rotate_secret replaces it')
+  signing_secret?: never;
 }
 
 /** Body of POST webhook_endpoints. */
 export class RegisterWebhookEndpointBody {
-  @IsDefined()
-  @IsObject()
+  @IsObject({ message: needed('must be an object') })
   @ValidateNested()
   @Type(() => RegistrationFields)
   webhook_endpoint!: RegistrationFields;
@@ -100,8 +124,7 @@ export class RegisterWebhookEndpointBody {
 
 /** Body of PATCH webhook_endpoints/{id}. */
 export class UpdateWebhookEndpointBody {
-  @IsDefined()
-  @IsObject()
+  @IsObject({ message: needed('must be an object') })
   @ValidateNested()
   @Type(() => ChangeFields)
   webhook_endpoint!: ChangeFields;
@@ -110,8 +133,8 @@ export class UpdateWebhookEndpointBody {
 /** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
 export class RotateSecretBody {
   @IfPresent()
-  @Max(OVERLAP_LIMIT_SECONDS)
-  @Min(0)
+  @Max(OVERLAP_LIMIT_SECONDS, { message: OVERLAP_RULE })
+  @Min(0, { message: OVERLAP_RULE })
   @IsInt({ message: 'must be an integer' })
   overlap_seconds?: number;
 }

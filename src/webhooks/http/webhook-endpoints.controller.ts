@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../event-store/port.js';
 import { ViewFreshness } from '../../event-store/subscriptions/view-freshness.js';
@@ -14,6 +14,7 @@ import {
   ValidBody,
 } from '../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../platform/http/edge.js';
+import { requireKnown, type Query as QueryString } from '../../platform/http/query.js';
 import { Reply } from '../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
@@ -62,7 +63,11 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  async list(@MerchantId() merchantId: string): Promise<{ webhook_endpoints: EndpointJson[] }> {
+  async list(
+    @MerchantId() merchantId: string,
+    @Query() query: QueryString,
+  ): Promise<{ webhook_endpoints: EndpointJson[] }> {
+    requireKnown(query, []);
     await this.freshness.require(ENDPOINTS_VIEW);
     return { webhook_endpoints: await this.view.list(merchantId) };
   }
