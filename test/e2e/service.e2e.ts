@@ -28,6 +28,18 @@ describe('the whole service', () => {
     );
   });
 
+  it('has its operations in the order in which an integrator needs them', async () => {
+    const { tags, paths } = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
+      tags: { name: string }[];
+      paths: object;
+    };
+    expect(tags.map(({ name }) => name)).toEqual([
+      ...['Users', 'Payouts', 'Webhook endpoints', 'Events', 'Sandbox', 'Documentation', 'Health'],
+    ]);
+    expect(Object.keys(paths)[0]).toBe('/merchants/v1/users');
+    expect(Object.keys(paths).at(-1)).toBe('/health/ready');
+  });
+
   it('tells of each dependency when it is ready', async () => {
     const answer = await fetch(`${test.url}/health/ready`);
     expect(answer.status).toBe(200);

@@ -8,6 +8,25 @@ const METHODS_WITH_KEY = new Set(['post', 'patch', 'put', 'delete']);
 type Operation = Readonly<Record<string, unknown>>;
 type Responses = Readonly<Record<string, object>>;
 
+/** Pages that render the document show operations by tag, in this order; a tag without an operation is left out. */
+const TAGS: Readonly<Record<string, string>> = {
+  Users: 'The people who are paid.',
+  Payouts: 'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
+  'Webhook endpoints': 'Where the service tells what happened, and what became of each delivery.',
+  Events: 'Server-side events of the merchant, and the journeys they make.',
+  Sandbox: 'Short cuts that exist in the sandbox alone.',
+  Documentation: 'This document.',
+  Health: 'For load balancers and operators; not signed.',
+};
+
+function tagsOf(paths: Readonly<Record<string, Readonly<Record<string, object>>>>): object[] {
+  const operations = Object.values(paths).flatMap((each) => Object.values(each) as Operation[]);
+  const used = new Set(operations.flatMap(({ tags }) => (tags ?? []) as string[]));
+  return Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
+}
+
 /** What every signed operation may answer, unless its fragment says it in its own words. */
 function commonResponses(method: string): Responses {
   const withBody = { 413: ref('responses', 'TooLarge'), 415: ref('responses', 'UnsupportedMediaType') };
@@ -76,6 +95,7 @@ export function assembleDocument(fragments: readonly OpenApiFragment[], serverUr
     openapi: '3.1.0',
     info: { title: 'disburse merchant API', version: '1', description: SIGNING_GUIDE },
     servers: [{ url: serverUrl }],
+    tags: tagsOf(paths),
     paths,
     components: {
       schemas,

@@ -19,7 +19,7 @@ export class OpenApiModule {
           provide: OPENAPI_TEXT,
           inject: [CONFIG],
           useFactory: (config: Config) =>
-            JSON.stringify(assembleDocument([platformApi, ...fragments], config.publicUrl ?? '/')),
+            JSON.stringify(assembleDocument([...fragments, platformApi], config.publicUrl ?? '/')),
         },
       ],
     };

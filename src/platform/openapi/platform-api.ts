@@ -8,6 +8,19 @@ const health = (description: string) => ({
 /** What the platform itself serves, unsigned. */
 export const platformApi: OpenApiFragment = {
   paths: {
+    '/openapi.json': {
+      get: {
+        operationId: 'openapi',
+        tags: ['Documentation'],
+        summary: 'This document',
+        responses: {
+          200: {
+            description: 'An OpenAPI 3.1 document.',
+            content: { 'application/json': { schema: { type: 'object' } } },
+          },
+        },
+      },
+    },
     '/health/live': {
       get: {
         operationId: 'live',
@@ -38,19 +51,6 @@ export const platformApi: OpenApiFragment = {
         responses: {
           200: health('All of it works.'),
           503: health('Something does not; the body says what.'),
-        },
-      },
-    },
-    '/openapi.json': {
-      get: {
-        operationId: 'openapi',
-        tags: ['Documentation'],
-        summary: 'This document',
-        responses: {
-          200: {
-            description: 'An OpenAPI 3.1 document.',
-            content: { 'application/json': { schema: { type: 'object' } } },
-          },
         },
       },
     },
