@@ -97,6 +97,24 @@ export const SETTINGS = {
     fallback: null,
     help: 'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
   } as Setting<number | null>,
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    integer(16, 100_000),
+    2000,
+    'the most connections to one listener; more are closed at once.',
+  ),
+  maxConnectionsPerIp: setting(
+    'MAX_CONNECTIONS_PER_IP',
+    integer(4, 100_000),
+    256,
+    'the most of them from one address; not applied when TRUST_PROXY is set.',
+  ),
+  requestMemoryMib: setting(
+    'REQUEST_MEMORY_MIB',
+    integer(16, 65_536),
+    128,
+    'the most memory that request bodies and responses under way may hold, in MiB; a quarter of it for one client.',
+  ),
   payoutVerificationWindowSeconds: setting(
     'PAYOUT_VERIFICATION_WINDOW_SECONDS',
     integer(1, 31_536_000),

@@ -19,7 +19,7 @@ export function isInside(address: string, cidrs: readonly string[]): boolean {
 }
 
 /** What stands for one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
-function clientOf(address: string): string {
+export function clientOf(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
   if (parsed === null || parsed instanceof ipaddr.IPv4) return parsed?.toString() ?? address;

@@ -4,6 +4,14 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { answerClientError } from './client-error.js';
+import {
+  connectionBounds,
+  guardConnections,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  REQUEST_TIMEOUT_MS,
+  TIMEOUT_CHECK_MS,
+} from './connections.js';
 import { EdgeHooks, isSignedPath } from './edge-hooks.js';
 import { answerError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
@@ -14,18 +22,17 @@ import { RouteTable } from './route-table.js';
 /** Bodies of this many bytes and more are refused with 413 (merchant-api section 8, decisions.md "1 MB"). */
 export const BODY_LIMIT = 1_048_576;
 
-/** How long a client may take to send its request, and its headers. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-const TIMEOUT_CHECK_MS = 5_000;
-/** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
-const KEEP_ALIVE_MS = 72_000;
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
 type EdgeConfig = Pick<
   Config,
-  'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps' | 'trustProxy'
+  | 'rateLimitPerMinute'
+  | 'rateLimitPerIpPerMinute'
+  | 'requireHttps'
+  | 'trustProxy'
+  | 'maxConnections'
+  | 'maxConnectionsPerIp'
 >;
 
 /** Nest's Fastify adapter with the edge of merchant-api sections 5, 7 and 8 around every route. */
@@ -60,6 +67,7 @@ export class EdgeAdapter extends FastifyAdapter {
     });
     this.edge = new EdgeHooks(config);
     this.prepare(this.getInstance());
+    guardConnections(this.getInstance().server, connectionBounds(config));
   }
 
   /** Bodies are kept as bytes and parsed by the edge, after the signature was checked. */

@@ -1,6 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CONNECTION_DEFAULTS, guardConnections } from '../http/connections.js';
 import { collectNodeMetrics, registry, scrape } from './metrics.js';
+
+/** Scrapers are few. */
+const MOST_CONNECTIONS = 32;
 
 /** GET /metrics on a listener of its own, so that the public port never shows it. */
 export class MetricsServer {
@@ -18,6 +22,11 @@ export class MetricsServer {
         (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
         () => response.writeHead(500).end(),
       );
+    });
+    guardConnections(server, {
+      ...CONNECTION_DEFAULTS,
+      most: MOST_CONNECTIONS,
+      mostPerAddress: MOST_CONNECTIONS,
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -21,6 +21,13 @@ export const httpDuration = new Histogram({
   registers,
 });
 
+export const connectionsCut = new Counter({
+  name: 'disburse_http_connections_cut_total',
+  help: 'Connections closed by force: too many in the process or from one address, too many requests pipelined, a client that does not take its responses (stalled) or does not go (lingering).',
+  labelNames: ['reason'] as const,
+  registers,
+});
+
 export const idempotentRequests = new Counter({
   name: 'disburse_idempotent_requests_total',
   help: 'Requests with an Idempotency-Key, by outcome: fresh, replayed, in_flight, mismatch.',

@@ -1,0 +1,145 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { CONNECTION_DEFAULTS, guardConnections } from '../../src/platform/http/connections.js';
+
+/** More than all buffers between the two ends take. */
+const LARGE = Buffer.alloc(32 << 20);
+function* pieces(): Iterable<Buffer> {
+  for (let at = 0; at < LARGE.length; at += 1 << 16) yield LARGE.subarray(at, at + (1 << 16));
+}
+
+const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+let server: Server;
+let port: number;
+const clients: Socket[] = [];
+
+async function start(bounds: Partial<Parameters<typeof guardConnections>[1]>): Promise<void> {
+  guardConnections(server, { ...CONNECTION_DEFAULTS, most: 100, mostPerAddress: 100, ...bounds });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  port = (server.address() as AddressInfo).port;
+}
+
+async function client(localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  clients.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Whether the server closes the connection; bytes that come before are read and counted. */
+async function closed(socket: Socket): Promise<boolean> {
+  socket.resume();
+  const end = new Promise<boolean>((resolve) => {
+    for (const event of ['end', 'close']) socket.once(event, () => resolve(true));
+  });
+  return Promise.race([end, sleep(10_000, false, { ref: false })]);
+}
+
+const opened = (): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+async function openBecomes(count: number): Promise<number> {
+  const deadline = Date.now() + 20_000;
+  while ((await opened()) !== count && Date.now() < deadline) await sleep(20);
+  return opened();
+}
+
+describe('a guarded listener', () => {
+  beforeEach(() => {
+    server = createServer((request, response) => {
+      if (request.url === '/large') response.end(LARGE);
+      else if (request.url === '/pieces') Readable.from(pieces()).pipe(response);
+      else if (request.url === '/never') request.resume();
+      else response.end('small');
+    });
+  });
+  afterEach(() => {
+    clients.splice(0).forEach((socket) => socket.destroy());
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('destroys a connection whose client does not take its response, whatever it sends meanwhile', async () => {
+    await start({ stallMs: 400 });
+    const silent = await client();
+    silent.write(GET('/large'));
+    const talking = await client();
+    talking.write(GET('/large'));
+    const drip = setInterval(() => talking.write('G'), 50);
+    expect(await openBecomes(0)).toBe(0);
+    clearInterval(drip);
+  });
+
+  test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
+    await start({ stallMs: 400, leastTaken: 1 });
+    const [slow, waiting, idle] = [await client(), await client(), await client()];
+    waiting.write(GET('/never'));
+    idle.write(GET('/'));
+    slow.write(GET('/pieces'));
+    let read = 0;
+    const deadline = Date.now() + 60_000;
+    while (read < LARGE.length && Date.now() < deadline) {
+      read += (slow.read() as Buffer | null)?.length ?? 0;
+      await sleep(3);
+    }
+    expect(read).toBeGreaterThanOrEqual(LARGE.length);
+    expect(await opened()).toBe(3);
+  });
+
+  test('closes what is above the bound of one address, and takes others', async () => {
+    await start({ mostPerAddress: 2 });
+    const [first] = [await client(), await client()];
+    expect(await closed(await client())).toBe(true);
+    const other = await client('127.0.0.2');
+    other.write(GET('/'));
+    expect(String((await once(other, 'data'))[0])).toContain('200 OK');
+    first.destroy();
+    expect(await openBecomes(2)).toBe(2);
+    const next = await client();
+    next.write(GET('/'));
+    expect(String((await once(next, 'data'))[0])).toContain('200 OK');
+  });
+
+  test('makes place for new connections by closing idle ones when the process has too many', async () => {
+    await start({ most: 2 });
+    for (const each of [await client(), await client()]) {
+      each.write(GET('/'));
+      await once(each, 'data');
+    }
+    expect(await closed(await client())).toBe(true);
+    expect(await openBecomes(0)).toBe(0);
+    const next = await client();
+    next.write(GET('/'));
+    expect(String((await once(next, 'data'))[0])).toContain('200 OK');
+  });
+
+  test('lets a client pipeline, but not pile up', async () => {
+    await start({ mostUnanswered: 8 });
+    const few = await client();
+    few.write(GET('/never').repeat(8));
+    const many = await client();
+    many.write(GET('/never').repeat(9));
+    expect(await closed(many)).toBe(true);
+    const answered = await client();
+    for (let i = 0; i < 5; i++) {
+      answered.write(GET('/').repeat(8));
+      await once(answered, 'data');
+    }
+    expect(await opened()).toBe(2);
+  });
+
+  test('does not wait for ever for a client to go', async () => {
+    server.on('clientError', (_, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await start({ lingerMs: 200 });
+    const garbage = await client();
+    garbage.write('garbage\r\n\r\n');
+    expect(await closed(garbage)).toBe(true);
+    expect(await openBecomes(0)).toBe(0);
+  });
+});
