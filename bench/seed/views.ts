@@ -48,8 +48,9 @@ export class Views {
 
   /** Builds the read models anew from the first event. Number of events. */
   async rebuild(): Promise<number> {
-    const { registry, checkpoints, codec, store } = this;
-    const rebuilt = await new ReadModelRebuild(registry, checkpoints, codec, store).rebuild(PAYOUT_VIEWS);
+    const { registry, checkpoints, codec, store, database } = this;
+    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, store, database);
+    const rebuilt = await rebuilding.rebuild(PAYOUT_VIEWS);
     return rebuilt.events;
   }
 

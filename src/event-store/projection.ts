@@ -13,9 +13,9 @@ export interface SubscriptionDefinition {
   readonly events: readonly string[];
   /**
    * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened.
-   * It must be harmless to see an event twice.
+   * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
    */
-  apply(events: readonly RecordedEvent[], tx: PoolClient): Promise<void>;
+  apply(events: readonly RecordedEvent[], tx: PoolClient, schema?: string): Promise<void>;
   /**
    * Under load, the least time in ms between the starts of two batches: larger ones cost less. An event that comes
    * alone is applied at once. For work that nobody waits for.
@@ -23,8 +23,17 @@ export interface SubscriptionDefinition {
   readonly gatherMs?: number;
   /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
   afterCommit?(events: readonly RecordedEvent[]): void;
-  /** Read models only: empties the tables before a replay from the first event. Absent for sagas, which never replay. */
-  reset?(tx: PoolClient): Promise<void>;
-  /** Optional fast rebuild (fold in memory, COPY, then indexes); the default is `reset` and replay. */
-  rebuild?(history: AsyncIterable<readonly RecordedEvent[]>, tx: PoolClient): Promise<void>;
+  /** Read models only: their tables, which a rebuild makes anew. Absent for sagas, which never replay. */
+  readonly tables?: ReadModelTables;
+  /**
+   * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
+   * COPY). The default is to `apply` the whole history.
+   */
+  fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: PoolClient, schema: string): Promise<void>;
+}
+
+/** Tables of a read model, all in one schema; nothing else writes to them. */
+export interface ReadModelTables {
+  readonly schema: string;
+  readonly names: readonly string[];
 }

@@ -43,7 +43,7 @@ export class SubscriptionLab {
   static async open(): Promise<SubscriptionLab> {
     const database = await testDatabase({ poolSize: 24 });
     await database.pool.query(
-      'create table seen (name text, id uuid, n int, place bigserial, primary key (name, id))',
+      'create table seen (name text, id uuid, n int, place bigint generated always as identity, primary key (name, id))',
     );
     return new SubscriptionLab(database, new PostgresEventStore(database.pool));
   }
@@ -52,7 +52,8 @@ export class SubscriptionLab {
   async begin(): Promise<void> {
     this.count += 1;
     this.name = `spec.${this.count}`;
-    await new Checkpoints(this.database.database).replace(this.name, async () => this.writer.head());
+    const { database, pool } = this.database;
+    await new Checkpoints(database).set(this.name, await this.writer.head(), pool);
   }
 
   async end(): Promise<void> {
@@ -74,7 +75,7 @@ export class SubscriptionLab {
       checkpoints,
       progress,
       runner,
-      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store),
+      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database),
       lagAfter: (ms) =>
         new SubscriptionLag(registry, checkpoints, store, { now: () => new Date(Date.now() + ms) }),
     };
@@ -82,15 +83,14 @@ export class SubscriptionLab {
 
   /** A definition that fails when it sees an event twice, so that nothing hides behind forgiveness. */
   view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
-    return { name: this.name, events: [WANTED], apply: (events, tx) => this.insert(events, tx), ...extra };
+    return { name: this.name, events: [WANTED], apply: (...args) => this.insert(...args), ...extra };
   }
 
-  async insert(events: readonly RecordedEvent[], tx: PoolClient): Promise<void> {
-    await tx.query('insert into seen (name, id, n) select $1, * from unnest($2::uuid[], $3::int[])', [
-      this.name,
-      events.map(({ id }) => id),
-      events.map(({ data }) => Number(data['n'])),
-    ]);
+  async insert(events: readonly RecordedEvent[], tx: PoolClient, schema = 'public'): Promise<void> {
+    await tx.query(
+      `insert into ${schema}.seen (name, id, n) select $1, * from unnest($2::uuid[], $3::int[])`,
+      [this.name, events.map(({ id }) => id), events.map(({ data }) => Number(data['n']))],
+    );
   }
 
   /** Writes events numbered from `from` on; the position of the last. */

@@ -60,16 +60,21 @@ export class Checkpoints {
     return this.advance(name, from, to, async () => undefined);
   }
 
-  /** Holds the checkpoint, waiting for whoever has it, while `work` finds the position it shall have. */
-  async replace(name: string, work: (tx: PoolClient) => Promise<string | null>): Promise<void> {
-    await this.ensure([name]);
-    await this.database.transaction(async (tx) => {
-      await tx.query('select from event_store.checkpoints where name = $1 for update', [name]);
-      const position = await work(tx);
-      await tx.query('update event_store.checkpoints set position = $2, updated_at = now() where name = $1', [
-        name,
-        position,
-      ]);
-    });
+  /** Locks the checkpoint until `tx` ends, waiting for whoever has it; where it is. */
+  async hold(name: string, tx: PoolClient): Promise<string | null> {
+    const { rows } = await tx.query<{ position: string | null }>(
+      'select position from event_store.checkpoints where name = $1 for update',
+      [name],
+    );
+    return rows[0]?.position ?? null;
+  }
+
+  /** Moves the checkpoint wherever it is now. */
+  async set(name: string, position: string | null, tx: Pick<PoolClient, 'query'>): Promise<void> {
+    await tx.query(
+      `insert into event_store.checkpoints (name, position, updated_at) values ($1, $2, now())
+       on conflict (name) do update set position = excluded.position, updated_at = excluded.updated_at`,
+      [name, position],
+    );
   }
 }

@@ -1,11 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { DomainError } from '../../kernel/domain-error.js';
+import { Database } from '../../platform/database/database.js';
+import { backOff } from '../backoff.js';
 import { EventCodec } from '../event-codec.js';
-import { EVENT_STORE, type EventStore, type RecordedEvent } from '../port.js';
-import type { SubscriptionDefinition } from '../projection.js';
+import { comparePositions, EVENT_STORE, type EventStore } from '../port.js';
+import type { ReadModelTables, SubscriptionDefinition } from '../projection.js';
 import { Checkpoints } from './checkpoints.js';
+import { History } from './history.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
+import { TwinTables } from './twin-tables.js';
 
-const PAGE = 500;
+/** Between tries to take the place of tables that are being read. */
+const RETRY = { firstMs: 50, mostMs: 5000 };
+/** How often the tables are asked for before the rebuild gives up: about an hour. */
+const ATTEMPTS = 800;
+/** After so many tries, and then every so many, it says who is in the way. */
+const WORD_EVERY = 12;
+/** Before it takes the checkpoint, the rebuild has caught up with the runner to within what that did in one such turn. */
+const CATCH_UPS = 3;
+/** The fold has no lock that anybody waits for; a rebuild that stands still while it swaps must not keep its locks. */
+const BEGIN = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
+  set local maintenance_work_mem = '256MB'`;
+const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
 export interface Rebuilt {
   readonly name: string;
@@ -15,8 +32,8 @@ export interface Rebuilt {
 }
 
 /**
- * Builds read models anew from the first event, while the service runs: one transaction under the lock of the
- * checkpoint, so that readers see the old rows until it commits and the runner goes on after it.
+ * Builds read models anew from the first event, while the service runs: into twins of their tables, which take the
+ * place of the originals at the end (ADR 99). Until then readers see the originals, and the runner keeps them up to date.
  */
 @Injectable()
 export class ReadModelRebuild {
@@ -25,59 +42,107 @@ export class ReadModelRebuild {
     private readonly checkpoints: Checkpoints,
     private readonly codec: EventCodec,
     @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly database: Database,
   ) {}
 
   /** Names of what can be rebuilt. Sagas cannot: they would do their work again. */
   names(): readonly string[] {
     return this.registry
       .all()
-      .filter(({ reset, rebuild }) => reset !== undefined || rebuild !== undefined)
+      .filter(({ tables }) => tables !== undefined)
       .map(({ name }) => name);
   }
 
-  /** Throws when `name` is unknown or a saga. */
-  async rebuild(name: string): Promise<Rebuilt> {
+  /**
+   * Throws when `name` is unknown, a saga, or being rebuilt already, and when its tables are read without a pause for
+   * an hour. `print` hears what it waits for.
+   */
+  async rebuild(name: string, print: (line: string) => void = () => undefined): Promise<Rebuilt> {
     const definition = this.registry.get(name);
-    if (!definition.reset && !definition.rebuild)
-      throw new Error(`${name} is no read model: it does not replay`);
+    const { tables } = definition;
+    if (tables === undefined) throw new Error(`${name} is no read model: it does not replay`);
+    await this.checkpoints.ensure([name]);
     const history = new History(this.store, this.codec, definition);
-    await this.checkpoints.replace(name, async (tx) => {
-      if (definition.rebuild) {
-        await definition.rebuild(history, tx);
-      } else {
-        await definition.reset?.(tx);
-        for await (const events of history) await definition.apply(events, tx);
-      }
-      return history.position;
-    });
+    const work = async (tx: PoolClient): Promise<void> => {
+      const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as mine';
+      const { rows } = await tx.query<{ mine: boolean }>(lock, [`rebuild ${name}`]);
+      if (!rows[0]!.mine)
+        throw new DomainError('invalid_transition', `A rebuild of ${name} is under way already`);
+      const twins = await TwinTables.create(tx, tables);
+      await fill(definition, history, twins, tx);
+      await this.takeOver(definition, tables, history, twins, tx, print);
+    };
+    await this.database.transaction(work, { begin: BEGIN });
     return { name, events: history.events, position: history.position };
+  }
+
+  private async takeOver(
+    definition: SubscriptionDefinition,
+    tables: ReadModelTables,
+    history: History,
+    twins: TwinTables,
+    tx: PoolClient,
+    print: (line: string) => void,
+  ): Promise<void> {
+    const { name } = definition;
+    const catchUpWith = async (position: string | null): Promise<void> => {
+      for await (const events of history.upTo(position)) await definition.apply(events, tx, twins.schema);
+    };
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      for (let turn = 0; turn < CATCH_UPS; turn += 1) {
+        await catchUpWith((await this.checkpoints.read([name])).get(name) ?? null);
+      }
+      const { position, events } = history;
+      try {
+        await tx.query(SWAP);
+        const runner = await this.checkpoints.hold(name, tx);
+        await catchUpWith(runner);
+        await twins.replaceOriginals();
+        if (comparePositions(history.position, runner) > 0) {
+          await this.checkpoints.set(name, history.position, tx);
+        }
+        return;
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        await tx.query('rollback to savepoint swap');
+        Object.assign(history, { position, events });
+      }
+      if (attempt % WORD_EVERY === 0)
+        print(`${name} is complete and waits for ${await readersOf(tables, tx)}`);
+      await backOff(RETRY, attempt - 1);
+    }
+    throw new DomainError(
+      'unavailable',
+      `${name} stays as it was: its tables are in use without a pause, by ${await readersOf(tables, tx)}`,
+    );
   }
 }
 
-/** All events that a subscription wants, in pages; the next page is read while the last one is worked on. */
-class History implements AsyncIterable<readonly RecordedEvent[]> {
-  position: string | null = null;
-  events = 0;
-
-  constructor(
-    private readonly store: EventStore,
-    private readonly codec: EventCodec,
-    private readonly definition: SubscriptionDefinition,
-  ) {}
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
-    const names = new Set(this.definition.events);
-    let page = await this.store.readAll(null, PAGE);
-    while (page.length > 0) {
-      const last = page.at(-1)!.position;
-      const next = this.store.readAll(last, PAGE);
-      // Awaited below; until then a failure must not count as unhandled.
-      next.catch(() => undefined);
-      const wanted = page.filter(({ type }) => names.has(this.codec.currentName(type)));
-      if (wanted.length > 0) yield await this.codec.decode(wanted);
-      this.events += wanted.length;
-      this.position = last;
-      page = await next;
-    }
+async function fill(
+  definition: SubscriptionDefinition,
+  history: History,
+  twins: TwinTables,
+  tx: PoolClient,
+): Promise<void> {
+  if (definition.fill) {
+    await definition.fill(history.upTo(), tx, twins.schema);
+    return twins.index();
   }
+  await twins.index();
+  for await (const events of history.upTo()) await definition.apply(events, tx, twins.schema);
+}
+
+/** Sessions that hold one of the tables, in words. */
+async function readersOf({ schema, names }: ReadModelTables, tx: PoolClient): Promise<string> {
+  const { rows } = await tx.query<{ who: string }>(
+    `select distinct format('%s (process %s)', coalesce(nullif(application_name, ''), usename), pid) as who
+     from pg_locks join pg_stat_activity using (pid)
+     where granted and relation = any($1::text[]::regclass[]) and pid <> pg_backend_pid()`,
+    [names.map((name) => `${schema}.${name}`)],
+  );
+  return rows.length === 0 ? 'nobody any more' : rows.map(({ who }) => who).join(', ');
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03';
 }

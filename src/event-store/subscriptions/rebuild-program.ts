@@ -13,7 +13,7 @@ export async function rebuildReadModels(
   const readModels = context.get(ReadModelRebuild, { strict: false });
   for (const name of names.length > 0 ? names : readModels.names()) {
     const started = performance.now();
-    const { events, position } = await readModels.rebuild(name);
+    const { events, position } = await readModels.rebuild(name, print);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     print(`${name}: ${events} events up to position ${position ?? 'none'} in ${seconds} s`);
   }

@@ -24,54 +24,54 @@ export interface MerchantRow {
   readonly keys: readonly MerchantKeyRow[];
 }
 
+const TABLES = { schema: 'merchants', names: ['directory', 'keys'] };
+
 /** Which merchants are there, and with which keys may they sign? */
 export const directoryProjection: SubscriptionDefinition = {
   name: DIRECTORY_VIEW,
   events: MERCHANT_EVENTS,
   // One statement per event: merchants change a few times a year.
-  async apply(events, tx) {
-    for (const event of events) await applyOne(asMerchantEvent(event), tx);
+  async apply(events, tx, schema = TABLES.schema) {
+    for (const event of events) await applyOne(asMerchantEvent(event), tx, schema);
   },
-  async reset(tx) {
-    await tx.query('truncate merchants.directory, merchants.keys');
-  },
+  tables: TABLES,
 };
 
 function asMerchantEvent(event: RecordedEvent): MerchantEvent {
   return { type: event.type, data: event.data } as unknown as MerchantEvent;
 }
 
-async function applyOne(event: MerchantEvent, tx: PoolClient): Promise<void> {
+async function applyOne(event: MerchantEvent, tx: PoolClient, schema: string): Promise<void> {
   switch (event.type) {
     case 'merchant.registered.v1':
       await tx.query(
-        `insert into merchants.directory (merchant_id, name, status, registered_at)
+        `insert into ${schema}.directory (merchant_id, name, status, registered_at)
          values ($1, $2, 'active', $3) on conflict do nothing`,
         [event.data.merchant_id, event.data.name, event.data.registered_at],
       );
       return;
     case 'merchant.key_issued.v1':
       await tx.query(
-        `insert into merchants.keys (key_id, merchant_id, sealed_private_key, issued_at)
+        `insert into ${schema}.keys (key_id, merchant_id, sealed_private_key, issued_at)
          values ($1, $2, $3, $4) on conflict do nothing`,
         [event.data.key_id, event.data.merchant_id, event.data.sealed_private_key, event.data.issued_at],
       );
       return;
     case 'merchant.key_revoked.v1':
-      await tx.query('update merchants.keys set revoked_at = $2 where key_id = $1', [
+      await tx.query(`update ${schema}.keys set revoked_at = $2 where key_id = $1`, [
         event.data.key_id,
         event.data.revoked_at,
       ]);
       return;
     case 'merchant.suspended.v1':
     case 'merchant.reinstated.v1':
-      await tx.query('update merchants.directory set status = $2 where merchant_id = $1', [
+      await tx.query(`update ${schema}.directory set status = $2 where merchant_id = $1`, [
         event.data.merchant_id,
         event.type === 'merchant.suspended.v1' ? 'suspended' : 'active',
       ]);
       return;
     case 'merchant.ip_allow_list_set.v1':
-      await tx.query('update merchants.directory set ip_allow_list = $2 where merchant_id = $1', [
+      await tx.query(`update ${schema}.directory set ip_allow_list = $2 where merchant_id = $1`, [
         event.data.merchant_id,
         event.data.cidrs,
       ]);

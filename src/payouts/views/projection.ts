@@ -10,7 +10,7 @@ import {
   type Outcome,
   type PayoutRow,
 } from './fold.js';
-import { rebuildPayoutViews } from './rebuild.js';
+import { fillPayoutViews } from './fill.js';
 
 /** Name of the checkpoint that a request waits for before it answers what it wrote. */
 export const PAYOUT_VIEWS = 'payouts.views';
@@ -22,43 +22,45 @@ export const payoutViews: SubscriptionDefinition = {
   // Reads wait for it, reports do not: under load a little more in a batch costs much less.
   gatherMs: 20,
   apply: applyPayoutEvents,
-  reset: async (tx) => {
-    await tx.query('truncate payouts.payouts, payouts.balances');
-  },
-  rebuild: rebuildPayoutViews,
+  tables: { schema: 'payouts', names: ['payouts', 'balances'] },
+  fill: fillPayoutViews,
 };
 
 /** One statement per kind of row, however many events. Totals move only with rows that really moved. */
-export async function applyPayoutEvents(events: readonly RecordedEvent[], tx: PoolClient): Promise<void> {
+export async function applyPayoutEvents(
+  events: readonly RecordedEvent[],
+  tx: PoolClient,
+  schema = 'payouts',
+): Promise<void> {
   const changes = noChanges();
   for (const event of events) addChange(changes, event);
-  await insertUsers(changes.users, tx);
-  const inserted = await insertPayouts([...changes.reported.values()], tx);
+  await insertUsers(changes.users, tx, schema);
+  const inserted = await insertPayouts([...changes.reported.values()], tx, schema);
   const outcomes = [...changes.outcomes.values()];
   if (inserted < changes.reported.size) outcomes.push(...settledRows(changes));
-  await settlePayouts(outcomes, tx);
+  await settlePayouts(outcomes, tx, schema);
 }
 
-async function insertUsers(users: Changes['users'], tx: PoolClient): Promise<void> {
+async function insertUsers(users: Changes['users'], tx: PoolClient, schema: string): Promise<void> {
   if (users.length === 0) return;
   await tx.query(
-    `insert into payouts.balances (user_id, merchant_id)
+    `insert into ${schema}.balances (user_id, merchant_id)
      select * from unnest($1::uuid[], $2::uuid[])
      on conflict (user_id) do nothing`,
     [users.map((user) => user.id), users.map((user) => user.merchantId)],
   );
 }
 
-async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient): Promise<number> {
+async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
   if (rows.length === 0) return 0;
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
-       insert into payouts.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
+       insert into ${schema}.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::bigint[], $7::text[])
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
-       insert into payouts.balances (user_id, merchant_id, confirmed, pending)
+       insert into ${schema}.balances (user_id, merchant_id, confirmed, pending)
        select user_id, merchant_id,
               coalesce(sum(amount_minor) filter (where status = ${STATUS.received}), 0),
               coalesce(sum(amount_minor) filter (where status = ${STATUS.pending}), 0)
@@ -80,18 +82,18 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient): Promis
   return result.rows[0]?.inserted ?? 0;
 }
 
-async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient): Promise<void> {
+async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient, schema: string): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
     `with moved as (
-       update payouts.payouts payout
+       update ${schema}.payouts payout
        set status = outcome.status,
            body = outcome.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
        from unnest($1::uuid[], $2::smallint[], $3::text[]) as outcome (id, status, body)
        where payout.id = outcome.id and payout.status = ${STATUS.pending}
        returning payout.user_id, payout.status, payout.amount_minor
      )
-     update payouts.balances balance
+     update ${schema}.balances balance
      set pending = balance.pending - total.settled, confirmed = balance.confirmed + total.received
      from (
        select user_id, sum(amount_minor) as settled,

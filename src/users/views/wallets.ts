@@ -7,10 +7,10 @@ import { USERS_VIEW, type UserActivated } from '../contract.js';
 export const walletsProjection: SubscriptionDefinition = {
   name: USERS_VIEW,
   events: ['user.activated.v1'],
-  async apply(events, tx) {
+  async apply(events, tx, schema = 'users') {
     const activated = events.map((event) => event.data as unknown as UserActivated['data']);
     await tx.query(
-      `insert into users.wallets (user_id, merchant_id, address)
+      `insert into ${schema}.wallets (user_id, merchant_id, address)
        select * from unnest($1::uuid[], $2::uuid[], $3::text[]) on conflict do nothing`,
       [
         activated.map((data) => data.user_id),
@@ -19,9 +19,7 @@ export const walletsProjection: SubscriptionDefinition = {
       ],
     );
   },
-  async reset(tx) {
-    await tx.query('truncate users.wallets');
-  },
+  tables: { schema: 'users', names: ['wallets'] },
 };
 
 @Injectable()

@@ -29,8 +29,8 @@ interface Row {
 export const endpointsProjection: SubscriptionDefinition = {
   name: ENDPOINTS_VIEW,
   events: WEBHOOK_ENDPOINT_EVENTS,
-  async apply(events, tx) {
-    const rows = new Map((await load(events, tx)).map((row) => [row.endpoint_id, row]));
+  async apply(events, tx, schema = 'webhooks') {
+    const rows = new Map((await load(events, tx, schema)).map((row) => [row.endpoint_id, row]));
     for (const event of events) {
       const registryEvent = event as unknown as WebhookEndpointEvent;
       const before = rows.get(registryEvent.data.endpoint_id);
@@ -38,11 +38,9 @@ export const endpointsProjection: SubscriptionDefinition = {
       const row = evolveEndpoint(before, registryEvent, event.position);
       if (row) rows.set(row.endpoint_id, row);
     }
-    await save([...rows.values()], tx);
+    await save([...rows.values()], tx, schema);
   },
-  async reset(tx) {
-    await tx.query('truncate webhooks.endpoints');
-  },
+  tables: { schema: 'webhooks', names: ['endpoints'] },
 };
 
 /** Pure: the row after an event of its endpoint. */
@@ -101,17 +99,17 @@ export function evolveEndpoint(
   }
 }
 
-async function load(events: readonly RecordedEvent[], tx: PoolClient): Promise<Row[]> {
+async function load(events: readonly RecordedEvent[], tx: PoolClient, schema: string): Promise<Row[]> {
   const ids = [...new Set(events.map((event) => event.data['endpoint_id']))];
-  const found = await tx.query<Row>('select * from webhooks.endpoints where endpoint_id = any($1::uuid[])', [
+  const found = await tx.query<Row>(`select * from ${schema}.endpoints where endpoint_id = any($1::uuid[])`, [
     ids,
   ]);
   return found.rows;
 }
 
-async function save(rows: readonly Row[], tx: PoolClient): Promise<void> {
+async function save(rows: readonly Row[], tx: PoolClient, schema: string): Promise<void> {
   await tx.query(
-    `insert into webhooks.endpoints (endpoint_id, merchant_id, url, description, event_types, status, disabled_cause,
+    `insert into ${schema}.endpoints (endpoint_id, merchant_id, url, description, event_types, status, disabled_cause,
        disabled_at, created_at, updated_at, position)
      select endpoint_id, merchant_id, url, description, nullif(event_types, 'null'), status, disabled_cause,
        disabled_at, created_at, updated_at, position

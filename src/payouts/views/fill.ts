@@ -3,30 +3,28 @@ import type { RecordedEvent } from '../../event-store/port.js';
 import { PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
 import { CopyWriter } from './copy-writer.js';
 import { addChange, changeOf, noChanges, STATUS, type PayoutRow } from './fold.js';
-import { createTwin, replaceByTwin } from './fresh-table.js';
 import { UserTotals } from './user-totals.js';
 
 /** Payouts without an outcome that are kept in memory; beyond it the older half is written as pending. */
 export const MAX_OPEN = 100_000;
 
 /**
- * Builds both read models anew from the whole history: a fold in memory, COPY into fresh tables, then their indexes.
- * The old tables answer until the end, and memory stays bounded however long the history is.
+ * Fills both read models, empty tables in `schema`, from the whole history: a fold in memory and COPY. Memory stays
+ * bounded however long the history is.
  */
-export async function rebuildPayoutViews(
+export async function fillPayoutViews(
   history: AsyncIterable<readonly RecordedEvent[]>,
   tx: PoolClient,
+  schema: string,
   maxOpen: number = MAX_OPEN,
 ): Promise<void> {
-  await tx.query(`set local maintenance_work_mem = '256MB'`);
   await tx.query(`set local work_mem = '64MB'`);
   await tx.query(`
     create temporary table late_outcomes (id uuid, status smallint, body text) on commit drop`);
   await tx.query(`
     create temporary table partial_totals (user_id uuid, merchant_id uuid, confirmed bigint, pending bigint)
     on commit drop`);
-  const payouts = await createTwin('payouts', tx);
-  const balances = await createTwin('balances', tx);
+  const payouts = `${schema}.payouts`;
 
   const copy = new CopyWriter(tx);
   const totals = new UserTotals(copy, 'partial_totals');
@@ -54,10 +52,8 @@ export async function rebuildPayoutViews(
         body = late.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
     from late_outcomes late where payout.id = late.id`);
   await tx.query(`
-    insert into ${balances} (user_id, merchant_id, confirmed, pending)
+    insert into ${schema}.balances (user_id, merchant_id, confirmed, pending)
     select user_id, merchant_id, sum(confirmed), sum(pending) from partial_totals group by user_id, merchant_id`);
-  await replaceByTwin('payouts', tx);
-  await replaceByTwin('balances', tx);
 
   function settled(event: PayoutEvent): void {
     const id = event.data.payout_id;

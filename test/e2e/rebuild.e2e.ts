@@ -1,0 +1,315 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { verifyBooks } from '../../src/audit/application/verify-books.js';
+import { EventCodec } from '../../src/event-store/event-codec.js';
+import { EventRegistry } from '../../src/event-store/event-registry.js';
+import type { EventStore, JsonObject } from '../../src/event-store/port.js';
+import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
+import type { SubscriptionDefinition } from '../../src/event-store/projection.js';
+import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
+import { ReadModelRebuild, type Rebuilt } from '../../src/event-store/subscriptions/read-model-rebuild.js';
+import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
+import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
+import { newId } from '../../src/kernel/ids.js';
+import { directoryProjection } from '../../src/merchants/views/directory.js';
+import { payoutViews } from '../../src/payouts/views/projection.js';
+import { walletsProjection } from '../../src/users/views/wallets.js';
+import { endpointsProjection } from '../../src/webhooks/views/endpoints.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+
+/** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
+const OUTAGE_MS = 5000;
+const AT = '2026-01-01T00:00:00.000Z';
+
+type Fact = readonly [type: string, data: JsonObject];
+
+interface View {
+  readonly definition: SubscriptionDefinition;
+  readonly tables: readonly string[];
+  /** What makes one more row in each table. */
+  readonly facts: () => readonly Fact[];
+  /** Counts the rows that all tables know of. */
+  readonly count: string;
+}
+
+const VIEWS: readonly View[] = [
+  {
+    definition: directoryProjection,
+    tables: ['merchants.directory', 'merchants.keys'],
+    facts: () => {
+      const merchant_id = newId();
+      const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
+      return [
+        ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
+        ['merchant.key_issued.v1', { merchant_id, ...key }],
+      ];
+    },
+    count: 'select count(*)::int as n from merchants.directory join merchants.keys using (merchant_id)',
+  },
+  {
+    definition: walletsProjection,
+    tables: ['users.wallets'],
+    facts: () => {
+      const [user_id, merchant_id] = [newId(), newId()];
+      const data = { user_id, merchant_id, issuer_wallet_address: `0x${user_id}`, activated_at: AT };
+      return [['user.activated.v1', data]];
+    },
+    count: 'select count(*)::int as n from users.wallets',
+  },
+  {
+    definition: endpointsProjection,
+    tables: ['webhooks.endpoints'],
+    facts: () => {
+      const fields = { url: 'https://a.test', description: null, event_types: null };
+      const place = { endpoint_id: newId(), merchant_id: newId() };
+      const data = { ...place, ...fields, sealed_signing_secret: 'sealed', created_at: AT };
+      return [['webhook_endpoint.registered.v1', data]];
+    },
+    count: 'select count(*)::int as n from webhooks.endpoints',
+  },
+  {
+    definition: payoutViews,
+    tables: ['payouts.payouts', 'payouts.balances'],
+    facts: () => {
+      const [user_id, merchant_id, payout_id] = [newId(), newId(), newId()];
+      const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
+      const rest = { transaction_hash: '0x1', custom_metadata: '{}', created_at: AT, expires_at: AT };
+      return [
+        ['user.created.v1', { user_id, merchant_id }],
+        ['payout.reported.v1', { ...payout, ...rest }],
+      ];
+    },
+    count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',
+  },
+];
+
+describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, facts, count }) => {
+  const { name } = definition;
+  let db: TestDatabase;
+  let store: PostgresEventStore;
+  let reader: pg.Client;
+  let worker: SubscriptionRunner;
+  let progress: ViewProgress;
+  let gate: Gate;
+
+  beforeAll(async () => {
+    db = await testDatabase({ poolSize: 12 });
+    store = new PostgresEventStore(db.pool);
+    reader = new pg.Client({ connectionString: db.url, statement_timeout: OUTAGE_MS });
+    await reader.connect();
+    gate = new Gate();
+    const { registry, checkpoints, codec } = parts();
+    progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
+    worker = new SubscriptionRunner(registry, checkpoints, codec, progress, store, { roles: ['worker'] });
+    worker.start();
+    await write(20);
+  });
+  afterEach(() => gate.open());
+  afterAll(async () => {
+    await worker.stop();
+    await reader.end();
+    await store.close();
+    await db.drop();
+  });
+
+  function parts(): { registry: SubscriptionRegistry; checkpoints: Checkpoints; codec: EventCodec } {
+    const registry = new SubscriptionRegistry();
+    registry.register(definition);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    return {
+      registry,
+      checkpoints: new Checkpoints(db.database),
+      codec: new EventCodec(new EventRegistry(), keys),
+    };
+  }
+
+  /** As an operator's program does it. Its reads of the event store pass the gate. */
+  function rebuild(print?: (line: string) => void): Promise<Rebuilt> {
+    const { registry, checkpoints, codec } = parts();
+    const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
+      readAll: async (after: string | null, limit: number) => {
+        await gate.passed();
+        return store.readAll(after, limit);
+      },
+    });
+    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(
+      name,
+      print,
+    );
+    // Awaited later; until then a failure must not count as unhandled.
+    rebuilding.catch(() => undefined);
+    return rebuilding;
+  }
+
+  /** So many more facts, seen by readers when it resolves. */
+  async function write(n: number): Promise<void> {
+    const appends = Array.from({ length: n }, () => {
+      const events = facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
+      return { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
+    });
+    const result = await store.commit({ appends });
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    expect(await progress.reached(name, result.position)).toBe(true);
+  }
+
+  async function seen(): Promise<number> {
+    return (await reader.query<{ n: number }>(count)).rows[0]!.n;
+  }
+
+  /** Reads on and on until `done`; fails when a reader saw less than before or waited for too long. */
+  async function watch(done: Promise<unknown>): Promise<void> {
+    let over = false;
+    void done.catch(() => undefined).then(() => (over = true));
+    for (let before = await seen(); !over; await sleep(1)) {
+      const now = await seen();
+      expect(now).toBeGreaterThanOrEqual(before);
+      before = now;
+    }
+  }
+
+  it('shows readers all there is, also what is written meanwhile', async () => {
+    const before = await seen();
+    gate.shut();
+    const rebuilding = rebuild();
+    await gate.somebodyWaits;
+    expect(await seen()).toBe(before);
+    await write(1);
+    expect(await seen()).toBe(before + 1);
+    gate.open();
+    const writing = (async () => {
+      for (let n = 0; n < 20; n += 1) await write(5);
+    })();
+    await watch(Promise.all([rebuilding, writing]));
+    await Promise.all([rebuilding, writing]);
+    expect(await seen()).toBe(before + 101);
+    await write(1);
+    expect(await seen()).toBe(before + 102);
+  });
+
+  it('waits beside a long reader, such as pg_dump, without holding up the others', async () => {
+    const before = await seen();
+    const dump = new pg.Client({ connectionString: db.url });
+    await dump.connect();
+    await dump.query(`begin; lock table ${tables.join(', ')} in access share mode`);
+    const lines: string[] = [];
+    const rebuilding = rebuild((line) => lines.push(line));
+    try {
+      // Long enough for the rebuild to have wanted the tables, and for several readers to have come behind it.
+      await watch(wanted(tables, db.pool));
+      for (let n = 0; n < 5; n += 1) await write(1);
+      expect(await seen()).toBe(before + 5);
+    } finally {
+      await dump.query('commit');
+      await dump.end();
+    }
+    await rebuilding;
+    expect(await seen()).toBe(before + 5);
+  });
+
+  it('leaves nothing behind when it dies half-way, and can be run again', async () => {
+    const before = await seen();
+    gate.shut();
+    const dying = rebuild();
+    await gate.somebodyWaits;
+    const { rowCount } = await db.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction'`,
+    );
+    expect(rowCount).toBe(1);
+    gate.open();
+    await expect(dying).rejects.toThrow();
+    expect(await seen()).toBe(before);
+    const { events } = await rebuild();
+    expect(events).toBeGreaterThanOrEqual(before);
+    expect(await seen()).toBe(before);
+    const schemas = await db.pool.query(`select from pg_namespace where nspname like 'rebuilt%'`);
+    expect(schemas.rowCount).toBe(0);
+  });
+
+  if (definition === payoutViews) {
+    it('does not get in the way of an audit, which reads tables and events as of one moment', async () => {
+      const slow = new Gate();
+      slow.shut();
+      const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
+        readAll: async (after: string | null, limit: number) => {
+          await slow.passed();
+          return store.readAll(after, limit);
+        },
+      });
+      const auditing = verifyBooks(db.database, gated);
+      await slow.somebodyWaits;
+      const rebuilding = rebuild();
+      await Promise.race([wanted(tables, db.pool), rebuilding]);
+      slow.open();
+      expect(await auditing).toMatchObject({ differences: [], payouts: { pending: await seen() } });
+      await rebuilding;
+    });
+  }
+
+  it('refuses to run twice at once', async () => {
+    const before = await seen();
+    gate.shut();
+    const first = rebuild();
+    await gate.somebodyWaits;
+    await expect(rebuild()).rejects.toThrow(`A rebuild of ${name} is under way already`);
+    gate.open();
+    await first;
+    expect(await seen()).toBe(before);
+  });
+
+  it('keeps columns, indexes, constraints, options, comments and grants', async () => {
+    const shape = (): Promise<object[]> =>
+      db.database.query(
+        `select c.oid::regclass::text, c.reloptions, pg_get_indexdef(c.oid) as index, obj_description(c.oid),
+                array(select acl::text from unnest(c.relacl) acl order by 1) as grants,
+                array(select pg_get_constraintdef(oid) from pg_constraint
+                      where conrelid = c.oid order by 1) as constraints,
+                array(select concat_ws(' ', attname, attstorage, attnotnull, col_description(c.oid, attnum))
+                      from pg_attribute where attrelid = c.oid and attnum > 0 order by attnum) as columns
+         from pg_class c left join pg_index x on x.indexrelid = c.oid
+         where coalesce(x.indrelid, c.oid) = any($1::text[]::regclass[]) order by 1`,
+        [tables],
+      );
+    await db.pool.query(`grant select on ${tables.join(', ')} to public`);
+    const before = await shape();
+    expect(before.length).toBeGreaterThan(tables.length);
+    await rebuild();
+    expect(await shape()).toEqual(before);
+  });
+});
+
+/** Resolves once a session waits to have a table for itself. */
+async function wanted(tables: readonly string[], pool: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select from pg_locks where mode = 'AccessExclusiveLock' and not granted and relation = any($1::text[]::regclass[])`,
+      [tables],
+    );
+    if (rowCount! > 0) return;
+    await sleep(1);
+  }
+}
+
+/** Holds up whoever passes while it is shut. */
+class Gate {
+  private opened: Promise<void> = Promise.resolve();
+  private letThrough: () => void = () => undefined;
+  private arrived: () => void = () => undefined;
+  somebodyWaits: Promise<void> = Promise.resolve();
+
+  shut(): void {
+    this.opened = new Promise((resolve) => (this.letThrough = resolve));
+    this.somebodyWaits = new Promise((resolve) => (this.arrived = resolve));
+  }
+
+  open(): void {
+    this.letThrough();
+  }
+
+  async passed(): Promise<void> {
+    this.arrived();
+    await this.opened;
+  }
+}
