@@ -4,6 +4,7 @@ import { Merchants1764000000200 } from './merchants/migrations/1764000000200-mer
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
 import { PhoneCodeLimits1764000000410 } from './onboarding/migrations/1764000000410-phone-code-limits.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
+import { KeyRing1764000000120 } from './platform/sealing/migrations/1764000000120-key-ring.js';
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-payout-lines.js';
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
@@ -22,6 +23,7 @@ import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webho
 export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   EventStore1764000000000,
   PersonalKeys1764000000110,
+  KeyRing1764000000120,
   RateLimits1764000000100,
   Merchants1764000000200,
   Users1764000000300,

@@ -10,7 +10,7 @@ import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.
 import { PAYOUT_VIEWS, payoutViews } from '../../src/payouts/views/projection.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
-import { Sealer } from '../../src/platform/sealing/sealer.js';
+import { KeyRing, MasterKey } from '../../src/platform/sealing/key-ring.js';
 const USER_EVENT_TYPES = [
   { type: 'user.created.v1', sealed: { fields: ['phone_number', 'email'], subject: 'user_id' } },
 ];
@@ -36,7 +36,8 @@ export class Views {
     events.register(USER_EVENT_TYPES);
     const registry = new SubscriptionRegistry();
     registry.register(payoutViews);
-    const codec = new EventCodec(events, new PersonalKeys(database, new Sealer(masterKey(secretsFile))));
+    const { sealer } = await KeyRing.open(database, { current: masterKey(secretsFile), former: null });
+    const codec = new EventCodec(events, new PersonalKeys(database, sealer));
     return new Views(
       database,
       new PostgresEventStore(database.pool),
@@ -74,8 +75,8 @@ export class Views {
   }
 }
 
-function masterKey(secretsFile: string | null): Buffer {
-  if (secretsFile === null) return Buffer.alloc(32);
+function masterKey(secretsFile: string | null): MasterKey {
+  if (secretsFile === null) return new MasterKey(Buffer.alloc(32));
   const { master_key: key } = JSON.parse(readFileSync(secretsFile, 'utf8')) as { master_key: string };
-  return Buffer.from(key, 'hex');
+  return new MasterKey(Buffer.from(key, 'hex'));
 }

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type OnModuleInit, type Provider, type Type
 import { EventRegistry, type EventTypeDefinition } from '../event-store/event-registry.js';
 import { SubscriptionRegistry } from '../event-store/subscriptions/subscription-registry.js';
 import type { Config } from '../platform/config/config.js';
+import { KeyRing } from '../platform/sealing/key-ring.js';
 import { AbsentProviders } from './adapters/absent-providers.js';
 import {
   SandboxCards,
@@ -53,8 +54,8 @@ export class OnboardingModule implements OnModuleInit {
     private readonly worker: StepsWorker,
   ) {}
 
-  static of(config: Pick<Config, 'mode' | 'masterKey'>): DynamicModule {
-    const { providers, controllers } = config.mode === 'sandbox' ? sandbox(config.masterKey) : production();
+  static of(config: Pick<Config, 'mode'>): DynamicModule {
+    const { providers, controllers } = config.mode === 'sandbox' ? sandbox() : production();
     return {
       module: OnboardingModule,
       controllers,
@@ -81,8 +82,7 @@ export class OnboardingModule implements OnModuleInit {
   }
 }
 
-function sandbox(masterKey: string | null): Providers {
-  if (masterKey === null) throw new Error('MASTER_KEY is not set');
+function sandbox(): Providers {
   return {
     controllers: [SandboxOnboardingController],
     providers: [
@@ -91,7 +91,11 @@ function sandbox(masterKey: string | null): Providers {
       { provide: SMS_SENDER, useExisting: SandboxSms },
       { provide: SMS_INBOX, useExisting: SandboxSms },
       { provide: IDENTITY_VERIFIER, useClass: SandboxIdentityVerifier },
-      { provide: WALLET_PROVISIONER, useFactory: () => new SandboxWallets(masterKey) },
+      {
+        provide: WALLET_PROVISIONER,
+        inject: [KeyRing],
+        useFactory: ({ root }: KeyRing) => new SandboxWallets(root),
+      },
       { provide: CARD_ISSUER, useClass: SandboxCards },
     ],
   };

@@ -8,6 +8,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
 import { FindUser, type ExistingUser } from '../../src/users/contract.js';
+import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { SandboxCards, SandboxWallets } from '../../src/onboarding/adapters/sandbox-providers.js';
 import { onboarding } from '../../src/onboarding/domain/onboarding.js';
 import { AdvanceOnboarding } from '../../src/onboarding/application/advance-onboarding.js';
@@ -28,6 +29,7 @@ import { SubmitKyc } from '../../src/onboarding/application/submit-kyc.js';
 import { VerifyPhone } from '../../src/onboarding/application/verify-phone.js';
 
 const MASTER_KEY = '11'.repeat(32);
+const ROOT = Buffer.alloc(32, 1);
 const MERCHANT = newId();
 const PHONE = '+15550001111';
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
@@ -117,7 +119,7 @@ describe('the onboarding process', () => {
     await submit(people, userId);
     await until(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
-    const wallet = await new SandboxWallets(MASTER_KEY).provision(userId);
+    const wallet = await new SandboxWallets(people.module.get(KeyRing).root).provision(userId);
     expect(await find(people, userId)).toMatchObject({ accountState: 'active', issuerWalletAddress: wallet });
     await until(async () => (await waitingSteps(people)) === 0);
   });
@@ -140,7 +142,7 @@ describe('the onboarding process', () => {
   ])(
     'goes on by itself when %s was away',
     async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const away = failing(new provider(MASTER_KEY), 2);
+      const away = failing(new provider(ROOT), 2);
       const people = await start({
         override: (builder) => builder.overrideProvider(token).useValue(away.provider),
       });

@@ -44,7 +44,14 @@ describe('the whole service', () => {
     const answer = await fetch(`${test.url}/health/ready`);
     expect(answer.status).toBe(200);
     const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
-    expect(Object.keys(checks).sort()).toEqual(['chain', 'database', 'event_store', 'queue', 'views']);
+    expect(Object.keys(checks).sort()).toEqual([
+      'chain',
+      'database',
+      'event_store',
+      'master_key',
+      'queue',
+      'views',
+    ]);
     expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);
   });
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/kernel/clock.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/database/database.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { Sealer } from '../../src/platform/sealing/sealer.js';
+import { KeyRing, masterKeysOf } from '../../src/platform/sealing/key-ring.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { ReceiverAddresses } from '../../src/webhooks/adapters/receiver-addresses.js';
 import { UndiciReceivers } from '../../src/webhooks/adapters/undici-receivers.js';
@@ -30,7 +30,7 @@ const sender = new DeliverySender(
   table,
   new Destinations(database, versions),
   new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
-  new SigningSecrets(new Sealer(Buffer.from(config.masterKey!, 'hex'))),
+  new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
   commands,
   new DeliveryObserver(Log.open(config)),
   new AutomaticDisabling(database, commands, systemClock, config),

@@ -36,9 +36,9 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   }
 }
 
-/** Real key pairs derived from the sandbox's master key, so that test USDC can be received and the keys found again. */
+/** Real key pairs derived from the root of the sandbox's key ring, so that test USDC can be received and the keys found again. */
 export class SandboxWallets implements WalletProvisioner {
-  constructor(private readonly masterKey: string) {}
+  constructor(private readonly root: Buffer) {}
 
   async provision(userId: string): Promise<string> {
     return (await this.walletOf(userId)).address;
@@ -46,9 +46,7 @@ export class SandboxWallets implements WalletProvisioner {
 
   async walletOf(userId: string): Promise<Wallet> {
     const { Wallet } = await import('ethers');
-    const key = createHmac('sha256', Buffer.from(this.masterKey, 'hex'))
-      .update(`sandbox wallet ${userId}`)
-      .digest();
+    const key = createHmac('sha256', this.root).update(`sandbox wallet ${userId}`).digest();
     return new Wallet(`0x${key.toString('hex')}`);
   }
 }

@@ -78,6 +78,12 @@ export const SETTINGS = {
     'the key that seals all other secrets.',
     true,
   ),
+  masterKeyFormer: optional(
+    'MASTER_KEY_FORMER',
+    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
+    'the MASTER_KEY before this one, while it is being replaced (docs/keys.md).',
+    true,
+  ),
   chainRpcUrl: optional('CHAIN_RPC_URL', url('http', 'https'), 'the JSON-RPC node of the chain.', true),
   chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
   usdcAddress: optional(

@@ -14,18 +14,27 @@ export class SealError extends Error {
  * which key opens it, so that a key can be replaced while texts sealed with the one before are still about.
  */
 export class Sealer {
-  private readonly keys: ReadonlyMap<string, Buffer>;
-  private readonly currentId: string;
-  private readonly current: Buffer;
+  private keys: ReadonlyMap<string, Buffer> = new Map();
+  private currentId = '';
+  private current: Buffer = Buffer.alloc(0);
 
-  /** Seals with `key` (32 bytes); opens what `former` keys sealed too. */
-  constructor(key: Buffer, former: readonly Buffer[] = []) {
-    for (const each of [key, ...former]) {
+  constructor(key: Buffer, others: readonly Buffer[] = []) {
+    this.use(key, others);
+  }
+
+  /** From now on seals with `key` (32 bytes), and opens what `others` sealed too. */
+  use(key: Buffer, others: readonly Buffer[]): void {
+    for (const each of [key, ...others]) {
       if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
     }
     this.current = key;
     this.currentId = keyId(key);
-    this.keys = new Map([key, ...former].map((each) => [keyId(each), each]));
+    this.keys = new Map([key, ...others].map((each) => [keyId(each), each]));
+  }
+
+  /** Id of the key that seals now. */
+  get sealsWith(): string {
+    return this.currentId;
   }
 
   /** `place` is the associated data: sealed text opens only with the same one. */
@@ -67,7 +76,12 @@ export function deriveKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
 }
 
+/** Id of the key that a text was sealed with. */
+export function keyIdOf(sealed: string): string {
+  return sealed.split('.')[1] ?? '';
+}
+
 /** Names a key without telling anything of it. */
-function keyId(key: Buffer): string {
+export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
 }

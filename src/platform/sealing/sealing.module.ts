@@ -1,31 +1,85 @@
-import { Global, Module } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Logger,
+  Module,
+  Optional,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { HealthRegistry } from '../telemetry/health.js';
+import { KeyRing, masterKeysOf } from './key-ring.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';
+import { Resealing } from './resealing.js';
 import { deriveKey, Sealer } from './sealer.js';
 
-/** {@link Sealer} (the master key's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */
+/** How often a process looks for new keys; a key seals only long after it was added (FRESH_AFTER_SECONDS). */
+const REFRESH_MS = 5000;
+
+/** {@link Sealer} (the key ring's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */
 @Global()
 @Module({
   providers: [
     {
-      provide: Sealer,
-      inject: [CONFIG],
-      useFactory: (config: Pick<Config, 'masterKey'>) => new Sealer(masterKey(config)),
+      provide: KeyRing,
+      inject: [Database, CONFIG],
+      useFactory: (database: Database, config: Config) => KeyRing.open(database, masterKeysOf(config)),
     },
+    { provide: Sealer, inject: [KeyRing], useFactory: (ring: KeyRing) => ring.sealer },
     {
       provide: KeyedHash,
-      inject: [CONFIG],
-      useFactory: (config: Pick<Config, 'masterKey'>) =>
-        new KeyedHash(deriveKey(masterKey(config), 'keyed-hash')),
+      inject: [KeyRing],
+      useFactory: (ring: KeyRing) => new KeyedHash(deriveKey(ring.root, 'keyed-hash')),
     },
     PersonalKeys,
+    Resealing,
   ],
-  exports: [Sealer, KeyedHash, PersonalKeys],
+  exports: [KeyRing, Sealer, KeyedHash, PersonalKeys],
 })
-export class SealingModule {}
+export class SealingModule implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(SealingModule.name);
+  private timer: NodeJS.Timeout | undefined;
 
-function masterKey({ masterKey: hex }: Pick<Config, 'masterKey'>): Buffer {
-  if (hex === null) throw new Error('MASTER_KEY is not set');
-  return Buffer.from(hex, 'hex');
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly resealing: Resealing,
+    @Inject(CONFIG) private readonly config: Config,
+    @Optional() private readonly health?: HealthRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.config.roles.length === 0) return;
+    this.health?.register({
+      name: 'master_key',
+      check: async () => {
+        if (this.ring.isLost) throw new Error('the key ring has no copies for MASTER_KEY');
+      },
+    });
+    this.timer = setInterval(() => void this.refresh(), REFRESH_MS).unref();
+    void this.refresh();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.resealing.stop();
+  }
+
+  private async refresh(): Promise<void> {
+    const wasLost = this.ring.isLost;
+    try {
+      await this.ring.refresh();
+    } catch (error) {
+      this.logger.warn({ msg: 'the key ring was not read', error });
+      return;
+    }
+    if (this.ring.isLost && !wasLost) {
+      this.logger.error(
+        'The database no longer goes by the MASTER_KEY of this process: start it with the present one (docs/keys.md)',
+      );
+    }
+    if (this.config.roles.includes('worker')) this.resealing.wake();
+  }
 }

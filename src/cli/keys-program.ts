@@ -1,0 +1,103 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command } from 'commander';
+import { CONFIG, type Config } from '../platform/config/config.js';
+import { Database } from '../platform/database/database.js';
+import { masterKeysOf, type MasterKeys } from '../platform/sealing/key-ring.js';
+import {
+  addFreshKey,
+  FRESH_AFTER_SECONDS,
+  retireFormer,
+  ringStatus,
+  type RingStatus,
+} from '../platform/sealing/key-rotation.js';
+import { operate, type OperatorIo } from './operator.js';
+
+/** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
+export function keysProgram(io: OperatorIo): Command {
+  const program = new Command('keys')
+    .description('Replaces the master key, and the keys that seal.')
+    .option('--json', 'print JSON for machines');
+
+  program
+    .command('status')
+    .description('show which master keys open the key ring, and what each of its keys has sealed')
+    .action(
+      operate(io, async (context) => {
+        const status = await ringStatus(...parts(context));
+        return { text: describe(status), json: toJson(status) };
+      }),
+    );
+
+  program
+    .command('fresh')
+    .description('make a new key, which seals everything that is written from then on')
+    .action(
+      operate(io, async (context) => {
+        const id = await addFreshKey(...parts(context));
+        return {
+          text: `Made ${id}, which seals in ${FRESH_AFTER_SECONDS} seconds; personal keys are wrapped by it after that`,
+          json: { key_id: id, seals_in_seconds: FRESH_AFTER_SECONDS },
+        };
+      }),
+    );
+
+  program
+    .command('retire-former')
+    .description('let no master key but MASTER_KEY open the key ring, and make a new key that seals')
+    .action(
+      operate(io, async (context) => {
+        const retired = await retireFormer(...parts(context));
+        const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
+        return { text, json: { retired } };
+      }),
+    );
+
+  return program;
+}
+
+function parts(context: INestApplicationContext): [Database, MasterKeys] {
+  return [context.get(Database), masterKeysOf(context.get<Config>(CONFIG))];
+}
+
+function retiredText(retired: readonly string[]): string {
+  return `Retired ${retired.join(', ')}: MASTER_KEY alone opens the key ring. Take MASTER_KEY_FORMER away wherever it is set.`;
+}
+
+function describe({ masters, keys }: RingStatus): string {
+  const lines = masters.map(({ id, setting, keys: count, seenSecondsAgo }) => {
+    const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
+    return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
+  });
+  const sealing = keys.map(({ id, createdAt, sealsFrom, personalKeys, merchantKeys }) => {
+    const since =
+      sealsFrom === null
+        ? 'opens only'
+        : sealsFrom > createdAt
+          ? `seals from ${sealsFrom.toISOString()}`
+          : 'seals';
+    return `  ${id}  made ${createdAt.toISOString()}  ${since}  ${personalKeys} personal keys, ${merchantKeys} merchants' keys`;
+  });
+  const verdict =
+    masters.length === 1
+      ? 'One master key opens the key ring.'
+      : 'More than one master key opens the key ring; keys retire-former leaves MASTER_KEY alone.';
+  return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
+}
+
+function toJson({ masters, keys }: RingStatus): object {
+  return {
+    master_keys: masters.map(({ id, setting, keys: count, seenSecondsAgo }) => ({
+      id,
+      setting,
+      keys: count,
+      seen_seconds_ago: seenSecondsAgo,
+    })),
+    keys: keys.map(({ id, createdAt, sealsFrom, personalKeys, merchantKeys }) => ({
+      id,
+      created_at: createdAt,
+      seals_from: sealsFrom,
+      personal_keys: personalKeys,
+      merchant_keys: merchantKeys,
+    })),
+  };
+}

@@ -1,0 +1,82 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../database/database.js';
+
+/** One key of the ring as one master key wraps it. */
+export interface KeyCopy {
+  readonly keyId: string;
+  readonly masterId: string;
+  readonly wrapped: string;
+  /** Null: it only opens. */
+  readonly sealsFrom: Date | null;
+  /** By the clock of the database, which all processes share. */
+  readonly sealsNow: boolean;
+  readonly createdAt: Date;
+}
+
+export interface NewCopy {
+  readonly keyId: string;
+  readonly masterId: string;
+  readonly wrapped: string;
+  readonly sealsFrom: Date | null;
+}
+
+/** Any constant: the keys of one ring are made and copied by one process at a time. */
+const RING_LOCK = 7_331_120;
+
+const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key as wrapped, seals_from as "sealsFrom",
+  coalesce(seals_from <= now(), false) as "sealsNow", created_at as "createdAt"
+  from platform.key_ring order by created_at, key_id`;
+
+/**
+ * Ids of the keys that sealed what a database from before the ring holds: the personal keys, and the keys of
+ * merchants. One look, at the first boot of this version.
+ */
+const OLDER_IDS = `select distinct split_part(wrapped_key, '.', 2) as id from platform.personal_keys
+  where wrapped_key is not null
+  union select distinct split_part(sealed_private_key, '.', 2) from merchants.keys`;
+
+export async function readCopies(database: Pick<Database, 'query'>): Promise<readonly KeyCopy[]> {
+  return database.query<KeyCopy>(COPIES);
+}
+
+/** What stands in the ring while nobody else changes it; `work` may add to it. */
+export async function changeRing<T>(
+  database: Database,
+  work: (tx: PoolClient, copies: readonly KeyCopy[]) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [RING_LOCK]);
+    return work(tx, (await tx.query<KeyCopy>(COPIES)).rows);
+  });
+}
+
+export async function olderKeyIds(tx: PoolClient): Promise<readonly string[]> {
+  return (await tx.query<{ id: string }>(OLDER_IDS)).rows.map(({ id }) => id);
+}
+
+/** A copy that is there already stays as it is. */
+export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Promise<void> {
+  for (const { keyId, masterId, wrapped, sealsFrom } of copies) {
+    await tx.query(
+      `insert into platform.key_ring (key_id, master_id, wrapped_key, seals_from) values ($1, $2, $3, $4)
+       on conflict do nothing`,
+      [keyId, masterId, wrapped, sealsFrom],
+    );
+  }
+}
+
+/** How often {@link noteProcess} writes. */
+export const NOTED_SECONDS = 30;
+
+/** A process that goes by this master key is alive. */
+export async function noteProcess(
+  database: Pick<Database, 'query'>,
+  rootId: string,
+  masterId: string,
+): Promise<void> {
+  await database.query(
+    `update platform.key_ring set seen_at = now() where key_id = $1 and master_id = $2
+     and (seen_at is null or seen_at < now() - make_interval(secs => $3))`,
+    [rootId, masterId, NOTED_SECONDS],
+  );
+}

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { newId } from '../../kernel/ids.js';
+import { ConfigError } from '../config/settings.js';
+import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
+import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
+import { PersonalKeys } from './personal-keys.js';
+import { Resealing } from './resealing.js';
+import { keyId, keyIdOf, Sealer, SealError } from './sealer.js';
+
+describe('the key ring', () => {
+  let test: TestDatabase;
+  const [one, two, three] = [1, 2, 3].map((n) => new MasterKey(Buffer.alloc(32, n))) as [
+    MasterKey,
+    MasterKey,
+    MasterKey,
+  ];
+
+  beforeEach(async () => {
+    test = await testDatabase({ poolSize: 4 });
+  });
+
+  afterEach(() => test.drop());
+
+  const open = (current: MasterKey, former: MasterKey | null = null): Promise<KeyRing> =>
+    KeyRing.open(test.database, { current, former });
+  const pass = (seconds: number): Promise<unknown> =>
+    test.database.query(
+      `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
+         seen_at = seen_at - make_interval(secs => $1)`,
+      [seconds],
+    );
+  /** What the version before the ring wrote: sealed with its master key itself. */
+  const olderPersonalKey = async (master: MasterKey): Promise<string> => {
+    const subject = newId();
+    await new PersonalKeys(test.database, new Sealer(master.bytes)).obtain(subject);
+    return subject;
+  };
+  const reseal = async (ring: KeyRing): Promise<void> => {
+    const work = new Resealing(test.database, ring);
+    const id = ring.sealer.sealsWith;
+    for (;;) {
+      work.wake();
+      const rows = await test.database.query(
+        'select from platform.key_ring where key_id = $1 and resealed_at is not null',
+        [id],
+      );
+      if (rows.length > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+
+  it('refuses a wrong MASTER_KEY with a sentence, and takes the right one', async () => {
+    const sealed = (await open(one)).sealer.seal('text', 'place');
+    await expect(open(two)).rejects.toThrow(ConfigError);
+    await expect(open(two)).rejects.toThrow('MASTER_KEY is not the key that this database goes by');
+    await expect(open(two, three)).rejects.toThrow('Neither MASTER_KEY nor MASTER_KEY_FORMER is the key');
+    expect((await open(one)).sealer.open(sealed, 'place')).toBe('text');
+  });
+
+  it('is made once by processes that boot at once', async () => {
+    const rings = await Promise.all([open(one), open(one), open(one)]);
+    const sealed = rings[0]!.sealer.seal('text', 'place');
+    for (const ring of rings) {
+      expect(ring.sealer.open(sealed, 'place')).toBe('text');
+      expect(ring.root).toEqual(rings[0]!.root);
+    }
+  });
+
+  it('refuses a wrong MASTER_KEY at its first boot over a database from the version before', async () => {
+    await olderPersonalKey(one);
+    await expect(open(two)).rejects.toThrow('MASTER_KEY is not the key that this database goes by');
+    expect(await test.database.query('select from platform.key_ring')).toEqual([]);
+    await open(one);
+  });
+
+  it('goes on with what the version before sealed and hashed, also beside its processes', async () => {
+    const subject = await olderPersonalKey(one);
+    const old = new Sealer(one.bytes);
+    const ring = await open(one);
+    expect((await new PersonalKeys(test.database, ring.sealer).find([subject])).size).toBe(1);
+    expect(ring.sealer.open(old.seal('text', 'place'), 'place')).toBe('text');
+    expect(old.open(ring.sealer.seal('text', 'place'), 'place')).toBe('text');
+    expect(ring.root).toEqual(one.bytes);
+  });
+
+  it('a merchant of the version before counts as well, and the former key of a first boot', async () => {
+    await test.database.query(
+      'insert into merchants.keys (key_id, merchant_id, sealed_private_key, issued_at) values ($1, $2, $3, now())',
+      [newId(), newId(), new Sealer(one.bytes).seal('secret', 'place')],
+    );
+    await expect(open(two)).rejects.toThrow(ConfigError);
+    const ring = await open(two, one);
+    expect(ring.root).toEqual(one.bytes);
+    expect((await open(one)).root).toEqual(one.bytes);
+  });
+
+  it('seals nothing with the master key itself in a new database', async () => {
+    const ring = await open(one);
+    expect(keyIdOf(ring.sealer.seal('text', 'place'))).not.toBe(keyId(one.bytes));
+    expect(ring.root).not.toEqual(one.bytes);
+  });
+
+  it('opens with the former and the new master key side by side, until the former one is retired', async () => {
+    const former = await open(one);
+    const present = await open(two, one);
+    expect(present.root).toEqual(former.root);
+    expect(present.sealer.open(former.sealer.seal('a', 'p'), 'p')).toBe('a');
+    expect(former.sealer.open(present.sealer.seal('b', 'p'), 'p')).toBe('b');
+    await open(one);
+    await former.refresh();
+    expect(former.isLost).toBe(false);
+
+    // A process with the former key is still about.
+    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toThrow(
+      'A process went by a former key',
+    );
+    await pass(121);
+    expect(await retireFormer(test.database, { current: two, former: one })).toEqual([one.id]);
+    await expect(open(one)).rejects.toThrow(ConfigError);
+    await former.refresh();
+    expect(former.isLost).toBe(true);
+    const sealed = former.sealer.seal('c', 'p');
+    expect((await open(two)).sealer.open(sealed, 'p')).toBe('c');
+    expect(await retireFormer(test.database, { current: two, former: null })).toEqual([]);
+  });
+
+  it('seals with a fresh key a minute after it was added; every process knows it before', async () => {
+    const [a, b] = [await open(one), await open(one)];
+    const before = a.sealer.sealsWith;
+    const id = await addFreshKey(test.database, { current: one, former: null });
+    await a.refresh();
+    expect(a.sealer.sealsWith).toBe(before);
+    await b.refresh();
+    await pass(61);
+    await a.refresh();
+    expect(a.sealer.sealsWith).toBe(id);
+    expect(b.sealer.sealsWith).toBe(before);
+    expect(b.sealer.open(a.sealer.seal('new', 'p'), 'p')).toBe('new');
+    expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
+  });
+
+  it('a fresh key is wrapped by every master key in use, or not made', async () => {
+    await open(one);
+    await open(two, one);
+    await expect(addFreshKey(test.database, { current: two, former: null })).rejects.toThrow(
+      'set that one too',
+    );
+    const id = await addFreshKey(test.database, { current: two, former: one });
+    await pass(61);
+    expect((await open(one)).sealer.sealsWith).toBe(id);
+    expect((await open(two)).sealer.sealsWith).toBe(id);
+  });
+
+  it('after a rotation nobody opens personal keys with the former master key, who has the database or not', async () => {
+    const subjects = [await olderPersonalKey(one), await olderPersonalKey(one), await olderPersonalKey(one)];
+    const forgotten = subjects[2]!;
+    const text = (await new PersonalKeys(test.database, new Sealer(one.bytes)).obtain(subjects[0]!))!.seal(
+      '+1',
+      'p',
+    );
+    await new PersonalKeys(test.database, new Sealer(one.bytes)).forget(forgotten);
+    await open(two, one);
+    await retireFormer(test.database, { current: two, former: one });
+    await pass(130);
+    const ring = await open(two);
+    await reseal(ring);
+    const rows = await test.database.query<{ subject: string; wrapped_key: string }>(
+      'select subject, wrapped_key from platform.personal_keys where wrapped_key is not null',
+    );
+    expect(rows).toHaveLength(2);
+    for (const { subject, wrapped_key: wrapped } of rows) {
+      expect(() => new Sealer(one.bytes).openBytes(wrapped, `personal-key/${subject}`)).toThrow(SealError);
+    }
+    const copies = await test.database.query<{ key_id: string; wrapped_key: string }>(
+      'select key_id, wrapped_key from platform.key_ring',
+    );
+    for (const { key_id: id, wrapped_key: wrapped } of copies) {
+      expect(() => one.unwrap({ keyId: id, wrapped } as never)).toThrow(SealError);
+    }
+    const keys = new PersonalKeys(test.database, ring.sealer);
+    expect((await keys.obtain(subjects[0]!))!.open(text, 'p')).toBe('+1');
+    expect(await keys.obtain(forgotten)).toBeNull();
+    const status = await ringStatus(test.database, { current: two, former: null });
+    expect(status.masters).toMatchObject([{ id: two.id, setting: 'MASTER_KEY', keys: 3 }]);
+    expect(status.keys.map((each) => each.personalKeys)).toEqual([0, 2]);
+  });
+
+  it('a changed row of the ring is refused', async () => {
+    await open(one);
+    await test.database.query(
+      `update platform.key_ring set wrapped_key = (select wrapped_key from platform.key_ring
+      where key_id = $1) where key_id <> $1`,
+      [ROOT_ID],
+    );
+    await expect(open(one)).rejects.toThrow(SealError);
+  });
+});

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import type { Config } from '../config/config.js';
+import { ConfigError } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import {
+  addCopies,
+  changeRing,
+  noteProcess,
+  olderKeyIds,
+  readCopies,
+  type KeyCopy,
+  type NewCopy,
+} from './key-ring-store.js';
+import { deriveKey, keyId, Sealer } from './sealer.js';
+
+/** Id of the key that never changes: names in immutable events, such as those of claims, are made with it. */
+export const ROOT_ID = 'root';
+
+const SINCE_EVER = new Date(0);
+
+/** A MASTER_KEY: it wraps the keys of the ring and seals nothing else. */
+export class MasterKey {
+  /** Names it in the ring; tells nothing of it. */
+  readonly id: string;
+  private readonly sealer: Sealer;
+
+  constructor(readonly bytes: Buffer) {
+    const wrapping = deriveKey(bytes, 'key-ring');
+    this.id = keyId(wrapping);
+    this.sealer = new Sealer(wrapping);
+  }
+
+  wrap(id: string, key: Buffer, sealsFrom: Date | null): NewCopy {
+    return { keyId: id, masterId: this.id, wrapped: this.sealer.seal(key, `key-ring/${id}`), sealsFrom };
+  }
+
+  unwrap({ keyId: id, wrapped }: KeyCopy): Buffer {
+    return this.sealer.openBytes(wrapped, `key-ring/${id}`);
+  }
+}
+
+export interface MasterKeys {
+  readonly current: MasterKey;
+  /** While MASTER_KEY is being replaced: the one before. */
+  readonly former: MasterKey | null;
+}
+
+export function masterKeysOf({
+  masterKey,
+  masterKeyFormer,
+}: Pick<Config, 'masterKey' | 'masterKeyFormer'>): MasterKeys {
+  if (masterKey === null) throw new ConfigError('MASTER_KEY must be set.');
+  const of = (hex: string): MasterKey => new MasterKey(Buffer.from(hex, 'hex'));
+  return { current: of(masterKey), former: masterKeyFormer === null ? null : of(masterKeyFormer) };
+}
+
+/**
+ * The keys that seal, in `platform.key_ring`, wrapped by the master key: replacing that wraps a handful of rows anew
+ * and touches nothing that was sealed. Each key has a copy for every master key in use, so that processes with the
+ * former and with the new one work side by side.
+ */
+export class KeyRing {
+  private lostMaster = false;
+
+  private constructor(
+    private readonly database: Pick<Database, 'query'>,
+    private readonly master: MasterKey,
+    /** What keyed hashes are made with. */
+    readonly root: Buffer,
+    /** Seals with the newest key, opens what any of them sealed; follows {@link refresh}. */
+    readonly sealer: Sealer,
+  ) {}
+
+  /**
+   * Makes the ring at the first boot, and adds what the present master key lacks when the former one has it. Throws
+   * {@link ConfigError} when MASTER_KEY is not the one that this database goes by.
+   */
+  static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
+    let copies = await readCopies(database);
+    if (lacking(copies, masters.current).length > 0 || copies.length === 0) {
+      copies = await changeRing(database, async (tx, present) => {
+        await complete(tx, present, masters);
+        return readCopies({ query: async (sql) => (await tx.query(sql)).rows as never });
+      });
+    }
+    const { root, current, others } = unwrapped(copies, masters.current);
+    return new KeyRing(database, masters.current, root, new Sealer(current, others));
+  }
+
+  /** Takes up keys that were added since, and notes that a process with this master key is alive. */
+  async refresh(): Promise<void> {
+    const copies = await readCopies(this.database);
+    // Without a copy of each key the ones at hand stay in use: better than to fail at once.
+    this.lostMaster = lacking(copies, this.master).length > 0 || copies.length === 0;
+    if (this.lostMaster) return;
+    const { current, others } = unwrapped(copies, this.master);
+    this.sealer.use(current, others);
+    await noteProcess(this.database, ROOT_ID, this.master.id);
+  }
+
+  /** The ring no longer has a copy of every key for this process's master key: it cannot start again like this. */
+  get isLost(): boolean {
+    return this.lostMaster;
+  }
+}
+
+/** Ids of the keys of which there is no copy for this master key. */
+export function lacking(copies: readonly KeyCopy[], master: MasterKey): readonly string[] {
+  const own = new Set(copies.filter(({ masterId }) => masterId === master.id).map(({ keyId: id }) => id));
+  return [...new Set(copies.map(({ keyId: id }) => id))].filter((id) => !own.has(id));
+}
+
+function unwrapped(
+  copies: readonly KeyCopy[],
+  master: MasterKey,
+): { readonly root: Buffer; readonly current: Buffer; readonly others: readonly Buffer[] } {
+  const own = copies.filter(({ masterId }) => masterId === master.id);
+  const root = own.find(({ keyId: id }) => id === ROOT_ID);
+  const newest = own
+    .filter(({ keyId: id, sealsNow }) => id !== ROOT_ID && sealsNow)
+    .toSorted((a, b) => a.sealsFrom!.getTime() - b.sealsFrom!.getTime())
+    .at(-1);
+  if (root === undefined || newest === undefined) throw new Error('the key ring is not complete');
+  const others = own.filter((copy) => copy !== root && copy !== newest).map((copy) => master.unwrap(copy));
+  return { root: master.unwrap(root), current: master.unwrap(newest), others };
+}
+
+async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: MasterKeys): Promise<void> {
+  if (copies.length === 0) {
+    await addCopies(tx, await firstKeys(tx, masters));
+    return;
+  }
+  const { current, former } = masters;
+  const missing = lacking(copies, current);
+  if (former !== null) {
+    const theirs = copies.filter(({ keyId: id, masterId }) => masterId === former.id && missing.includes(id));
+    const added = theirs.map((copy) => current.wrap(copy.keyId, former.unwrap(copy), copy.sealsFrom));
+    await addCopies(tx, added);
+    if (added.length === missing.length) return;
+  } else if (missing.length === 0) return;
+  throw wrongKey(masters);
+}
+
+/**
+ * A new database seals with a key of its own. One from the version before was sealed with its MASTER_KEY itself, and
+ * processes of that version may still run beside this one: it goes on with that key until a fresh one is made.
+ */
+async function firstKeys(tx: PoolClient, masters: MasterKeys): Promise<NewCopy[]> {
+  const older = await olderKeyIds(tx);
+  const atHand = [masters.current, ...(masters.former === null ? [] : [masters.former])];
+  const sealedBy = atHand.find(({ bytes }) => older.includes(keyId(bytes)));
+  if (older.length > 0 && !sealedBy) throw wrongKey(masters);
+  const root = sealedBy?.bytes ?? randomBytes(32);
+  const seals = sealedBy?.bytes ?? randomBytes(32);
+  // A merchant whom the version before registered may have no row yet: such a key only opens.
+  const opens = sealedBy === undefined ? atHand.map(({ bytes }) => bytes) : [];
+  return atHand.flatMap((master) => [
+    master.wrap(ROOT_ID, root, null),
+    master.wrap(keyId(seals), seals, SINCE_EVER),
+    ...opens.map((bytes) => master.wrap(keyId(bytes), bytes, null)),
+  ]);
+}
+
+function wrongKey({ former }: MasterKeys): ConfigError {
+  const said = former === null ? 'MASTER_KEY is not' : 'Neither MASTER_KEY nor MASTER_KEY_FORMER is';
+  return new ConfigError(
+    `${said} the key that this database goes by. Set MASTER_KEY to that one; when it is being replaced, set MASTER_KEY_FORMER to it (docs/keys.md).`,
+  );
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { Database } from '../database/database.js';
+import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
+import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
+import { keyId } from './sealer.js';
+
+/** How long before it seals a key is added: every process that runs knows it by then. */
+export const FRESH_AFTER_SECONDS = 60;
+/** A master key that no process went by for so long is out of use. */
+const QUIET_SECONDS = 4 * NOTED_SECONDS;
+
+export interface MasterUse {
+  readonly id: string;
+  readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
+  /** Of how many of the ring's keys it has a copy. */
+  readonly keys: number;
+  /** Seconds since a process went by it; null when none did. */
+  readonly seenSecondsAgo: number | null;
+}
+
+export interface RingKey {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Null: it only opens. */
+  readonly sealsFrom: Date | null;
+  readonly personalKeys: number;
+  /** Private keys of merchants that are valid. Only a new one of the merchant's replaces these. */
+  readonly merchantKeys: number;
+}
+
+export interface RingStatus {
+  readonly masters: readonly MasterUse[];
+  readonly keys: readonly RingKey[];
+}
+
+const MASTERS = `select master_id as id, count(*)::int as keys,
+  extract(epoch from now() - max(seen_at))::int as "seenSecondsAgo"
+  from platform.key_ring group by master_id order by min(created_at)`;
+
+const KEYS = `with sealed as (
+    select split_part(wrapped_key, '.', 2) as id, count(*)::int as personal, 0 as merchant
+    from platform.personal_keys where wrapped_key is not null group by 1
+    union all
+    select split_part(sealed_private_key, '.', 2), 0, count(*)::int
+    from merchants.keys where revoked_at is null group by 1
+  )
+  select r.key_id as id, min(r.created_at) as "createdAt", min(r.seals_from) as "sealsFrom",
+    coalesce((select sum(personal) from sealed s where s.id = r.key_id), 0)::int as "personalKeys",
+    coalesce((select sum(merchant) from sealed s where s.id = r.key_id), 0)::int as "merchantKeys"
+  from platform.key_ring r where r.key_id <> $1 group by r.key_id order by 2, 1`;
+
+export async function ringStatus(database: Database, { current, former }: MasterKeys): Promise<RingStatus> {
+  const masters = await database.query<Omit<MasterUse, 'setting'>>(MASTERS);
+  const settingOf = (id: string): MasterUse['setting'] =>
+    id === current.id ? 'MASTER_KEY' : id === former?.id ? 'MASTER_KEY_FORMER' : null;
+  return {
+    masters: masters.map((each) => ({ ...each, setting: settingOf(each.id) })),
+    keys: await database.query<RingKey>(KEYS, [ROOT_ID]),
+  };
+}
+
+/** Adds a key that seals from FRESH_AFTER_SECONDS on. Throws `invalid_transition` when a master key of the ring is not at hand. */
+export async function addFreshKey(database: Database, { current, former }: MasterKeys): Promise<string> {
+  return changeRing(database, async (_tx, copies) => {
+    const atHand = [current, ...(former === null ? [] : [former])];
+    const masters = [...new Set(copies.map(({ masterId }) => masterId))];
+    const wrapping = masters.flatMap((id) => atHand.find((each) => each.id === id) ?? []);
+    if (wrapping.length < masters.length) {
+      throw new DomainError(
+        'invalid_transition',
+        'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or run keys retire-former first',
+      );
+    }
+    return freshKey(_tx, wrapping);
+  });
+}
+
+/**
+ * Takes the copies of every other master key away: with those alone the service no longer starts, and nothing opens.
+ * A fresh key seals from then on. Throws `invalid_transition` while a process goes by another master key.
+ */
+export async function retireFormer(database: Database, { current }: MasterKeys): Promise<readonly string[]> {
+  return changeRing(database, async (tx, copies) => {
+    const others = othersOf(copies, current);
+    if (others.length === 0) return [];
+    if (lacking(copies, current).length > 0) {
+      throw new DomainError('invalid_transition', 'MASTER_KEY has not got a copy of every key');
+    }
+    const seen = await tx.query(
+      `select from platform.key_ring where master_id = any($1) and seen_at > now() - make_interval(secs => $2)`,
+      [others, QUIET_SECONDS],
+    );
+    if (seen.rowCount !== 0) {
+      throw new DomainError(
+        'invalid_transition',
+        `A process went by a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
+      );
+    }
+    await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);
+    await freshKey(tx, [current]);
+    return others;
+  });
+}
+
+function othersOf(copies: readonly KeyCopy[], { id }: MasterKey): readonly string[] {
+  return [...new Set(copies.map(({ masterId }) => masterId))].filter((each) => each !== id);
+}
+
+type Tx = Parameters<Parameters<typeof changeRing>[1]>[0];
+
+async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> {
+  const { rows } = await tx.query<{ at: Date }>('select now() + make_interval(secs => $1) as at', [
+    FRESH_AFTER_SECONDS,
+  ]);
+  const fresh = randomBytes(32);
+  const id = keyId(fresh);
+  await addCopies(
+    tx,
+    masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
+  );
+  return id;
+}

@@ -1,0 +1,102 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { Wakeable } from '../wakeable.js';
+import { KeyRing } from './key-ring.js';
+import { placeOfPersonalKey } from './personal-keys.js';
+
+const CHUNK = 500;
+/** Any constant: one process at a time. */
+const RESEALING_LOCK = 7_331_121;
+/** So long after a key began to seal, every process seals with it. */
+const SETTLED_SECONDS = 60;
+
+interface Row {
+  readonly subject: string;
+  readonly wrapped_key: string;
+}
+
+/** Wraps personal keys anew once a fresh key seals, so that nothing about a person depends on the keys before it. */
+@Injectable()
+export class Resealing {
+  private readonly logger = new Logger(Resealing.name);
+  private readonly work = new Wakeable(
+    () => this.run(),
+    (error) => this.logger.warn({ msg: 'personal keys are wrapped anew later', error }),
+  );
+  private stopping = false;
+  /** The key that all personal keys are known to be wrapped by. */
+  private doneFor: string | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly ring: KeyRing,
+  ) {}
+
+  wake(): void {
+    if (this.ring.sealer.sealsWith !== this.doneFor) this.work.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.work.stop();
+  }
+
+  private async run(): Promise<void> {
+    const id = this.ring.sealer.sealsWith;
+    const [key] = await this.database.query<{ settled: boolean; done: boolean }>(
+      `select seals_from < now() - make_interval(secs => $2) as settled, resealed_at is not null as done
+       from platform.key_ring where key_id = $1 limit 1`,
+      [id, SETTLED_SECONDS],
+    );
+    if (key?.settled !== true) return;
+    if (key.done || (await this.wrapAll(id))) this.doneFor = id;
+  }
+
+  /** False when another process is at it, or this one stops. */
+  private async wrapAll(id: string): Promise<boolean> {
+    for (let after = ''; ;) {
+      if (this.stopping) return false;
+      const last = await this.wrapSome(id, after);
+      if (last === null) return false;
+      if (last === '') break;
+      after = last;
+    }
+    await this.database.query('update platform.key_ring set resealed_at = now() where key_id = $1', [id]);
+    return true;
+  }
+
+  /** The last subject of a chunk; empty after the last chunk, null when another process is at it. */
+  private async wrapSome(id: string, after: string): Promise<string | null> {
+    return this.database.transaction(async (tx) => {
+      const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
+        RESEALING_LOCK,
+      ]);
+      if (locked.rows[0]?.mine !== true) return null;
+      const { rows } = await tx.query<Row>(
+        `select subject, wrapped_key from platform.personal_keys
+         where subject > $1 and split_part(wrapped_key, '.', 2) <> $2 order by subject limit $3`,
+        [after, id, CHUNK],
+      );
+      const wrapped = rows.map((row) => this.wrapAnew(row));
+      // Whoever was forgotten in between stays forgotten.
+      await tx.query(
+        `update platform.personal_keys k set wrapped_key = n.fresh
+         from unnest($1::text[], $2::text[], $3::text[]) n(subject, old, fresh)
+         where k.subject = n.subject and k.wrapped_key = n.old`,
+        [rows.map((row) => row.subject), rows.map((row) => row.wrapped_key), wrapped],
+      );
+      return rows.at(-1)?.subject ?? '';
+    });
+  }
+  /** What no key of the ring opens stays as it is. */
+  private wrapAnew({ subject, wrapped_key: old }: Row): string {
+    const { sealer } = this.ring;
+    const place = placeOfPersonalKey(subject);
+    try {
+      return sealer.seal(sealer.openBytes(old, place), place);
+    } catch (error) {
+      this.logger.warn({ msg: 'a personal key does not open', subject, error });
+      return old;
+    }
+  }
+}
