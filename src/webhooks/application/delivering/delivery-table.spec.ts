@@ -6,6 +6,12 @@ import type { Database } from '../../../platform/database/database.js';
 import { DeliveryTable, type AttemptRecord, type DeliveryResult } from './delivery-table.js';
 import { LaneVersion } from './lane-version.js';
 
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
 
 describe('deliveries in the hands of senders', () => {
@@ -177,6 +183,38 @@ describe('deliveries in the hands of senders', () => {
     await expect(table.record(result)).rejects.toThrow('away');
     expect(await table.claim(endpointId, 10)).toEqual([]);
     await table.record(result);
+    expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
+  });
+
+  it('are sent again when they are claimed while the response to their record is still on its way', async () => {
+    await due(1);
+    const response = withResolvers();
+    const recorded = withResolvers();
+    const database = {
+      query: async (sql: string, params: readonly unknown[]) => {
+        const rows = await db.database.query(sql, params);
+        if (sql.includes('insert into webhooks.attempts')) {
+          recorded.resolve();
+          await response.promise;
+        }
+        return rows;
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(database, new LaneVersion());
+    const [claimed] = await table.claim(endpointId, 10);
+    const { delivery_id } = claimed!;
+    const attempt: AttemptRecord = {
+      ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: 503 },
+      ...{ failure_phase: null, error: null, response_excerpt: null },
+    };
+    const record = table.record({
+      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+    });
+    await recorded.promise;
+    expect(await table.claim(endpointId, 10)).toEqual([]);
+    response.resolve();
+    await record;
+    await table.beat();
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 

@@ -11,8 +11,6 @@ const DEAD_AFTER_SECONDS = 10;
 const SILENT_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** Under load, how long results wait for others to be recorded with. */
 const GATHER_MS = 3;
-/** How long after a claim whose answer was lost rows may turn up that this sender holds without knowing. */
-const SUSPECT_MS = 30_000;
 
 /** A due delivery that this process may send now. */
 export interface ClaimedDelivery {
@@ -64,7 +62,6 @@ interface ClaimRequest {
 export class DeliveryTable {
   private readonly senderId = newId();
   private readonly held = new Set<string>();
-  private suspectUntil = 0;
   /** On the clock of `performance.now()`, when this sender last said that it lives. */
   private seenAt = -Infinity;
 
@@ -102,7 +99,7 @@ export class DeliveryTable {
         [this.senderId, ids],
       );
     } catch {
-      this.suspectUntil = Date.now() + SUSPECT_MS;
+      // The next beat does.
     }
     for (const id of ids) this.held.delete(id);
   }
@@ -112,7 +109,7 @@ export class DeliveryTable {
     return performance.now() - this.seenAt < SILENT_MS;
   }
 
-  /** Says that this process lives, and frees what dead ones held. */
+  /** Says that this process lives, and frees what dead ones held and what it holds itself without knowing. */
   async beat(): Promise<void> {
     await this.sayAlive();
     await this.database.query(
@@ -128,7 +125,7 @@ export class DeliveryTable {
       `delete from webhooks.senders where seen_at < clock_timestamp() - make_interval(secs => $1)`,
       [DEAD_AFTER_SECONDS * 10],
     );
-    if (Date.now() < this.suspectUntil) await this.claims.between(() => this.freeUnknown());
+    await this.claims.between(() => this.freeUnknown());
   }
 
   /** Endpoints with a delivery that is due and that nobody holds. */
@@ -170,36 +167,32 @@ export class DeliveryTable {
   private async claimAll(wanted: readonly ClaimRequest[]): Promise<readonly (readonly ClaimedDelivery[])[]> {
     // Whoever is not known to live loses what it claims to the next one who looks.
     if (!this.leasesHold()) await this.sayAlive();
-    try {
-      // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
-      const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
-        `with picked as (
-           select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
-           cross join lateral (
-             select delivery_id from webhooks.deliveries
-             where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null and due_at <= now()
-             order by due_at limit lane.room for update skip locked) due
-         )
-         update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
-         returning delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts,
-           attempts_before, due_at, traceparent`,
-        [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
-      );
-      const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
-      for (const row of rows) {
-        // Its last record was kept, and the answer to that lost: it is recorded once more, which gives it free.
-        if (this.held.has(row.delivery_id)) continue;
-        this.held.add(row.delivery_id);
-        lanes.get(row.endpoint_id)?.push(row);
-      }
-      return wanted.map((each) => lanes.get(each.endpointId) ?? []);
-    } catch (error) {
-      // It may have been done all the same.
-      this.suspectUntil = Date.now() + SUSPECT_MS;
-      throw error;
+    // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
+    const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
+      `with picked as (
+         select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
+         cross join lateral (
+           select delivery_id from webhooks.deliveries
+           where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null and due_at <= now()
+           order by due_at limit lane.room for update skip locked) due
+       )
+       update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
+       returning delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts,
+         attempts_before, due_at, traceparent`,
+      [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
+    );
+    const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
+    for (const row of rows) {
+      // Its last record is kept and the response to that is late or lost. Nobody may send it beside its record; the
+      // record that is made once more or the next beat frees it.
+      if (this.held.has(row.delivery_id)) continue;
+      this.held.add(row.delivery_id);
+      lanes.get(row.endpoint_id)?.push(row);
     }
+    return wanted.map((each) => lanes.get(each.endpointId) ?? []);
   }
 
+  /** Rows claimed by a statement whose response was lost, or while the response to their own record was on its way. */
   private async freeUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
