@@ -172,7 +172,8 @@ export class PostgresEventStore implements EventStore {
     const answer = client.query<CommitRow>(
       bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.patienceMs),
     );
-    setImmediate(() => failpoint('commit.sent'));
+    // The statement is with the kernel; an immediate could run after the answer to it, and the response.
+    failpoint('commit.sent');
     try {
       return (await answer).rows[0]!;
     } catch (error) {
