@@ -32,7 +32,8 @@ export class BenchEnvironment {
   ) {}
 
   static async start(): Promise<BenchEnvironment> {
-    const dir = mkdtempSync(join(tmpdir(), 'disburse-bench-'));
+    // Inside the folder of a test run, whose end kills whatever works in there, also after a test that timed out.
+    const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
     chmodSync(dir, 0o711);
     const postgres = await startPostgres({

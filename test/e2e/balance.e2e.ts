@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { until } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { createPayee, createUser, reported, settledPayout, USERS } from '../support/payout-calls.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
@@ -30,7 +30,7 @@ describe('GET /users/{id}/balance', () => {
     const userId = await createUser(merchant);
     const forget = (): Promise<object[]> =>
       app.database.query('delete from payouts.balances where user_id = $1 returning user_id', [userId]);
-    expect(await until(async () => (await forget()).length === 1, 5000)).toBe(true);
+    await eventually(async () => (await forget()).length === 1);
     expect((await balance(userId)).text).toBe(NOTHING);
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
+import { eventually } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import type { SignedCall } from '../support/signed-client.js';
 
@@ -33,10 +34,6 @@ afterEach(() => edge.probe.release());
 const COMMIT = '/merchants/v1/probe/commit';
 const PLAIN = '/merchants/v1/probe/plain';
 const SLOW = '/merchants/v1/probe/slow';
-
-async function waitFor(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 test('an answer that went with its events is replayed byte for byte', async () => {
   const client = edge.client();
@@ -83,7 +80,7 @@ test('a repeat while the original is in flight is 409; after it, a replay', asyn
   const key = randomUUID();
   edge.probe.hold();
   const original = client.post(SLOW, {}, key);
-  await waitFor(() => edge.probe.runs === 1);
+  await eventually(() => edge.probe.runs === 1);
   const repeat = await client.post(SLOW, {}, key);
   expect(repeat.status).toBe(409);
   expect(repeat.json()).toMatchObject({ status: 409, title: 'Conflict', errors: {} });

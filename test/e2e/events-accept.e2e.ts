@@ -9,7 +9,7 @@ import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../support/event-batches.js';
 import type { Answer, Credentials, SignedClient } from '../support/signed-client.js';
-import { eventually } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
 
 const PATH = '/merchants/v1/events';
 const MOST_BYTES = 1_048_575;
@@ -119,7 +119,6 @@ describe('202', () => {
     // The line is written once the answer has left.
     const line = await eventually(
       () => logged().find((each) => each['request_id'] === answer.headers['request-id']) ?? null,
-      5000,
     );
     expect(line).toMatchObject({ route: PATH, status: 202, items: 3 });
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { AnalyticsProvider, API_KEY } from '../support/analytics-provider.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { item, items } from '../support/forwarding-lab.js';
-import { eventually } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
 
 let provider: AnalyticsProvider;
 let app: TestApp;
@@ -15,14 +15,14 @@ beforeAll(async () => {
     AMPLITUDE_URL: provider.url,
     ANALYTICS_TIMEOUT_MS: '3000',
   });
-}, 60_000);
+});
 afterAll(async () => {
   await app.close();
   await provider.stop();
 });
 
 const send = (events: readonly object[]) => app.merchant.post('/merchants/v1/events', { events });
-const taken = (count: number) => eventually(() => (provider.taken.size >= count ? true : null), 20_000);
+const taken = (count: number) => eventually(() => (provider.taken.size >= count ? true : null));
 
 it('an accepted event reaches the provider once, with its device id, however often it is sent', async () => {
   const [event, other] = [item({ device_id: 'phone-1' }), item()];
@@ -34,7 +34,7 @@ it('an accepted event reaches the provider once, with its device id, however oft
       `select count(*)::int as open from tracking.batches where state <> 'forwarded'`,
     );
     return row!.open === 0 ? true : null;
-  }, 10_000);
+  });
   expect(provider.taken.get(event.event_id)).toMatchObject({ times: 1, event: { device_id: 'phone-1' } });
   expect(provider.taken.get(other.event_id)).toMatchObject({ times: 1 });
 });
@@ -60,9 +60,8 @@ it('another merchant’s user of the same id is another user', async () => {
   const [one, two] = [item({ user_external_id }), item({ user_external_id })];
   await send([one]);
   await app.secondMerchant.post('/merchants/v1/events', { events: [two] });
-  await eventually(
-    () => (provider.taken.has(one.event_id) && provider.taken.has(two.event_id) ? true : null),
-    10_000,
+  await eventually(() =>
+    provider.taken.has(one.event_id) && provider.taken.has(two.event_id) ? true : null,
   );
   const users = [one, two].map(({ event_id }) => provider.taken.get(event_id)!.event.user_id);
   expect(users).toEqual(

@@ -33,7 +33,7 @@ const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each)
     expect(journey!.events.map(({ event_name }) => event_name)).toEqual(['checkout', 'cart opened']);
     expect(said).toContain('{"items": 2, "total": 19.90}');
     expect(filtered!.events).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('the queries of docs/inbound-events.md', () => {

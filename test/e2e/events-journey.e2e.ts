@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { until } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../support/event-batches.js';
+import { eventually } from '../support/eventually.js';
 import { USERS } from '../support/payout-calls.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
@@ -37,7 +37,7 @@ describe('GET /users/{id}/events', () => {
     const done = async (): Promise<boolean> =>
       (await app.database.query(`select from tracking.batches where state = 'accepted' limit 1`)).length ===
       0;
-    expect(await until(done, 10_000)).toBe(true);
+    await eventually(done);
   };
   async function send(items: readonly SentItem[], by = merchant): Promise<void> {
     expect((await by.post('/merchants/v1/events', batchOf(items))).status).toBe(202);

@@ -101,8 +101,8 @@ let runs = 0;
 
 beforeAll(async () => {
   stage = await EventStage.open();
-}, 30_000);
-afterAll(() => stage.close(), 60_000);
+});
+afterAll(() => stage.close());
 
 test(
   'what is stored are the valid, unseen ids, whatever the order, the repeats and the crashes',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { until } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 
@@ -43,10 +43,10 @@ async function activeUser(merchant: SignedClient): Promise<User & { issuer_walle
 
 async function settled(merchant: SignedClient, id: string): Promise<Payout> {
   let payout: Payout | undefined;
-  await until(async () => {
+  await eventually(async () => {
     ({ payout } = (await merchant.get(`/merchants/v1/payouts/${id}`)).json<{ payout: Payout }>());
     return payout.status !== 'pending';
-  }, 15_000);
+  });
   return payout!;
 }
 
@@ -76,7 +76,7 @@ test('a payout goes all the way, from a new user to a webhook that standardwebho
   expect(balance).toEqual({ confirmed: '12.5', pending: '0', committed: '12.5', currency_code: 'USDC' });
 
   const isOurs = (text: string): boolean => (JSON.parse(text) as { type: string }).type === 'payout.received';
-  expect(await until(() => receiver.received.some((each) => isOurs(each.body)), 15_000)).toBe(true);
+  await eventually(() => receiver.received.some((each) => isOurs(each.body)));
   const delivery = receiver.received.find((each) => isOurs(each.body))!;
   const event = new Webhook(webhook_endpoint.signing_secret).verify(
     delivery.body,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
-import { setTimeout as wait } from 'node:timers/promises';
+import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/event-store/port.js';
@@ -83,14 +83,6 @@ async function find(people: People, userId: string): Promise<ExistingUser | null
   return people.queryBus.execute(new FindUser(MERCHANT, userId));
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('it did not come to pass');
-    await wait(20);
-  }
-}
-
 async function waitingSteps(people: People): Promise<number> {
   return (await people.database.query('select 1 from onboarding.steps')).length;
 }
@@ -117,11 +109,11 @@ describe('the onboarding process', () => {
     const people = await start();
     const userId = await createUser(people);
     await submit(people, userId);
-    await until(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
+    await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
     const wallet = await new SandboxWallets(people.module.get(KeyRing).root).provision(userId);
     expect(await find(people, userId)).toMatchObject({ accountState: 'active', issuerWalletAddress: wallet });
-    await until(async () => (await waitingSteps(people)) === 0);
+    await eventually(async () => (await waitingSteps(people)) === 0);
   });
 
   it('keeps personal details and the phone number out of the store', async () => {
@@ -148,7 +140,7 @@ describe('the onboarding process', () => {
       });
       const userId = await createUser(people);
       await submit(people, userId);
-      await until(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
+      await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
       expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
       expect(away.calls()).toBe(3);
     },
@@ -161,7 +153,7 @@ describe('the onboarding process', () => {
     expect((await types(first, userId)).at(-1)).toBe('onboarding.kyc_submitted.v1');
     const url = first.database.dataSource.options as { readonly url?: string };
     await start({ databaseUrl: url.url!, roles: 'worker' });
-    await until(async () => (await types(first, userId)).at(-1) === 'onboarding.completed.v1');
+    await eventually(async () => (await types(first, userId)).at(-1) === 'onboarding.completed.v1');
     expect(await types(first, userId)).toEqual(WHOLE_HISTORY);
   });
 
@@ -179,13 +171,13 @@ describe('the onboarding process', () => {
     const people = await start();
     const userId = await createUser(people);
     await submit(people, userId);
-    await until(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
+    await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
     const events = (await history(people, userId)).filter(({ type }) =>
       stepsSaga(() => undefined).events.includes(type),
     );
     expect(events).toHaveLength(2);
     await people.database.transaction((tx) => stepsSaga(() => undefined).apply([...events, ...events], tx));
-    await until(async () => (await waitingSteps(people)) === 0);
+    await eventually(async () => (await waitingSteps(people)) === 0);
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
   });
 
@@ -193,14 +185,14 @@ describe('the onboarding process', () => {
     const people = await start();
     const userId = await createUser(people);
     await submit(people, userId, { ...DETAILS, lastName: 'Rejected' });
-    await until(async () => (await types(people, userId)).at(-1) === 'onboarding.kyc_failed.v1');
+    await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.kyc_failed.v1');
     expect(await find(people, userId)).toMatchObject({
       accountState: 'onboarding',
       issuerWalletAddress: null,
     });
     await people.commandBus.execute(new ConfirmDetails(MERCHANT, userId, DETAILS));
     await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
-    await until(async () => (await find(people, userId))?.accountState === 'active');
+    await eventually(async () => (await find(people, userId))?.accountState === 'active');
   });
 
   it('stops for a user who is being deactivated, and leaves no work behind', async () => {
@@ -210,8 +202,8 @@ describe('the onboarding process', () => {
     await people.commandBus.execute(new StartDeactivation(userId));
     const url = people.database.dataSource.options as { readonly url?: string };
     await start({ databaseUrl: url.url!, roles: 'worker' });
-    await until(async () => (await find(people, userId))?.accountState === 'deactivated');
-    await until(async () => (await waitingSteps(people)) === 0);
+    await eventually(async () => (await find(people, userId))?.accountState === 'deactivated');
+    await eventually(async () => (await waitingSteps(people)) === 0);
     expect(await types(people, userId)).not.toContain('onboarding.completed.v1');
   });
 
@@ -239,7 +231,7 @@ describe('the onboarding process', () => {
     const users = await Promise.all([complete(), complete(), complete()]);
     expect(users.map(({ accountState }) => accountState)).toEqual(['active', 'active', 'active']);
     expect(await complete()).toMatchObject({ issuerWalletAddress: users[0]!.issuerWalletAddress });
-    await until(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
+    await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
     const { state } = await people.module
       .get<CommandLoop>(COMMAND_LOOP, { strict: false })

@@ -7,6 +7,7 @@ import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
+import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const MERCHANT = newId();
@@ -56,12 +57,10 @@ describe('the edge of the onboarding widget', () => {
   };
   const linesOf = async (response: Response): Promise<Record<string, unknown>[]> => {
     const id = response.headers.get('request-id');
-    for (let i = 0; id !== null && i < 100; i += 1) {
-      const lines = (await text()).split('\n').filter((line) => line.includes(id) && line.endsWith('}'));
-      if (lines.length > 0) return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    return [];
+    return eventually(async () => {
+      const lines = (await text()).split('\n').filter((line) => line.includes(id!) && line.endsWith('}'));
+      return lines.length > 0 && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    });
   };
 
   it('writes one wide line a request, with nothing of the person', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../src/kernel/ids.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { FindUser } from '../../src/users/contract.js';
+import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const MERCHANT = newId();
@@ -95,13 +95,7 @@ describe('the onboarding widget', () => {
     expect((await step(userId, 'details', { ...DETAILS, first_name: ' ' }, session)).status).toBe(422);
     expect((await step(userId, 'details', DETAILS, session)).body.stage).toBe('details_confirmed');
     expect((await step(userId, 'identity', {}, session)).body.stage).toBe('kyc_submitted');
-    let stage: string | undefined;
-    const deadline = performance.now() + 10_000;
-    while (stage !== 'completed' && performance.now() < deadline) {
-      await wait(20);
-      ({ stage } = (await step(userId, 'state', {}, session)).body);
-    }
-    expect(stage).toBe('completed');
+    await eventually(async () => (await step(userId, 'state', {}, session)).body.stage === 'completed');
     expect(await people.queryBus.execute(new FindUser(MERCHANT, userId))).toMatchObject({
       accountState: 'active',
     });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
-import { until } from '../../src/platform/sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import {
   createPayee,
   createUser,
@@ -195,7 +195,7 @@ describe('POST /payouts/report', () => {
     problem(await report(merchant, leaving), 409);
     const state = async (): Promise<string> =>
       (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;
-    expect(await until(async () => (await state()) === 'deactivated', 10_000)).toBe(true);
+    await eventually(async () => (await state()) === 'deactivated');
     problem(await report(merchant, gone), 409);
   });
 

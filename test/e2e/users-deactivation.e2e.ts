@@ -7,6 +7,7 @@ import { CompleteDeactivation } from '../../src/users/application/complete-deact
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
 import { FindUser } from '../../src/users/contract.js';
+import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const MERCHANT = newId();
@@ -37,13 +38,8 @@ describe('the deactivation of a user', () => {
   };
   const accountState = async (userId: string): Promise<string | undefined> =>
     (await people.queryBus.execute(new FindUser(MERCHANT, userId)))?.accountState;
-  const until = async (userId: string, state: string): Promise<void> => {
-    const deadline = performance.now() + 10_000;
-    while ((await accountState(userId)) !== state) {
-      if (performance.now() > deadline) throw new Error(`the user never became ${state}`);
-      await wait(20);
-    }
-  };
+  const until = (userId: string, state: string): Promise<true> =>
+    eventually(async () => (await accountState(userId)) === state);
 
   it('is over by itself when no payout is pending', async () => {
     const userId = await createUser();

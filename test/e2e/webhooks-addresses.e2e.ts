@@ -131,8 +131,9 @@ inTheLab('names and addresses', () => {
   it('that never answer hold no other receiver up, nor look-ups of our own', () => {
     for (const { other, ownMs, outcomes, silentMs } of [found.silence, found.silenceOfShortNames]) {
       expect(other).toMatchObject({ outcome: 204 });
-      expect(other.ms).toBeLessThan(500);
-      expect(ownMs).toBeLessThan(500);
+      // A look-up that nobody answers takes a third of the time.
+      expect(other.ms).toBeLessThan(TIMEOUT_MS / 3);
+      expect(ownMs).toBeLessThan(TIMEOUT_MS / 3);
       expect(new Set(outcomes)).toEqual(new Set(['dns']));
       expect(silentMs).toBeLessThan(TIMEOUT_MS);
     }
@@ -141,7 +142,7 @@ inTheLab('names and addresses', () => {
 
   it('that never answer are tried four at most, within the time of one request', () => {
     expect(found.allDead).toMatchObject({ outcome: 'timeout', reached: Array(4).fill('9.9.9.9') });
-    expect(found.allDead.ms).toBeLessThan(HASTY_MS + 500);
+    expect(found.allDead.ms).toBeLessThan(2 * HASTY_MS);
   });
 
   it('are asked for once, however many wait', () => expect(found.questionsOfSixteen).toBe(1));
@@ -169,7 +170,7 @@ describe('over HTTP, in production', () => {
   let app: TestApp | undefined;
   beforeAll(async () => {
     app = await startTestApp({ ...PRODUCTION, RATE_LIMIT_PER_MINUTE: '10000' });
-  }, 60_000);
+  });
   afterAll(() => app?.close());
 
   /** Every fifth: each call is signed, limited and written down, and the guard itself has seen them all. */

@@ -8,7 +8,8 @@ import { Database } from '../../src/platform/database/database.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import { startRedis, type TestRedis } from '../support/redis.js';
-import { eventually, WebhookWorker } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
+import { WebhookWorker } from '../support/webhook-worker.js';
 
 const SENDER = fileURLToPath(new URL('../support/webhook-sender.ts', import.meta.url));
 const masterKey = randomBytes(32).toString('hex');
@@ -33,7 +34,7 @@ afterEach(() => receiver.stop());
 it('what a process held that was killed while sending is sent by another', async () => {
   const first = await WebhookWorker.start({ databaseUrl, masterKey });
   const { id } = await first.register(merchantId, receiver.url);
-  await eventually(async () => ((await first.status(id)) === 'enabled' ? true : null), 5000);
+  await eventually(async () => ((await first.status(id)) === 'enabled' ? true : null));
   await first.close();
 
   receiver.behavior = () => undefined;
@@ -44,7 +45,7 @@ it('what a process held that was killed while sending is sent by another', async
     [id, merchantId],
   );
   const sender = startSender();
-  await eventually(() => (receiver.received.length === 16 ? true : null), 20_000);
+  await eventually(() => (receiver.received.length === 16 ? true : null));
   sender.kill('SIGKILL');
   await once(sender, 'exit');
   const [left] = await database.query<{ held: number }>(
@@ -57,13 +58,13 @@ it('what a process held that was killed while sending is sent by another', async
   const sentBefore = receiver.received.map(({ headers }) => headers['webhook-id']);
   receiver.answers(200);
   const second = await WebhookWorker.start({ databaseUrl, masterKey });
-  const rows = await second.settled(id, 40, 25_000);
+  const rows = await second.settled(id, 40);
   expect(rows.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
   const sentAfter = receiver.received.slice(16).map(({ headers }) => headers['webhook-id']);
   expect(sentAfter.sort()).toEqual(rows.map((row) => row.delivery_id).sort());
   expect(sentAfter).toEqual(expect.arrayContaining(sentBefore));
   await second.close();
-}, 60_000);
+});
 
 it.each(['PostgreSQL', 'Redis'])(
   'the queue on %s wakes a lane for a retry when nobody sweeps',
@@ -74,7 +75,7 @@ it.each(['PostgreSQL', 'Redis'])(
     receiver.answers(500, 500, 200);
     const { id } = await worker.register(merchantId, receiver.url);
     await worker.publish(merchantId);
-    expect(await worker.settled(id, 1, 10_000)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
+    expect(await worker.settled(id, 1)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
     await worker.close();
   },
 );

@@ -4,7 +4,7 @@ import type { TestApp } from '../support/app.js';
 import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 import { onWebhookStage, type Delivery, type MerchantWebhooks } from '../support/merchant-webhooks.js';
-import { eventually } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
 
 let app: TestApp;
 let receiver: TestReceiver;
@@ -165,7 +165,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
       ...{ ...before, status: 'pending', finished_at: null },
       next_attempt_at: expect.any(String) as unknown as string,
     });
-    await eventually(() => (receiver.received.length === 2 ? true : null), 5000);
+    await eventually(() => (receiver.received.length === 2 ? true : null));
     expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
     const [first, second] = receiver.received.map(({ headers, body }) => ({ headers, body }));
     expect(second!.body).toBe(first!.body);
@@ -193,7 +193,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     const [waiting] = await eventually(async () => {
       const { webhook_deliveries: found } = await webhooks.list(id, '?status=pending');
       return found[0]?.attempt_count === 1 ? found : null;
-    }, 5000);
+    });
     expect(Date.parse(waiting!.next_attempt_at!)).toBeGreaterThan(Date.now() + 3_000_000);
     await resend(waiting!.id);
     expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
@@ -209,12 +209,12 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     await webhooks.publish();
     const [delivery] = await eventually(async () => {
       return held.length === 1 ? (await webhooks.list(id)).webhook_deliveries : null;
-    }, 5000);
+    });
     expect((await resend(delivery!.id)).json()).toEqual({ webhook_delivery: delivery });
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(held).toHaveLength(1);
     held[0]!();
-    await eventually(() => (held.length === 2 ? true : null), 5000);
+    await eventually(() => (held.length === 2 ? true : null));
     held[1]!();
     expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
   });
@@ -241,7 +241,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     const test = await webhooks.test(id);
     await webhooks.settled(id, 2);
     expect((await resend(test)).status).toBe(202);
-    await eventually(() => (receiver.received.length === 3 ? true : null), 5000);
+    await eventually(() => (receiver.received.length === 3 ? true : null));
   });
 
   it('404: unknown, of another merchant, and of a deleted endpoint', async () => {

@@ -14,7 +14,8 @@ import { UpdateWebhookEndpoint } from '../../src/webhooks/application/update-web
 import { EndpointsView } from '../../src/webhooks/views/endpoints.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
-import { eventually, WebhookWorker } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
+import { WebhookWorker } from '../support/webhook-worker.js';
 
 /** Four failures disable; each delivery makes three attempts at once and one in ten minutes. */
 const settings = {
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const start = () => WebhookWorker.start({ databaseUrl, masterKey, settings: { ...settings, ...log } });
   workers = await Promise.all([start(), start()]);
   worker = workers[0]!;
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(workers.map((each) => each.close()));
   await dropTestDatabase(databaseUrl);
@@ -52,13 +53,14 @@ const caller = () => worker.caller(merchantId);
 const register = () => worker.register(merchantId, receiver.url);
 const query = (sql: string, id: string) => worker.get(Database).query(sql, [id]);
 
-/** The endpoint as merchants see it, once that is as it is expected. */
+/** The endpoint as merchants see it, once that is as it is expected, and the deliveries saga has come as far. */
 function shown(id: string, expected: { status?: string; failure_count?: number }) {
   return eventually(async () => {
     const found = await worker.get(EndpointsView).find(merchantId, id);
     const { status = found?.status, failure_count = found?.failure_count } = expected;
-    return found?.status === status && found?.failure_count === failure_count ? found : null;
-  }, 10_000);
+    const settled = found?.status === (await worker.status(id));
+    return settled && found?.status === status && found?.failure_count === failure_count ? found : null;
+  });
 }
 
 const disablings = (id: string) =>
@@ -107,7 +109,7 @@ describe('an endpoint that keeps failing', () => {
     const line = await eventually(async () => {
       const lines = (await readFile(join(folder, 'log'), 'utf8')).split('\n');
       return lines.find((each) => each.includes(id) && each.includes('endpoint disabled')) ?? null;
-    }, 5000);
+    });
     const fields = JSON.parse(line) as Record<string, unknown>;
     expect(fields).toMatchObject({
       level: 'warn',
@@ -192,7 +194,7 @@ it.each([
   receiver.behavior = (response) => (answer = () => response.writeHead(410).end());
   const { id } = await register();
   await worker.publish(merchantId);
-  await eventually(() => receiver.received[0] ?? null, 10_000);
+  await eventually(() => receiver.received[0] ?? null);
   for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
   answer();
   expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);

@@ -25,7 +25,7 @@ let merchant: SignedClient;
 
 beforeAll(async () => {
   app = await startTestApp();
-}, 60_000);
+});
 afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();

@@ -20,7 +20,7 @@ let id: string;
 
 beforeAll(async () => {
   app = await startTestApp();
-}, 60_000);
+});
 afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();

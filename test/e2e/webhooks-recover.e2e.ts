@@ -4,7 +4,7 @@ import type { TestApp } from '../support/app.js';
 import { onWebhookStage, type MerchantWebhooks } from '../support/merchant-webhooks.js';
 import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
-import { eventually } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
 
 let app: TestApp;
 let receiver: TestReceiver;
@@ -26,7 +26,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     await webhooks.settled(id, 1);
     await webhooks.change(id, { status: 'disabled' });
     await webhooks.publish(3);
-    await eventually(async () => ((await webhooks.settled(id, 4)).length === 4 ? true : null), 5000);
+    await eventually(async () => ((await webhooks.settled(id, 4)).length === 4 ? true : null));
     await webhooks.change(id, { status: 'enabled' });
     const since = agoMs(60_000);
     const key = randomUUID();
@@ -37,7 +37,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
       ...{ id: webhook_recovery['id'], webhook_endpoint_id: id, since },
       requested_at: webhook_recovery['requested_at'],
     });
-    await eventually(() => (receiver.received.length === 5 ? true : null), 10_000);
+    await eventually(() => (receiver.received.length === 5 ? true : null));
     const settled = await webhooks.settled(id, 4);
     expect(settled.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
     expect(settled.map(({ attempt_count }) => attempt_count).sort()).toEqual([1, 1, 1, 2]);
@@ -54,7 +54,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     await eventually(async () => {
       const open = await app.database.query('select from webhooks.recoveries where finished_at is null');
       return open.length === 0 ? true : null;
-    }, 5000);
+    });
     expect(await webhooks.settled(id, 1)).toEqual([old]);
   });
 

@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.js';
 import { onWebhookStage } from '../support/merchant-webhooks.js';
 import type { Received, TestReceiver } from '../support/receiver.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
-import { eventually } from '../support/webhook-worker.js';
+import { eventually } from '../support/eventually.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 
@@ -40,7 +40,7 @@ async function rotated(id: string, body?: object): Promise<string> {
 async function delivery(id: string): Promise<Received> {
   const before = receiver.received.length;
   expect((await merchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(202);
-  return eventually(() => receiver.received[before] ?? null, 5000);
+  return eventually(() => receiver.received[before] ?? null);
 }
 
 const entries = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
@@ -90,7 +90,6 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
   it('signs with the fresh secret alone once the overlap has ended', async () => {
     const { id, signing_secret: former } = await registered();
     const fresh = await rotated(id, { overlap_seconds: 1 });
-    expect(verifies(former, await delivery(id))).toBe(true);
     await sleep(1000);
     const sent = await delivery(id);
     expect(entries(sent)).toHaveLength(1);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
-import { freePort, until } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../src/platform/sandbox/processes.js';
 import { RequestTestDelivery } from '../../src/webhooks/application/request-test-delivery.js';
 import { RotateSigningSecret } from '../../src/webhooks/application/rotate-signing-secret.js';
+import { eventually } from '../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import {
@@ -147,7 +148,7 @@ describe('deliveries of the service', () => {
       body: Buffer.from(body),
       now: Math.floor(Date.now() / 1000),
     }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await worker.close();
     await receiver.stop();
@@ -215,7 +216,7 @@ describe('while one secret replaces another', () => {
     const other = await worker.register(stranger, url);
     const receiver = startPythonReceiver(signing_secret, port);
     try {
-      await until(() => fetch(url).then(Boolean, () => false), 15_000);
+      await eventually(() => fetch(url).then(Boolean, () => false));
       await worker.publish(merchantId, 3, METADATA[1]);
       await worker.execute(new RequestTestDelivery(worker.caller(stranger), other.id));
       const [row] = await worker.settled(id, 3);

@@ -17,7 +17,7 @@ suite('pages of the service in a browser', () => {
 
   beforeAll(async () => {
     [app, browser] = await Promise.all([startTestApp(), TestBrowser.start(chromium!)]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([app?.close(), browser?.close()]);
   });

@@ -27,7 +27,7 @@ suite('the onboarding widget in a browser', () => {
 
   beforeAll(async () => {
     [app, browser] = await Promise.all([startTestApp(), TestBrowser.start(chromium!)]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([app?.close(), browser?.close()]);
   });

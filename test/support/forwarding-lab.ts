@@ -12,7 +12,7 @@ import { ItemsBitmap } from '../../src/tracking/application/forwarding/items-bit
 import { Partitions } from '../../src/tracking/application/partitions.js';
 import type { Analytics } from '../../src/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
-import { eventually } from './webhook-worker.js';
+import { eventually } from './eventually.js';
 
 /** Times of the forwarder that suit tests. */
 export const SHORT_TIMES: ForwardingTimes = {
@@ -130,8 +130,8 @@ export class ForwardingLab {
   }
 
   /** Resolves once nothing waits to be forwarded. */
-  async drained(withinMs = 15_000): Promise<void> {
-    await eventually(async () => ((await this.waiting()) === 0 ? true : null), withinMs);
+  async drained(): Promise<void> {
+    await eventually(async () => ((await this.waiting()) === 0 ? true : null));
   }
 
   async waiting(): Promise<number> {

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestApp } from './app.js';
 import { specFolder } from './run-folder.js';
-import { eventually } from './webhook-worker.js';
+import { eventually } from './eventually.js';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/webhooks-listen.mjs', import.meta.url));
-const PATIENCE_MS = 20_000;
 
 /** One line of `--json`. */
 export interface PrintedDelivery {
@@ -56,7 +55,7 @@ export class Listener {
       if (this.child.exitCode !== null) throw new Error(this.said);
       if (!this.said.includes('Waiting for deliveries')) return null;
       return /http:\/\/127\.0\.0\.1:\d+\/(?=,? ?.*$)/m.exec(this.said.split('Receiver')[1]!)![0];
-    }, PATIENCE_MS);
+    });
   }
 
   /** What `--json` has printed, once there are `count`. */
@@ -64,11 +63,11 @@ export class Listener {
     return eventually(() => {
       const lines = this.output.split('\n').slice(0, -1);
       return lines.length < count ? null : lines.map((line) => JSON.parse(line) as PrintedDelivery);
-    }, PATIENCE_MS);
+    });
   }
 
   says(text: string): Promise<true> {
-    return eventually(() => (this.said.includes(text) ? true : null), PATIENCE_MS);
+    return eventually(() => (this.said.includes(text) ? true : null));
   }
 
   /** Sends the signal and waits for the end. */

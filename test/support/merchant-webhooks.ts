@@ -5,7 +5,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { startTestApp, type TestApp } from './app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from './signed-client.js';
-import { eventually } from './webhook-worker.js';
+import { eventually } from './eventually.js';
 
 /** A delivery as the API shows it. */
 export interface Delivery {
@@ -38,7 +38,7 @@ export function onWebhookStage(set: (stage: WebhookStage) => void): void {
   let receiver: TestReceiver;
   beforeAll(async () => {
     app = await startTestApp();
-  }, 60_000);
+  });
   afterAll(() => app.close());
   beforeEach(async () => {
     const merchant = await app.newMerchant();
@@ -107,7 +107,7 @@ export class MerchantWebhooks {
     return eventually(async () => {
       const { webhook_deliveries: found } = await this.list(endpointId, '?page_size=1000');
       return found.length === count && found.every(({ status }) => status !== 'pending') ? found : null;
-    }, 15_000);
+    });
   }
 
   /** Whether what a receiver got is signed with the endpoint's secret. */

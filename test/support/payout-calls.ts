@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { until } from '../../src/platform/sandbox/processes.js';
+import { eventually } from './eventually.js';
 import type { Answer, SignedClient } from './signed-client.js';
 
 export const REPORT = '/merchants/v1/payouts/report';
@@ -65,6 +65,6 @@ export async function getPayout(merchant: SignedClient, id: string): Promise<Pay
 
 /** Waits until the payout is no longer pending. */
 export async function settledPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
-  await until(async () => (await getPayout(merchant, id)).status !== 'pending', 15_000);
+  await eventually(async () => (await getPayout(merchant, id)).status !== 'pending');
   return getPayout(merchant, id);
 }

@@ -11,11 +11,11 @@ import { toMinorUnits } from '../../src/kernel/money.js';
 import { PayeeCache } from '../../src/payouts/application/payee-cache.js';
 import { ReportPayout, ReportPayoutHandler } from '../../src/payouts/application/report-payout.js';
 import { readConfig } from '../../src/platform/config/config.js';
-import { until } from '../../src/platform/sandbox/processes.js';
 import { startService, type Service } from '../../src/service.js';
 import { ActivateUser } from '../../src/users/contract.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { CHAIN_ID, TestChain } from './chain.js';
+import { eventually } from './eventually.js';
 import { plainTicket } from './people.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 import { TestNode } from './test-node.js';
@@ -120,8 +120,8 @@ export class PayoutLab {
   }
 
   /** Waits until the payout has its outcome, and tells it. */
-  async settled(payoutId: string, withinMs = 15_000): Promise<string> {
-    await until(async () => (await this.outcome(payoutId)) !== 'reported', withinMs);
+  async settled(payoutId: string): Promise<string> {
+    await eventually(async () => (await this.outcome(payoutId)) !== 'reported');
     return this.outcome(payoutId);
   }
 
@@ -134,8 +134,9 @@ export class PayoutLab {
     return row?.last_finding ?? null;
   }
 
-  async found(payoutId: string, finding: string): Promise<boolean> {
-    return until(async () => (await this.finding(payoutId)) === finding, 10_000);
+  /** Waits until the last look said so. */
+  async found(payoutId: string, finding: string): Promise<void> {
+    await eventually(async () => (await this.finding(payoutId)) === finding);
   }
 
   /** Sends a transfer without waiting for a block. Answers its hash. */

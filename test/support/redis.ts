@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createConnection } from 'node:net';
 import { freePort, startDaemon, stopProcess, until } from '../../src/platform/sandbox/processes.js';
+import { PATIENCE_MS } from './eventually.js';
 import { specFolder } from './run-folder.js';
 import { systemProgram } from './system-program.js';
 
@@ -34,7 +35,7 @@ export async function startRedis(): Promise<TestRedis | null> {
     logFile: join(dir, 'redis.log'),
     env: { PATH: process.env['PATH'] },
   });
-  const ready = await until(() => daemon.exited() !== null || pongs(port), 15_000);
+  const ready = await until(() => daemon.exited() !== null || pongs(port), PATIENCE_MS);
   if (!ready || daemon.exited() !== null) throw new Error(`redis-server did not start: see ${dir}/redis.log`);
   return {
     url: `redis://127.0.0.1:${port}`,

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/platform/sandbox/processes.js';
+import { PATIENCE_MS } from './eventually.js';
 
 /** The folder of this Jest run; whatever works in there is killed and deleted when the run ends. */
 export function runFolder(): string {
@@ -30,7 +31,7 @@ export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promi
       throw error;
     }
   }
-  await until(() => existsSync(done) || existsSync(failed), 60_000);
+  await until(() => existsSync(done) || existsSync(failed), PATIENCE_MS);
   if (existsSync(failed)) throw new Error(`${name} could not be made: ${readFileSync(failed, 'utf8')}`);
   return JSON.parse(readFileSync(done, 'utf8')) as T;
 }

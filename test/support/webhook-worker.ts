@@ -19,6 +19,7 @@ import type { Caller } from '../../src/webhooks/application/caller.js';
 import { Sweeper } from '../../src/webhooks/application/delivering/sweeper.js';
 import { RegisterWebhookEndpoint } from '../../src/webhooks/application/register-webhook-endpoint.js';
 import { WebhooksModule } from '../../src/webhooks/webhooks.module.js';
+import { eventually } from './eventually.js';
 
 /** One delivery as it stands in the table. */
 export interface DeliveryRow {
@@ -54,7 +55,7 @@ export class WebhookWorker {
     const config = readConfig({
       ...{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'silent', METRICS_PORT: '0' },
       MASTER_KEY: masterKey ?? randomBytes(32).toString('hex'),
-      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '500' },
+      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '2000' },
       ...settings,
     });
     const platform = [
@@ -116,11 +117,11 @@ export class WebhookWorker {
   }
 
   /** The endpoint's deliveries once there are `count` and none is pending. */
-  settled(endpointId: string, count = 1, withinMs = 15_000): Promise<DeliveryRow[]> {
+  settled(endpointId: string, count = 1): Promise<DeliveryRow[]> {
     return eventually(async () => {
       const found = await this.deliveries(endpointId);
       return found.length === count && found.every((row) => row.state !== 'pending') ? found : null;
-    }, withinMs);
+    });
   }
 
   async status(endpointId: string): Promise<string | undefined> {
@@ -133,16 +134,5 @@ export class WebhookWorker {
 
   async close(): Promise<void> {
     await this.app.close();
-  }
-}
-
-/** What `look` finds once it finds something. */
-export async function eventually<T>(look: () => Promise<T | null> | T | null, withinMs: number): Promise<T> {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`nothing within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { until } from '../../platform/sandbox/processes.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
 
 describe('the subscription runner', () => {
@@ -68,7 +68,7 @@ describe('the subscription runner', () => {
     expect(await progress.reached(lab.name, first)).toBe(true);
     expect(await progress.reached(lab.name, await lab.write(3, WANTED, 1))).toBe(true);
     await loseAllButTheFirst(first);
-    await until(async () => (await lab.applied()).length === 4, 10_000);
+    await eventually(async () => (await lab.applied()).length === 4);
     expect(await lab.applied()).toEqual(upTo(4));
   });
 

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { JsonRpcProvider, Wallet } from 'ethers';
+import { eventually } from '../../../test/support/eventually.js';
 import { specFolder } from '../../../test/support/run-folder.js';
 import { rpc, startChain, type RunningChain } from './chain.js';
-import { isAlive, until } from './processes.js';
+import { isAlive } from './processes.js';
 import { deployUsdc, fundedPrivateKey, usdcAddress } from './usdc.js';
 
 const CHAIN_ID = 31337;
@@ -78,7 +79,7 @@ describe('the dev chain', () => {
     expect(await first.save()).toBe(true);
     expect(await first.save()).toBe(false);
     process.kill(first.pid, 'SIGKILL');
-    await until(() => !isAlive(first.pid), 5000);
+    await eventually(() => !isAlive(first.pid));
 
     const second = await start(dir);
     expect(second.origin).toBe('restored');

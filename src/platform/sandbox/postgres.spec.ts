@@ -3,12 +3,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
+import { eventually } from '../../../test/support/eventually.js';
 import { specFolder } from '../../../test/support/run-folder.js';
 import { postgresHome } from './binaries.js';
 import type { PostgresOptions } from './postgres-options.js';
 import { placePostgres } from './postgres-place.js';
 import { ensureDatabase, startPostgres, type RunningPostgres } from './postgres.js';
-import { isAlive, until } from './processes.js';
+import { isAlive } from './processes.js';
 import { serverUser } from './server-user.js';
 
 const running: RunningPostgres[] = [];
@@ -42,7 +43,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 
 async function killHard(server: RunningPostgres): Promise<void> {
   process.kill(server.pid, 'SIGKILL');
-  await until(() => !isAlive(server.pid), 5000);
+  await eventually(() => !isAlive(server.pid));
 }
 
 describe('the embedded PostgreSQL', () => {

@@ -4,11 +4,12 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
+import { eventually } from '../../../test/support/eventually.js';
 import { specFolder } from '../../../test/support/run-folder.js';
 import { readConfig } from '../config/config.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { prepareSandbox, type Sandbox } from './prepare.js';
-import { freePort, isAlive, until } from './processes.js';
+import { freePort, isAlive } from './processes.js';
 import { serverUser } from './server-user.js';
 
 const sandboxes: Sandbox[] = [];
@@ -74,7 +75,7 @@ describe('prepareSandbox', () => {
         return false;
       }
     };
-    expect(await until(answering, 15_000)).toBe(true);
+    await eventually(answering);
   });
 
   test.each([

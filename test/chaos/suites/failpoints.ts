@@ -45,7 +45,7 @@ export const failpoints: Suite = async (options) => {
               ? { replace: () => Promise.resolve(other), atOnce: 1 }
               : { replace: () => shared.service('service'), atOnce: RETRIES };
           const service = await dieAndRetry({ point, operation, userId, doomed, ...how }, shared, options);
-          await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
+          await eventually('the read models agree with the events', () => viewsAgree(shared.pool));
           if (service !== other) await service.child.stop();
         }
       }
@@ -81,11 +81,7 @@ async function dieAndRetry(
   const before = await count();
   const connection = await RawConnection.open(portOf(doomed));
   const first = await connection.exchange(keyed(merchant, operation.path, body, key));
-  await eventually(
-    `${where}: the process died`,
-    () => Promise.resolve(doomed.child.exited() !== null),
-    10_000,
-  );
+  await eventually(`${where}: the process died`, () => Promise.resolve(doomed.child.exited() !== null));
   verdict.equal(doomed.child.exited(), 'signal SIGKILL', `${where}: its end`);
   if (point !== 'answer.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
 

@@ -39,7 +39,7 @@ export const repeats: Suite = async (options) => {
       const operation = ROUNDS[(round - 1) % ROUNDS.length]!;
       await playRound(round, operation, senders, [first, second], shared, options);
     }
-    await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
+    await eventually('the read models agree with the events', () => viewsAgree(shared.pool));
     await checkEvents(shared.pool, options.verdict);
     await checkViews(shared.pool, options.verdict);
   } finally {

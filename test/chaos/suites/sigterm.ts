@@ -39,7 +39,7 @@ export const sigterm: Suite = async (options) => {
       await terminateUnderLoad(round, service, userId, shared, options);
     }
     const last = await shared.service('service');
-    await eventually('the read models agree with the events', () => viewsAgree(shared.pool), 30_000);
+    await eventually('the read models agree with the events', () => viewsAgree(shared.pool));
     await last.child.stop();
     await checkEvents(shared.pool, options.verdict);
     await checkViews(shared.pool, options.verdict);

@@ -5,6 +5,7 @@ import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/merchants/contract.js';
 import { MonthFilters } from '../../../src/tracking/application/processing/month-filters.js';
 import type { Side } from '../crash-road.js';
+import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { SignedClient, type Credentials } from '../signed-client.js';
 import type { SentBatch, StoredBatch, StoredEvent } from './event-books.js';
@@ -12,7 +13,6 @@ import { MortalService } from './mortal-service.js';
 
 const EVENTS = '/merchants/v1/events';
 /** How long a patient client tries. */
-const PATIENCE_MS = 15_000;
 /** First half of the advisory locks of merchants, as the processor takes them. */
 const MERCHANT_LOCKS = 7331;
 const CORPSES_MS = 15_000;
@@ -116,7 +116,11 @@ export class EventStage {
   }
 
   /** Resolves when all of the merchants' batches have come to `states`. */
-  async settle(merchants: readonly string[], states: readonly string[], withinMs = 20_000): Promise<void> {
+  async settle(
+    merchants: readonly string[],
+    states: readonly string[],
+    withinMs = PATIENCE_MS,
+  ): Promise<void> {
     await this.letGo();
     const until = performance.now() + withinMs;
     for (;;) {

@@ -11,10 +11,10 @@ import { MonthFilters } from '../../../src/tracking/application/processing/month
 import { Processing } from '../../../src/tracking/application/processing/processing.js';
 import { ProcessingObserver } from '../../../src/tracking/application/processing/processing-observer.js';
 import { batchOf, type SentItem } from '../event-batches.js';
+import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
 const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
-const PATIENCE_MS = 20_000;
 
 /** A worker that makes events of accepted batches, as one process has it. */
 export interface TestWorker {

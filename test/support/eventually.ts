@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * How long a test waits for what must come. A test that passes never waits so long: the time is for a machine that has
+ * other work on all of its cores. Less than Jest's own timeout, so that the failure names the line that waited.
+ */
+export const PATIENCE_MS = 60_000;
+
+type Nothing = null | undefined | false;
+
+/** What `look` finds once it finds something: anything but null, undefined and false. */
+export async function eventually<T>(
+  look: () => Promise<T | Nothing> | T | Nothing,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null && found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`nothing within ${patienceMs} ms`);
+    await sleep(10);
+  }
+}
