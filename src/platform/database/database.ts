@@ -2,20 +2,17 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { MIGRATIONS } from '../../migrations.js';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from './lost-connections.js';
 import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
+import { migrate } from './migrate.js';
 
 /** After this long without a word the system asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
-const MIGRATION_LOCK = 7_331_001;
-
 /**
- * The one PostgreSQL database and the one pool of connections to it. TypeORM owns the pool and the migrations;
+ * The one PostgreSQL database and the one pool of connections to it. TypeORM owns the pool;
  * hot paths send their SQL through {@link Database.query} and {@link Database.transaction}.
  */
 @Injectable()
@@ -35,14 +32,12 @@ export class Database implements OnApplicationShutdown {
     /** How long {@link query} waits for its answer; as long as it takes when not set. */
     readonly patienceMs?: number;
   }): Promise<Database> {
+    if (options.migrate !== false) await migrate(options.url);
     const dataSource = new DataSource({
       type: 'postgres',
       url: options.url,
       applicationName: 'disburse',
       poolSize: options.poolSize,
-      migrations: [...MIGRATIONS],
-      migrationsTableName: 'disburse_migrations',
-      migrationsTransactionMode: 'each',
       // Plans made while a table was empty stay bad for as long as the connection lives (measured 2.8 times slower).
       extra: {
         options: '-c plan_cache_mode=force_custom_plan',
@@ -56,9 +51,7 @@ export class Database implements OnApplicationShutdown {
     await dataSource.initialize();
     const pool = (dataSource.driver as PostgresDriver).master as Pool;
     outliveConnections(pool);
-    const database = new Database(dataSource, pool, options.patienceMs ?? null);
-    if (options.migrate !== false) await database.migrate();
-    return database;
+    return new Database(dataSource, pool, options.patienceMs ?? null);
   }
 
   /** Rows of one statement. In the service one without an answer in time rejects, as if the database were away. */
@@ -134,17 +127,6 @@ export class Database implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.close();
-  }
-
-  private async migrate(): Promise<void> {
-    const client = await this.pool.connect();
-    try {
-      await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-      await this.dataSource.runMigrations();
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-      client.release();
-    }
   }
 }
 

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { MIGRATIONS } from '../../migrations.js';
+import { createIndexConcurrently, migrate } from './migrate.js';
+
+/** What the test calls an outage: the migration may hold readers up for a second. */
+const OUTAGE_MS = 8000;
+
+class Spec2764000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table users.wallets add column spec text');
+  }
+  async down(): Promise<void> {}
+}
+
+class Spec2764000000001 implements MigrationInterface {
+  readonly transaction = false;
+  async up(runner: QueryRunner): Promise<void> {
+    // What two processes that boot at once would both be doing.
+    await runner.query('select pg_sleep(0.5)');
+    await createIndexConcurrently(runner, {
+      schema: 'users',
+      index: 'wallets_spec',
+      on: 'wallets (address)',
+    });
+  }
+  async down(): Promise<void> {}
+}
+
+describe('migrations', () => {
+  let db: TestDatabase;
+  let other: pg.Client;
+  let reader: pg.Client;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    other = new pg.Client({ connectionString: db.url });
+    reader = new pg.Client({ connectionString: db.url, statement_timeout: OUTAGE_MS });
+    await Promise.all([other.connect(), reader.connect()]);
+  });
+  afterAll(async () => {
+    await Promise.all([other.end(), reader.end()]);
+    await db.drop();
+  });
+
+  it('give way to readers of a table that somebody else keeps, and go through once it is free', async () => {
+    await other.query('begin; lock table users.wallets in access share mode');
+    let done = false;
+    const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000000]).then(() => (done = true));
+    await waitsForTable();
+    await reader.query('select count(*) from users.wallets');
+    expect(done).toBe(false);
+    await other.query('commit');
+    await migrating;
+    await reader.query('select spec from users.wallets');
+  });
+
+  it('make an index concurrently while another process waits for its turn, also over the rest of a failed try', async () => {
+    await db.pool.query('create index wallets_spec on users.wallets (user_id)');
+    await db.pool.query(
+      `update pg_index set indisvalid = false where indexrelid = 'users.wallets_spec'::regclass`,
+    );
+    const all = [...MIGRATIONS, Spec2764000000000, Spec2764000000001];
+    await Promise.all([migrate(db.url, all), migrate(db.url, all)]);
+    const { rows } = await db.pool.query(
+      `select pg_get_indexdef(indexrelid) as definition, indisvalid as valid from pg_index
+       where indexrelid = 'users.wallets_spec'::regclass`,
+    );
+    expect(rows).toEqual([
+      { definition: 'CREATE INDEX wallets_spec ON users.wallets USING btree (address)', valid: true },
+    ]);
+  });
+
+  async function waitsForTable(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await db.pool.query(
+        `select from pg_locks where relation = 'users.wallets'::regclass and not granted`,
+      );
+      if (rowCount! > 0) return;
+      await sleep(5);
+    }
+  }
+});

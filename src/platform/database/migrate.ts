@@ -1,0 +1,91 @@
+import { Logger } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { MIGRATIONS } from '../../migrations.js';
+import { outliveConnections } from './lost-connections.js';
+
+/** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
+const MIGRATION_LOCK = 7_331_001;
+/** How long a migration waits for a lock, and everybody who comes after it with it. */
+const LOCK_TIMEOUT_MS = 1000;
+/** Between tries, so that those who had to wait get their turn. */
+const PAUSE_MS = 2000;
+const POLL_MS = 100;
+/** How long a boot tries before it fails. */
+const PATIENCE_MS = 600_000;
+
+/**
+ * Brings the schema up to date: each migration in a transaction of its own, one process at a time. One that finds a
+ * table in use gives way and tries again (ADR 100).
+ */
+export async function migrate(
+  url: string,
+  migrations: readonly (new () => MigrationInterface)[] = MIGRATIONS,
+): Promise<void> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    applicationName: 'disburse migrations',
+    poolSize: 2,
+    migrations: [...migrations],
+    migrationsTableName: 'disburse_migrations',
+    migrationsTransactionMode: 'each',
+    extra: { options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`, connectionTimeoutMillis: 5000 },
+    // In place of TypeORM's own, which write to the console.
+    logger: 'debug',
+    poolErrorHandler: () => undefined,
+  });
+  await dataSource.initialize();
+  const pool = (dataSource.driver as PostgresDriver).master as Pool;
+  outliveConnections(pool);
+  const client = await pool.connect();
+  try {
+    // Asked for again and again: a session that waits in a statement would hold up `create index concurrently`.
+    const until = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const lock = 'select pg_try_advisory_lock($1) as mine';
+      if ((await client.query<{ mine: boolean }>(lock, [MIGRATION_LOCK])).rows[0]!.mine) break;
+      if (Date.now() > until) throw new Error('another process has been migrating the database for too long');
+      await sleep(POLL_MS);
+    }
+    await persevere(dataSource, until);
+  } finally {
+    // Its connection ends, and the lock with it.
+    client.release(true);
+    await dataSource.destroy();
+  }
+}
+
+async function persevere(dataSource: DataSource, until: number): Promise<void> {
+  for (;;) {
+    try {
+      await dataSource.runMigrations();
+      return;
+    } catch (error) {
+      const busy = error instanceof Error && 'code' in error && error.code === '55P03';
+      if (!busy || Date.now() > until) throw error;
+      new Logger('Migrations').warn({ msg: 'a migration waits for a table that is in use' });
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Makes an index on a table that exists, without holding up its writers. For a migration of its own, with
+ * `readonly transaction = false`. `index` is its bare name, `on` what follows `on` in `create index`. It may run
+ * again: what a try that died left behind goes first. It waits for old transactions, and nobody waits for it.
+ */
+export async function createIndexConcurrently(
+  runner: QueryRunner,
+  { schema, index, on, unique = false }: { schema: string; index: string; on: string; unique?: boolean },
+): Promise<void> {
+  await runner.query('set lock_timeout = 0');
+  try {
+    await runner.query(`drop index concurrently if exists ${schema}.${index}`);
+    await runner.query(`create ${unique ? 'unique ' : ''}index concurrently ${index} on ${schema}.${on}`);
+  } finally {
+    await runner.query('reset lock_timeout');
+  }
+}
