@@ -26,7 +26,15 @@ const REFRESH_MS = 5000;
     {
       provide: KeyRing,
       inject: [Database, CONFIG],
-      useFactory: (database: Database, config: Config) => KeyRing.open(database, masterKeysOf(config)),
+      useFactory: async (database: Database, config: Config) => {
+        try {
+          return await KeyRing.open(database, masterKeysOf(config));
+        } catch (error) {
+          // Nest closes nothing when it does not come up, and a program would wait for the idle connections.
+          await database.close();
+          throw error;
+        }
+      },
     },
     { provide: Sealer, inject: [KeyRing], useFactory: (ring: KeyRing) => ring.sealer },
     {
