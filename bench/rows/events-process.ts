@@ -118,6 +118,7 @@ async function serviceTarget(
       name: database,
       env: {
         MODE: 'production',
+        REQUIRE_HTTPS: 'false',
         ROLES: 'api,worker',
         MASTER_KEY: randomBytes(32).toString('hex'),
         PUBLIC_URL: 'https://api.example.com',

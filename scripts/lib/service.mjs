@@ -22,7 +22,8 @@ export async function startService(signalled) {
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'main.js')], {
     cwd: ROOT,
-    env: { ...process.env, DATA_DIR: dataDir(), LOG_FILE: logFile },
+    // NODE_ENV of a shell does not take the mode away: this command is the sandbox.
+    env: { ...process.env, MODE: process.env.MODE || 'sandbox', DATA_DIR: dataDir(), LOG_FILE: logFile },
     stdio: ['ignore', log, log, 'ipc'],
     // A group of its own: Ctrl-C reaches this command alone, which hands it on once.
     detached: true,

@@ -10,7 +10,7 @@ import { DomainError } from '../kernel/domain-error.js';
 import { MerchantsModule } from '../merchants/merchants.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import { readConfig, SETTINGS, type Config } from '../platform/config/config.js';
-import { ConfigError } from '../platform/config/settings.js';
+import { about, ConfigError } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { readJson } from '../platform/sandbox/files.js';
 import type { SandboxSecrets } from '../platform/sandbox/secrets.js';
@@ -101,7 +101,7 @@ export function databaseConfig(env: NodeJS.ProcessEnv): Config {
 export function operatorConfig(env: NodeJS.ProcessEnv): Config {
   const config = databaseConfig(env);
   if (config.masterKey === null)
-    throw new ConfigError(`MASTER_KEY must be set. It is ${SETTINGS.masterKey.help}`);
+    throw new ConfigError(`MASTER_KEY must be set. ${about(SETTINGS.masterKey)}`);
   return config;
 }
 

@@ -35,6 +35,8 @@ const SETTINGS: TestSettings = {
   PORT: '0',
   WIDGET_PORT: '0',
   METRICS_PORT: '0',
+  // Of production: nobody ends TLS before a spec.
+  REQUIRE_HTTPS: 'false',
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_MINUTE: '1000000',
   RATE_LIMIT_PER_IP_PER_MINUTE: '1000000',

@@ -26,6 +26,19 @@ export function cidrs(text: string): string {
   return text;
 }
 
+/** Names of ranges that Fastify knows too. */
+const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** The parser of a list of proxies: addresses, ranges of any width, and the names of private ones. */
+export function proxies(text: string): string {
+  const all = text.split(',').map((each) => each.trim());
+  const isKnown = (each: string): boolean =>
+    NAMED_RANGES.includes(each) || isIP(each) !== 0 || ipaddr.isValidCIDR(each);
+  if (!all.every(isKnown))
+    throw new Error('a comma-separated list of addresses and ranges, such as 10.1.2.3,10.2.0.0/16,loopback');
+  return text;
+}
+
 function faultOf(text: string): string | null {
   const [network = '', prefix = ''] = text.split('/');
   // isIP is stricter than ipaddr.js, which would read 010.0.0.0/8 as octal.

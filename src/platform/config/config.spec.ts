@@ -38,9 +38,38 @@ describe('the configuration', () => {
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['WEBHOOK_RETRY_SCHEDULE_SECONDS', '0,,5'],
     ['REQUIRE_HTTPS', 'yes'],
-  ])('names %s when it is %s', (name, value) => {
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+  ])('names %s when it is %s, and says what it is for', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
-    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .*It is`));
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+\\. ${name}: .+\\.$`));
+  });
+
+  it('says of a list what it may hold', () => {
+    expect(() => readConfig({ ROLES: 'api,cook' })).toThrow(
+      'ROLES must be a comma-separated list of api, worker, widget, not "api,cook". ROLES: what this process does.',
+    );
+  });
+
+  it.each(['127.0.0.1', '10.0.0.0/8, ::1', 'loopback,uniquelocal', 'fd00::/8'])(
+    'trusts the proxy %s',
+    (list) => {
+      expect(readConfig({ TRUST_PROXY: list })).toMatchObject({ trustProxy: list });
+    },
+  );
+
+  it('demands HTTPS in production, unless it is told otherwise', () => {
+    expect(readConfig({})).toMatchObject({ requireHttps: false });
+    expect(readConfig(production)).toMatchObject({ requireHttps: true });
+    expect(readConfig({ ...production, REQUIRE_HTTPS: 'false' })).toMatchObject({ requireHttps: false });
+    expect(readConfig({ REQUIRE_HTTPS: 'true' })).toMatchObject({ requireHttps: true });
+  });
+
+  it('has no mode of its own where NODE_ENV is production: a container that is not told stops', () => {
+    const untold = { NODE_ENV: 'production' };
+    expect(() => readConfig(untold)).toThrow(ConfigError);
+    expect(() => readConfig(untold)).toThrow(/^MODE must be set where NODE_ENV is production\. MODE: /);
+    expect(readConfig({ ...untold, MODE: 'sandbox' })).toMatchObject({ mode: 'sandbox' });
   });
 
   it('refuses a span of failures that no window holds', () => {

@@ -1,5 +1,6 @@
-import { cidrs } from './cidrs.js';
+import { cidrs, proxies } from './cidrs.js';
 import {
+  about,
   ConfigError,
   flag,
   integer,
@@ -31,7 +32,7 @@ export const SETTINGS = {
     'MODE',
     oneOf('sandbox', 'production'),
     'sandbox',
-    'sandbox (everything from npm packages) or production.',
+    'sandbox (everything from npm packages) or production; sandbox when not set, but where NODE_ENV is production.',
   ),
   roles: setting(
     'ROLES',
@@ -236,15 +237,15 @@ export const SETTINGS = {
   ),
   trustProxy: optional(
     'TRUST_PROXY',
-    text,
-    'addresses of proxies whose X-Forwarded-* headers count, comma-separated.',
+    proxies,
+    'the addresses of the proxies whose X-Forwarded-* headers count; the others are not believed.',
   ),
-  requireHttps: setting(
-    'REQUIRE_HTTPS',
-    flag,
-    false,
-    'refuse requests that did not come over HTTPS (production: set it when a proxy ends TLS).',
-  ),
+  requireHttps: {
+    name: 'REQUIRE_HTTPS',
+    parse: flag,
+    fallback: null,
+    help: 'whether requests that did not come over HTTPS are refused; true in production when not set.',
+  } as Setting<boolean | null>,
   logLevel: setting(
     'LOG_LEVEL',
     oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
@@ -262,7 +263,7 @@ export const SETTINGS = {
 type Read<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 /** The whole configuration, read once at boot. */
-export type Config = Read<typeof SETTINGS>;
+export type Config = Omit<Read<typeof SETTINGS>, 'requireHttps'> & { readonly requireHttps: boolean };
 
 /** Nest injection token of the {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
@@ -272,10 +273,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const entries = Object.entries(SETTINGS).map(
     ([key, each]) => [key, readSetting<unknown>(each, env)] as const,
   );
-  const config = Object.fromEntries(entries) as unknown as Config;
+  const read = Object.fromEntries(entries) as unknown as Read<typeof SETTINGS>;
+  requireMode(env);
+  const config = { ...read, requireHttps: read.requireHttps ?? read.mode === 'production' };
   requireSense(config);
   if (config.mode === 'production') requireInProduction(config);
   return config;
+}
+
+/** The image sets NODE_ENV: a container that should be production must not become a sandbox by an oversight. */
+function requireMode(env: NodeJS.ProcessEnv): void {
+  const given = env[SETTINGS.mode.name] ?? '';
+  if (given.trim() === '' && env['NODE_ENV'] === 'production')
+    throw new ConfigError(`MODE must be set where NODE_ENV is production. ${about(SETTINGS.mode)}`);
 }
 
 /** Failures further apart than the window never count together: nothing would ever be disabled. */
@@ -294,7 +304,7 @@ function requireInProduction(config: Config): void {
   const needed = ['databaseUrl', 'masterKey', 'chainRpcUrl', 'usdcAddress', 'publicUrl'] as const;
   for (const key of needed) {
     if (config[key] === null) {
-      throw new ConfigError(`${SETTINGS[key].name} must be set in production. It is ${SETTINGS[key].help}`);
+      throw new ConfigError(`${SETTINGS[key].name} must be set in production. ${about(SETTINGS[key])}`);
     }
   }
   // The key travels in the body.

@@ -34,9 +34,9 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<
 
 export function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
   return (text) => {
-    const values = text.split(',').map((part) => oneOf(...allowed)(part.trim()));
-    if (values.length === 0) throw new Error(`a comma-separated list of ${allowed.join(', ')}`);
-    return [...new Set(values)];
+    const values = text.split(',').map((part) => allowed.find((value) => value === part.trim()));
+    if (values.includes(undefined)) throw new Error(`a comma-separated list of ${allowed.join(', ')}`);
+    return [...new Set(values as T[])];
   };
 }
 
@@ -73,6 +73,11 @@ export function pattern(form: RegExp, description: string): Parser<string> {
   };
 }
 
+/** What a setting is for, as the end of a sentence about it. */
+export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
+  return `${name}: ${help}`;
+}
+
 /** The setting's value from the environment; an empty text counts as not set. */
 export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   const given = env[setting.name];
@@ -81,8 +86,6 @@ export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
     return setting.parse(given.trim());
   } catch (error) {
     const shown = setting.secret ? '' : `, not "${given}"`;
-    throw new ConfigError(
-      `${setting.name} must be ${(error as Error).message}${shown}. It is ${setting.help}`,
-    );
+    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${shown}. ${about(setting)}`);
   }
 }

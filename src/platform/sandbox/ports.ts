@@ -1,4 +1,5 @@
 import { SETTINGS, type Config } from '../config/config.js';
+import { about } from '../config/settings.js';
 import { freePort, isFree } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
 
@@ -13,10 +14,10 @@ export async function preparePorts(config: Config): Promise<Ports> {
     const port = config[key];
     if (port === 0) return freePort();
     if (await isFree(port, config.host)) return port;
-    const { name, help, fallback } = SETTINGS[key];
-    if (key === 'metricsPort' && port === fallback) return freePort();
+    const setting = SETTINGS[key];
+    if (key === 'metricsPort' && port === setting.fallback) return freePort();
     throw new SandboxError(
-      `Port ${port} is taken by another program: stop that one, or set ${name} to another port (0 for any free one). It is ${help}`,
+      `Port ${port} is taken by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,
     );
   };
   return {
