@@ -5,6 +5,7 @@ import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
 import { drainHttp } from './platform/http/drain.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
+import { httpsNotices, noticeProxies } from './platform/http/https.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log, NestLog } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/telemetry/metrics-server.js';
@@ -27,7 +28,10 @@ export async function startService(config: Config): Promise<Service> {
     bufferLogs: true,
     abortOnError: false,
   });
-  app.useLogger(new NestLog(app.get(Log)));
+  const log = app.get(Log);
+  app.useLogger(new NestLog(log));
+  for (const sentence of httpsNotices(config)) log.write('warn', sentence);
+  noticeProxies(adapter.getHttpServer(), config, log);
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();
     await drainHttp(adapter, config.shutdownGraceMs);

@@ -29,6 +29,7 @@ import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
+import { WidgetGate } from './http/widget/gate.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
@@ -69,6 +70,7 @@ export class OnboardingModule implements OnModuleInit {
         AdvanceOnboardingHandler,
         StepsWorker,
         WidgetSessions,
+        WidgetGate,
         WidgetSteps,
         WidgetServer,
         ...providers,

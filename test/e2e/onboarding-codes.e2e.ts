@@ -4,9 +4,10 @@ import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
+import { RegisterMerchant } from '../../src/merchants/contract.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
-const MERCHANT = newId();
+let merchantId: string;
 const MASTER_KEY = '22'.repeat(32);
 const CODES_A_DAY = 10;
 const GUESSES_A_DAY = 30;
@@ -39,8 +40,9 @@ describe('one-time codes over two processes', () => {
   beforeAll(async () => {
     const override: NonNullable<Parameters<typeof startPeople>[0]>['override'] = (builder) =>
       builder.overrideProvider(SMS_SENDER).useValue(new CountedSms());
-    const options = { masterKey: MASTER_KEY, roles: 'widget', override };
+    const options = { masterKey: MASTER_KEY, roles: 'worker,widget', override };
     processes.push(await startPeople(options));
+    ({ merchantId } = await processes[0]!.commandBus.execute(new RegisterMerchant('Shop')));
     const { url } = processes[0]!.database.dataSource.options as { readonly url?: string };
     processes.push(await startPeople({ ...options, databaseUrl: url! }));
     urls = processes.map(
@@ -54,13 +56,13 @@ describe('one-time codes over two processes', () => {
   const createUser = async (): Promise<{ userId: string; phone: string }> => {
     const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
     const { commandBus } = processes[0]!;
-    await commandBus.execute(new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {}));
-    const query = new URLSearchParams({ merchant_id: MERCHANT, user_id: userId });
+    await commandBus.execute(new CreateUser(merchantId, { phone_number: phone }, plainTicket(userId), {}));
+    const query = new URLSearchParams({ merchant_id: merchantId, user_id: userId });
     expect((await fetch(`${urls[0]}/onboarding?${query.toString()}`)).status).toBe(200);
     return { userId, phone };
   };
   const step = async (userId: string, name: string, body: object, at = 0): Promise<Answer> => {
-    const response = await fetch(`${urls[at]}/onboarding/${MERCHANT}/${userId}/${name}`, {
+    const response = await fetch(`${urls[at]}/onboarding/${merchantId}/${userId}/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),

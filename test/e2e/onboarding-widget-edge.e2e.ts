@@ -6,11 +6,12 @@ import { newId } from '../../src/kernel/ids.js';
 import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
+import { RegisterMerchant } from '../../src/merchants/contract.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
-const MERCHANT = newId();
+let merchantId: string;
 const PHONE = '+15550001111';
 const EMAIL = 'ada@example.com';
 const STEP_ROUTE = '/onboarding/:merchantId/:userId/:step';
@@ -29,14 +30,15 @@ describe('the edge of the onboarding widget', () => {
       throw new Error(`no route to ${phone} for "${code} is your code"`);
     };
     people = await startPeople({
-      roles: 'widget',
+      roles: 'worker,widget',
       env: { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') },
       override: (builder) => builder.overrideProvider(SMS_SENDER).useValue({ send }),
     });
+    ({ merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop')));
     url = urlOf(people);
     userId = newId();
     const body = { phone_number: PHONE, email: EMAIL };
-    await people.commandBus.execute(new CreateUser(MERCHANT, body, plainTicket(userId), {}));
+    await people.commandBus.execute(new CreateUser(merchantId, body, plainTicket(userId), {}));
   });
   afterAll(async () => {
     await people?.close();
@@ -46,7 +48,7 @@ describe('the edge of the onboarding widget', () => {
   const urlOf = ({ module }: People): string =>
     `http://127.0.0.1:${module.get(WidgetServer, { strict: false }).port}`;
   const post = (step: string, body: string): Promise<Response> =>
-    fetch(`${url}/onboarding/${MERCHANT}/${userId}/${step}`, {
+    fetch(`${url}/onboarding/${merchantId}/${userId}/${step}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
@@ -64,7 +66,7 @@ describe('the edge of the onboarding widget', () => {
   };
 
   it('writes one wide line a request, with nothing of the person', async () => {
-    const query = new URLSearchParams({ merchant_id: MERCHANT, user_id: userId });
+    const query = new URLSearchParams({ merchant_id: merchantId, user_id: userId });
     const page = await fetch(`${url}/onboarding?${query.toString()}`);
     const guess = JSON.stringify({ phone_number: PHONE, code: '135790' });
     const answers = [

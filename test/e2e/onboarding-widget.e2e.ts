@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { RegisterMerchant } from '../../src/merchants/contract.js';
 import { CreateUser } from '../../src/users/application/create-user.js';
 import { FindUser } from '../../src/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
-const MERCHANT = newId();
+let merchantId: string;
 const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' };
 
 interface StepAnswer {
@@ -23,6 +24,7 @@ describe('the onboarding widget', () => {
 
   beforeAll(async () => {
     people = await startPeople({ roles: 'worker,widget' });
+    ({ merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop')));
     url = `http://127.0.0.1:${people.module.get(WidgetServer, { strict: false }).port}`;
   });
   afterAll(() => people.close());
@@ -30,13 +32,13 @@ describe('the onboarding widget', () => {
   const createUser = async (): Promise<{ userId: string; phone: string }> => {
     const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
     const body = { phone_number: phone, email: 'ada"<b>@example.com' };
-    await people.commandBus.execute(new CreateUser(MERCHANT, body, plainTicket(userId), {}));
+    await people.commandBus.execute(new CreateUser(merchantId, body, plainTicket(userId), {}));
     return { userId, phone };
   };
   const page = (query: Record<string, string>): Promise<Response> =>
     fetch(`${url}/onboarding?${new URLSearchParams(query).toString()}`);
   const step = async (userId: string, name: string, body: object = {}, session = ''): Promise<StepAnswer> => {
-    const response = await fetch(`${url}/onboarding/${MERCHANT}/${userId}/${name}`, {
+    const response = await fetch(`${url}/onboarding/${merchantId}/${userId}/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
       body: JSON.stringify(body),
@@ -49,7 +51,7 @@ describe('the onboarding widget', () => {
   it('shows the page with phone number and email filled in, and nothing of theirs as markup', async () => {
     const { userId, phone } = await createUser();
     const response = await page({
-      merchant_id: MERCHANT,
+      merchant_id: merchantId,
       user_id: userId,
       callback_url: 'https://shop.example/done',
     });
@@ -65,9 +67,9 @@ describe('the onboarding widget', () => {
     const { userId } = await createUser();
     for (const query of [
       { merchant_id: randomUUID(), user_id: userId },
-      { merchant_id: MERCHANT, user_id: randomUUID() },
+      { merchant_id: merchantId, user_id: randomUUID() },
       { merchant_id: 'x', user_id: userId },
-      { merchant_id: MERCHANT, user_id: 'x' },
+      { merchant_id: merchantId, user_id: 'x' },
     ]) {
       expect((await page(query)).status).toBe(404);
     }
@@ -78,14 +80,14 @@ describe('the onboarding widget', () => {
 
   it('400: a callback_url that runs something', async () => {
     const { userId } = await createUser();
-    const query = { merchant_id: MERCHANT, user_id: userId };
+    const query = { merchant_id: merchantId, user_id: userId };
     expect((await page({ ...query, callback_url: 'javascript:alert(1)' })).status).toBe(400);
     expect((await page({ ...query, callback_url: 'myapp://done' })).status).toBe(200);
   });
 
   it('leads from the code on the phone to an active user', async () => {
     const { userId, phone } = await createUser();
-    await page({ merchant_id: MERCHANT, user_id: userId });
+    await page({ merchant_id: merchantId, user_id: userId });
     expect((await step(userId, 'code', { phone_number: '+15559999999' })).status).toBe(422);
     expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
     expect((await step(userId, 'code', { phone_number: phone })).status).toBe(409);
@@ -96,14 +98,14 @@ describe('the onboarding widget', () => {
     expect((await step(userId, 'details', DETAILS, session)).body.stage).toBe('details_confirmed');
     expect((await step(userId, 'identity', {}, session)).body.stage).toBe('kyc_submitted');
     await eventually(async () => (await step(userId, 'state', {}, session)).body.stage === 'completed');
-    expect(await people.queryBus.execute(new FindUser(MERCHANT, userId))).toMatchObject({
+    expect(await people.queryBus.execute(new FindUser(merchantId, userId))).toMatchObject({
       accountState: 'active',
     });
   });
 
   it('lets nobody on who has not entered the code: the address is not secret', async () => {
     const [{ userId, phone }, other] = [await createUser(), await createUser()];
-    for (const each of [userId, other.userId]) await page({ merchant_id: MERCHANT, user_id: each });
+    for (const each of [userId, other.userId]) await page({ merchant_id: merchantId, user_id: each });
     await step(userId, 'code', { phone_number: phone });
     const code = codeFor(phone);
     const wrong = code === '000000' ? '000001' : '000000';

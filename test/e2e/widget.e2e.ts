@@ -90,7 +90,7 @@ suite('the onboarding widget in a browser', () => {
     await enterCode(page, '12');
     expect(await errorOf('Code')).toBe('Enter the six digits of the code.');
     await enterCode(page, code === '000000' ? '000001' : '000000');
-    await page.getByText('The code is wrong or no longer valid.').waitFor();
+    await page.getByText('The code is wrong.').waitFor();
     await picture(page, '3-wrong-code');
     expect(await page.evaluate('document.activeElement.name')).toBe('code');
     await enterCode(page, `${code.slice(0, 3)} ${code.slice(3)}`);

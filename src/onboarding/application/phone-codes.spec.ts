@@ -24,21 +24,21 @@ describe('one-time codes', () => {
     const code = await codes.issue(userId, PHONE);
     expect(code).toMatch(/^[0-9]{6}$/);
     const tries = await Promise.all([codes.redeem(userId, PHONE, code), codes.redeem(userId, PHONE, code)]);
-    expect(tries.filter(Boolean)).toHaveLength(1);
-    expect(await codes.redeem(userId, PHONE, code)).toBe(false);
+    expect(tries.filter((each) => each === 'right')).toHaveLength(1);
+    expect(await codes.redeem(userId, PHONE, code)).toBe('spent');
   });
 
   it('are good for a few tries', async () => {
     const userId = newId();
     const code = await codes.issue(userId, PHONE);
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
-      expect(await codes.redeem(userId, PHONE, wrong(code))).toBe(false);
+      expect(await codes.redeem(userId, PHONE, wrong(code))).toBe('wrong');
     }
-    expect(await codes.redeem(userId, PHONE, code)).toBe(true);
+    expect(await codes.redeem(userId, PHONE, code)).toBe('right');
     const next = await codes.issue(userId, PHONE);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
       await codes.redeem(userId, PHONE, wrong(next));
-    expect(await codes.redeem(userId, PHONE, next)).toBe(false);
+    expect(await codes.redeem(userId, PHONE, next)).toBe('spent');
   });
 
   it('run out', async () => {
@@ -47,7 +47,7 @@ describe('one-time codes', () => {
     await db.database.query(`update onboarding.phone_codes set expires_at = now() where user_id = $1`, [
       userId,
     ]);
-    expect(await codes.redeem(userId, PHONE, code)).toBe(false);
+    expect(await codes.redeem(userId, PHONE, code)).toBe('spent');
   });
 
   it('are replaced by the next one, and are good for their own user and number alone', async () => {
@@ -59,10 +59,10 @@ describe('one-time codes', () => {
     };
     let second = await again(first);
     while (second === first) second = await again(second);
-    expect(await codes.redeem(userId, PHONE, first)).toBe(false);
-    expect(await codes.redeem(other, PHONE, second)).toBe(false);
-    expect(await codes.redeem(userId, '+15550002222', second)).toBe(false);
-    expect(await codes.redeem(userId, PHONE, second)).toBe(true);
+    expect(await codes.redeem(userId, PHONE, first)).toBe('wrong');
+    expect(await codes.redeem(other, PHONE, second)).toBe('spent');
+    expect(await codes.redeem(userId, '+15550002222', second)).toBe('wrong');
+    expect(await codes.redeem(userId, PHONE, second)).toBe('right');
   });
 
   it('do not stand in the database', async () => {

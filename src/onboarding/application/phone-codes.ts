@@ -13,6 +13,8 @@ export const CODE_EVERY_SECONDS = 30;
 export const MAX_CODES_A_DAY = 10;
 export const MAX_GUESSES_A_DAY = 30;
 
+export type Tried = 'right' | 'wrong' | 'spent';
+
 /** The times of that column that lie within the last 24 hours. */
 const lastDay = (column: 'sent_at' | 'guessed_at'): string =>
   `array(select at from unnest(kept.${column}) at where at > now() - interval '24 hours')`;
@@ -61,23 +63,24 @@ export class PhoneCodes {
   }
 
   /**
-   * Whether that is the code that was sent to that number. True at most once for each code; every call counts as a
-   * try. Throws `rate_limited` after {@link MAX_GUESSES_A_DAY} wrong ones, also for the right code.
+   * Whether that is the code that was sent to that number. `right` at most once for each code; every call counts as a
+   * try, and once a code is `spent` no other can be right: it has run out, was used or was tried too often. Throws `rate_limited` after {@link MAX_GUESSES_A_DAY} wrong ones, also for the right code.
    */
-  async redeem(userId: string, phoneNumber: string, code: string): Promise<boolean> {
+  async redeem(userId: string, phoneNumber: string, code: string): Promise<Tried> {
     // Comparing in SQL tells nothing by its time: who does not hold the key cannot choose the hash.
-    const [tried] = await this.database.query<{ right: boolean }>(
+    const [tried] = await this.database.query<{ right: boolean; attempts_left: number }>(
       `update onboarding.phone_codes as kept set
          attempts_left = case when code_hash = $2 then 0 else attempts_left - 1 end,
          next_at = case when code_hash = $2 then now() else next_at end,
          guessed_at = case when code_hash = $2 then guessed_at else ${lastDay('guessed_at')} || now() end
        where user_id = $1 and attempts_left > 0 and expires_at > now() and ${MAY_GUESS}
-       returning code_hash = $2 as right`,
+       returning code_hash = $2 as right, attempts_left`,
       [userId, this.hash(userId, phoneNumber, code)],
     );
-    if (tried !== undefined) return tried.right;
-    await this.refuseGuesses(userId);
-    return false;
+    if (tried?.right === true) return 'right';
+    if (tried !== undefined && tried.attempts_left > 0) return 'wrong';
+    if (tried === undefined) await this.refuseGuesses(userId);
+    return 'spent';
   }
 
   /** Says which of the limits it was. */

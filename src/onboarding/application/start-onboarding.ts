@@ -5,7 +5,7 @@ import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
-/** The user enters the widget. A user who came before goes on where they were. Answers where that is. */
+/** The user asks for a code, the first act of a person in the widget. A user who came before goes on where they were. Answers where that is. */
 export class StartOnboarding extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,

@@ -5,7 +5,7 @@ import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes } from './phone-codes.js';
+import { PhoneCodes, type Tried } from './phone-codes.js';
 
 /**
  * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
@@ -23,6 +23,11 @@ export class VerifyPhone extends Command<Onboarding> {
   }
 }
 
+const REFUSALS: Readonly<Record<Exclude<Tried, 'right'>, string>> = {
+  wrong: 'is wrong',
+  spent: 'is no longer valid: ask for a new one',
+};
+
 @CommandHandler(VerifyPhone)
 export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
   constructor(
@@ -34,9 +39,8 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
 
   async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
     const profile = await findApplicant(this.queryBus, merchantId, userId);
-    if (!(await this.codes.redeem(userId, phoneNumber, code))) {
-      throw DomainError.invalid({ code: ['is wrong or no longer valid'] });
-    }
+    const tried = await this.codes.redeem(userId, phoneNumber, code);
+    if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
     const at = this.clock.now().toISOString();
     const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
     return (await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current))).state;

@@ -17,7 +17,7 @@ import {
   TIMESTAMP_DRIFT,
 } from './signature.js';
 
-const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
+export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
 const ADDRESS_NOT_ALLOWED: Problem = {
   status: 403,
   detail: "The address is outside the merchant's IP allow-list",

@@ -9,6 +9,7 @@ import type { AnswerSeal } from './answer-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
 import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
 import type { MerchantCredentials } from './edge.js';
+import { HTTPS_REQUIRED } from './https.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
@@ -25,7 +26,6 @@ export function isSignedPath(path: string): boolean {
   return path === SIGNED_PREFIX || path.startsWith(`${SIGNED_PREFIX}/`);
 }
 
-const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required' };
 const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
 const MALFORMED_KEY: Problem = {

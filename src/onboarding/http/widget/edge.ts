@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../../platform/config/config.js';
 import { addressLimit, AddressRateLimiter } from '../../../platform/http/address.js';
+import { connectionBounds, guardConnections } from '../../../platform/http/connections.js';
+import { HTTPS_REQUIRED, noticeProxies } from '../../../platform/http/https.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
 import type { Problem } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
@@ -15,13 +17,25 @@ export function receive(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('request-id', request.id);
 }
 
-/** What the API's edge does around every request: an id, a limit per address, a line in the log. */
+export type GuardConfig = Pick<
+  Config,
+  | 'rateLimitPerMinute'
+  | 'rateLimitPerIpPerMinute'
+  | 'requireHttps'
+  | 'trustProxy'
+  | 'maxConnections'
+  | 'maxConnectionsPerIp'
+>;
+
+/** What the API's edge does around every request: an id, HTTPS, a limit per address, a line in the log. */
 export function guard(
   server: FastifyInstance,
-  config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>,
+  config: GuardConfig,
   log: Log,
   refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
 ): void {
+  guardConnections(server.server, connectionBounds(config));
+  noticeProxies(server.server, config, log);
   const addresses = new AddressRateLimiter(addressLimit(config));
   server.decorateRequest('edge');
   server.addContentTypeParser(
@@ -34,6 +48,10 @@ export function guard(
   );
   server.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
+    if (config.requireHttps && request.protocol !== 'https') {
+      refuse(request, reply, HTTPS_REQUIRED);
+      return;
+    }
     const blockedUntil = addresses.take(request.ip);
     if (blockedUntil === null) done();
     else refuse(request, reply, tooManyRequests(blockedUntil, Date.now()));

@@ -88,7 +88,7 @@ function check(form) {
 
 function complain(form, error) {
   if (!(error instanceof Refusal)) throw error;
-  if (error.status === 403) return restart();
+  if (error.errors.session) return restart();
   const wrong = fieldsOf(form).filter((input) => error.errors[input.name]);
   wrong.forEach((input) => setError(input, input.dataset.subject + ' ' + error.errors[input.name][0] + '.'));
   if (wrong.length === 0) {
@@ -165,7 +165,7 @@ async function waitOn(since, delay) {
     if (OF_STAGE[answer.stage]) return follow(answer);
     say('');
   } catch (error) {
-    if (error.status === 403) return restart();
+    if (error.errors.session) return restart();
     say(error.message);
   }
   waitOn(since, Math.min(delay * 1.5, 3000));

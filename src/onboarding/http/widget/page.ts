@@ -30,7 +30,7 @@ const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
 
 /** What the pages may load and run: themselves, and nothing from elsewhere. */
-export function contentSecurityPolicy(nonce: string): string {
+export function contentSecurityPolicy(nonce: string, framedBy: 'anybody' | 'nobody'): string {
   return [
     "default-src 'none'",
     "connect-src 'self'",
@@ -39,6 +39,7 @@ export function contentSecurityPolicy(nonce: string): string {
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
+    ...(framedBy === 'nobody' ? ["frame-ancestors 'none'"] : []),
   ].join('; ');
 }
 

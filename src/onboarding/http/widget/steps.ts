@@ -70,6 +70,8 @@ export class WidgetSteps {
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
+    // The first act of a person: whoever only looks at the page starts nothing (decisions.md).
+    await this.commandBus.execute(new StartOnboarding(merchantId, userId));
     await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
     return {};
   }
@@ -85,7 +87,7 @@ export class WidgetSteps {
     command: () => ConfirmDetails | SubmitKyc | StartOnboarding,
   ): Promise<StepAnswer> {
     if (!this.sessions.isOpen(userId, session)) {
-      throw new DomainError('forbidden', 'Confirm your phone number first');
+      throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
     }
     return answerOf(await this.commandBus.execute(command()));
   }

@@ -4,7 +4,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { QueryBus } from '@nestjs/cqrs';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AddressInfo, Socket } from 'node:net';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -12,16 +12,17 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { answerClientError } from '../../../platform/http/client-error.js';
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, TIMEOUT_CHECK_MS } from '../../../platform/http/connections.js';
 import { toProblem } from '../../../platform/http/error-mapping.js';
 import { sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { drainRefusedBody } from '../../../platform/http/refused-body.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
 import { CODE_EVERY_SECONDS } from '../../application/phone-codes.js';
-import { StartOnboarding } from '../../application/start-onboarding.js';
 import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
 import { acceptCallbackUrl } from './callback-url.js';
-import { guard, receive } from './edge.js';
+import { guard, receive, type GuardConfig } from './edge.js';
+import { WidgetGate } from './gate.js';
 import { contentSecurityPolicy, onboardingPage, refusalPage } from './page.js';
 import { WidgetSteps } from './steps.js';
 
@@ -29,10 +30,7 @@ import { WidgetSteps } from './steps.js';
 const BODY_LIMIT = 16_384;
 const TIMEOUT_MS = 15_000;
 
-type WidgetConfig = Pick<
-  Config,
-  'roles' | 'host' | 'widgetPort' | 'trustProxy' | 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'
->;
+type WidgetConfig = GuardConfig & Pick<Config, 'roles' | 'host' | 'widgetPort'>;
 
 /** Serves `{widget_url}/onboarding` (merchant-api section 4.5) on WIDGET_PORT, in processes with the role `widget`. */
 @Injectable()
@@ -42,14 +40,15 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   constructor(
     @Inject(CONFIG) private readonly config: WidgetConfig,
     private readonly queryBus: QueryBus,
-    private readonly commandBus: CommandBus,
+    private readonly gate: WidgetGate,
     private readonly steps: WidgetSteps,
     private readonly log: Log,
   ) {
     this.server = fastify({
       bodyLimit: BODY_LIMIT - 1,
       requestTimeout: TIMEOUT_MS,
-      keepAliveTimeout: 1000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
       trustProxy: config.trustProxy ?? false,
       requestIdHeader: false,
       genReqId: () => randomUUID(),
@@ -91,11 +90,12 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
         'callback_url must be an https address or the deep link of an app',
       );
     }
+    const refusal = await this.gate.refusal(merchantId, userId);
+    if (refusal !== null) return sendRefusal(request, reply, refusal);
     const { phoneNumber, email } = await findApplicant(this.queryBus, merchantId, userId);
-    await this.commandBus.execute(new StartOnboarding(merchantId, userId));
     const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
     const sandbox = this.steps.sandbox ? { rejectedLastName: REJECTED_LAST_NAME } : null;
-    return sendPage(reply, (nonce) =>
+    return sendPage(reply, 'anybody', (nonce) =>
       onboardingPage({ ...facts, sandbox, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
     );
   }
@@ -108,12 +108,15 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     };
     const step = Object.hasOwn(this.steps.byName, params.step) ? this.steps.byName[params.step] : undefined;
     if (step === undefined) throw DomainError.notFound('Page');
+    const [merchantId, userId] = [idOf(params.merchantId), idOf(params.userId)];
+    const refusal = await this.gate.refusal(merchantId, userId);
+    if (refusal !== null) return sendRefusal(request, reply, refusal);
     const body = request.body;
-    if (typeof body !== 'object' || body === null)
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new DomainError('bad_request', 'The body must be a JSON object');
     const answer = await step({
-      merchantId: idOf(params.merchantId),
-      userId: idOf(params.userId),
+      merchantId,
+      userId,
       session: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
       body: body as Readonly<Record<string, unknown>>,
     });
@@ -126,11 +129,15 @@ function idOf(value: unknown): string {
   return value.toLowerCase();
 }
 
-function sendPage(reply: FastifyReply, html: (nonce: string) => string): FastifyReply {
+function sendPage(
+  reply: FastifyReply,
+  framedBy: 'anybody' | 'nobody',
+  html: (nonce: string) => string,
+): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   return reply
     .headers({
-      'content-security-policy': contentSecurityPolicy(nonce),
+      'content-security-policy': contentSecurityPolicy(nonce, framedBy),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
@@ -170,12 +177,16 @@ function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): v
   sendRefusal(request, reply, { ...problem, detail });
 }
 
-/** A page for people who navigate, problem details for everybody else. */
-function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+/** A page for people who navigate, problem details for everybody else; framed by nobody, as the page alone has to be. */
+function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   if (request.method !== 'GET' || !(request.headers.accept ?? '').includes('text/html')) {
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+    reply.header('x-content-type-options', 'nosniff');
     sendProblem(reply, problem);
-    return;
+    return reply;
   }
   reply.status(problem.status).headers(problem.headers ?? {});
-  sendPage(reply, (nonce) => refusalPage({ ...adviceOn(problem.status), detail: problem.detail }, nonce));
+  return sendPage(reply, 'nobody', (nonce) =>
+    refusalPage({ ...adviceOn(problem.status), detail: problem.detail }, nonce),
+  );
 }

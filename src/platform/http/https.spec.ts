@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import type { Log } from '../telemetry/logger.js';
+import { httpsNotices, noticeProxies } from './https.js';
+
+const roles = ['api', 'worker', 'widget'] as const;
+const production = {
+  ...{ mode: 'production', roles, requireHttps: true, trustProxy: null },
+  ...{ publicUrl: 'https://api.example.com', widgetUrl: null },
+} as const;
+
+describe('the boot', () => {
+  const said = (change: object): string =>
+    httpsNotices({ ...production, ...change } as Parameters<typeof httpsNotices>[0]).join('\n');
+
+  it('says that HTTPS is demanded, and how that is switched off', () =>
+    expect(said({ trustProxy: '10.0.0.1' })).toMatch(/^HTTPS is demanded: .*REQUIRE_HTTPS=false[^\n]*$/));
+
+  it('says that nobody will get in when no proxy is believed', () =>
+    expect(said({})).toMatch(/TRUST_PROXY is not set, .* every request will get 403/));
+
+  it('says that a proxy is likely when the public URL is https', () => {
+    const sandbox = { mode: 'sandbox', requireHttps: false };
+    expect(said(sandbox)).toMatch(/^TRUST_PROXY is not set, .* address and the limits of the proxy/);
+    expect(said({ ...sandbox, publicUrl: null, widgetUrl: 'https://w.example' })).toMatch(/^TRUST_PROXY/);
+    expect(said({ ...sandbox, publicUrl: 'http://127.0.0.1:3000' })).toBe('');
+    expect(said({ ...sandbox, trustProxy: 'loopback' })).toBe('');
+  });
+
+  it('says that production answers in the clear', () =>
+    expect(said({ requireHttps: false, trustProxy: '10.0.0.1' })).toMatch(/^REQUIRE_HTTPS is false/));
+
+  it('has nothing to say to a worker', () => expect(said({ roles: ['worker'] })).toBe(''));
+});
+
+describe('a listener', () => {
+  const listen = async (
+    trustProxy: string | null,
+  ): Promise<{ logged: string[]; done: () => Promise<void> }> => {
+    const logged: string[] = [];
+    const server = createServer((_, response) => response.end());
+    noticeProxies(server, { trustProxy }, {
+      write: (level: string, message: string) => void logged.push(`${level} ${message}`),
+    } as unknown as Log);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const headers of [{}, { 'x-forwarded-for': '1.2.3.4' }, { 'x-forwarded-proto': 'https' }])
+      await fetch(url, { headers: headers as Record<string, string> });
+    return { logged, done: () => new Promise((resolve) => server.close(() => resolve())) };
+  };
+
+  it('says once that a proxy stands before it', async () => {
+    const { logged, done } = await listen(null);
+    expect(logged).toEqual([
+      expect.stringMatching(/^warn A request came with x-forwarded-for, and TRUST_PROXY/),
+    ]);
+    await done();
+  });
+
+  it('says nothing where proxies are known', async () => {
+    const { logged, done } = await listen('10.0.0.1');
+    expect(logged).toEqual([]);
+    await done();
+  });
+});

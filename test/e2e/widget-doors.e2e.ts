@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/kernel/ids.js';
+import { ReinstateMerchant } from '../../src/merchants/application/reinstate-merchant.js';
+import { SuspendMerchant } from '../../src/merchants/application/suspend-merchant.js';
+import { RegisterMerchant } from '../../src/merchants/contract.js';
+import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { until } from '../../src/platform/sandbox/processes.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { plainTicket, startPeople, type People } from '../support/people.js';
+
+const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
+const PROXIED = { 'x-forwarded-proto': 'https' };
+let phones = 0;
+
+interface Visitor {
+  readonly userId: string;
+  readonly phone: string;
+  page(init?: RequestInit): Promise<Response>;
+  step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** The widget of one service, with a merchant and as many users as are asked for. */
+class Widget {
+  private constructor(
+    readonly people: People,
+    readonly merchantId: string,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Widget> {
+    const people = await startPeople({ roles: 'worker,widget', env });
+    const { merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop'));
+    return new Widget(people, merchantId);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.people.module.get(WidgetServer, { strict: false }).port}`;
+  }
+
+  async visitor(): Promise<Visitor> {
+    const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+    const profile = { phone_number: phone };
+    await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
+    const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
+    return {
+      userId,
+      phone,
+      page: (init) => fetch(address, init),
+      step: (name, body = {}, headers = {}) =>
+        fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        }),
+    };
+  }
+
+  /** Types of all events of the user's onboarding. */
+  async eventsOf({ userId }: Visitor): Promise<string[]> {
+    const rows = await this.people.database.query<{ type: string }>(
+      'select type from event_store.events where stream = $1 order by position',
+      [`onboarding-${userId}`],
+    );
+    return rows.map(({ type }) => type);
+  }
+
+  async codesOf({ userId }: Visitor): Promise<number> {
+    return (
+      await this.people.database.query('select 1 from onboarding.phone_codes where user_id = $1', [userId])
+    ).length;
+  }
+
+  close(): Promise<void> {
+    return this.people.close();
+  }
+}
+
+describe('the doors of the widget', () => {
+  let widget: Widget;
+
+  beforeAll(async () => {
+    widget = await Widget.start();
+  });
+  afterAll(() => widget?.close());
+
+  it('a page that is looked at starts nothing, whoever looks; the first code that is asked for does', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.page()).status).toBe(200);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect((await visitor.page({ method })).status).toBe(404);
+    for (const name of STEPS.slice(1, 5)) expect((await visitor.step(name)).status).not.toBe(200);
+    expect((await visitor.step('code', { phone_number: '+15559999999' })).status).toBe(422);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
+    expect((await visitor.page()).status).toBe(200);
+    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
+  });
+
+  it('404: a merchant that nobody registered', async () => {
+    const { userId } = await widget.visitor();
+    const address = `${widget.url}/onboarding?merchant_id=${randomUUID()}&user_id=${userId}`;
+    expect((await fetch(address)).status).toBe(404);
+  });
+
+  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
+    const visitor = await widget.visitor();
+    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
+    expect(await until(async () => (await visitor.page()).status === 403, 10_000)).toBe(true);
+    const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
+    expect(html).not.toContain(visitor.phone);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
+    for (const name of STEPS) {
+      const answer = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
+      expect([name, answer.status, await answer.json()]).toEqual([
+        name,
+        403,
+        expect.objectContaining({ detail: 'The merchant is suspended' }),
+      ]);
+    }
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
+    expect(await until(async () => (await visitor.page()).status === 200, 10_000)).toBe(true);
+  });
+
+  it('refusals are framed by nobody, and the page by whoever embeds it', async () => {
+    const visitor = await widget.visitor();
+    const framing = (answer: Response): string | undefined =>
+      /frame-ancestors [^;]*/.exec(answer.headers.get('content-security-policy') ?? '')?.[0];
+    expect(framing(await visitor.page())).toBeUndefined();
+    const refused = [
+      await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/elsewhere`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/onboarding`),
+      await fetch(`${widget.url}/%`),
+      await visitor.step('phone'),
+      await visitor.step('nonsense'),
+    ];
+    for (const answer of refused) {
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(framing(answer)).toBe("frame-ancestors 'none'");
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('says after the fifth wrong code that a new one is to be asked for', async () => {
+    const visitor = await widget.visitor();
+    const messages: string[] = [];
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
+    const { code } = (await (await visitor.step('inbox')).json()) as { code: string };
+    const wrong = code === '000000' ? '000001' : '000000';
+    for (const each of [...Array<string>(5).fill(wrong), code]) {
+      const answer = await visitor.step('phone', { phone_number: visitor.phone, code: each });
+      expect(answer.status).toBe(422);
+      messages.push(((await answer.json()) as { errors: { code: string[] } }).errors.code[0]!);
+    }
+    const spent = 'is no longer valid: ask for a new one';
+    expect(messages).toEqual([...Array<string>(4).fill('is wrong'), spent, spent]);
+  });
+});
+
+describe('the widget behind a proxy', () => {
+  let widget: Widget;
+
+  beforeAll(async () => {
+    widget = await Widget.start({
+      REQUIRE_HTTPS: 'true',
+      TRUST_PROXY: '127.0.0.1',
+      RATE_LIMIT_PER_MINUTE: '10',
+      RATE_LIMIT_PER_IP_PER_MINUTE: '50',
+    });
+  });
+  afterAll(() => widget?.close());
+
+  it('403: what came in the clear, on every route and by every method', async () => {
+    const visitor = await widget.visitor();
+    for (const proto of [undefined, 'http']) {
+      const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
+      const answers = [
+        await visitor.page({ headers: { ...headers, accept: 'text/html' } }),
+        await visitor.page({ headers, method: 'DELETE' }),
+        await visitor.step('code', { phone_number: visitor.phone }, headers),
+        await fetch(`${widget.url}/elsewhere`, { headers }),
+      ];
+      for (const answer of answers) {
+        expect(answer.status).toBe(403);
+        expect(await answer.text()).toContain('HTTPS is required');
+      }
+    }
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect((await visitor.page({ headers: PROXIED })).status).toBe(200);
+  });
+
+  it('429: one user is asked about too often, from wherever; the others of the merchant are served', async () => {
+    const [visitor, other] = [await widget.visitor(), await widget.visitor()];
+    const from = (last: number) => ({ headers: { ...PROXIED, 'x-forwarded-for': `198.51.100.${last}` } });
+    for (let i = 0; i < 10; i += 1) expect((await visitor.page(from(i))).status).toBe(200);
+    const refused = await visitor.page(from(10));
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const step = await visitor.step('code', { phone_number: visitor.phone }, from(11).headers);
+    expect(step.status).toBe(429);
+    expect((await other.page(from(10))).status).toBe(200);
+  });
+
+  it('429: a merchant is asked about too often, whichever its users; another one is served', async () => {
+    const { merchantId } = await widget.people.commandBus.execute(new RegisterMerchant('Crowded shop'));
+    const ask = (merchant: string, last: number): Promise<Response> =>
+      fetch(`${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`, {
+        headers: { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` },
+      });
+    const statuses = await Promise.all(Array.from({ length: 51 }, (_, i) => ask(merchantId, i % 5)));
+    expect(statuses.map(({ status }) => status).sort()).toEqual([...Array<number>(50).fill(404), 429]);
+    expect((await ask(widget.merchantId, 7)).status).toBe(404);
+  });
+});
