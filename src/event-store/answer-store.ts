@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { RESPONSES_KEPT_DAYS } from '../kernel/repeats.js';
 import { bounded } from '../platform/database/bounded.js';
 import type { CommitResult, StoredAnswer } from './port.js';
 
@@ -14,7 +15,6 @@ interface AnswerRow {
   readonly body: string;
 }
 
-const KEPT_DAYS = 30;
 const CHUNK = 5000;
 
 /** Answers of requests with an Idempotency-Key, always in PostgreSQL, kept 30 days (decisions.md). */
@@ -45,7 +45,7 @@ export class PostgresAnswerStore {
 
   /** Deletes answers older than 30 days before `now`, in chunks that hold no lock for long; returns how many. */
   async purge(now: Date): Promise<number> {
-    const before = new Date(now.getTime() - KEPT_DAYS * 86_400_000);
+    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
     for (let total = 0; ;) {
       const { rowCount } = await this.pool.query(
         `delete from event_store.answers where ctid = any(array(

@@ -110,7 +110,8 @@ export class RetryingCommandLoop implements CommandLoop {
       }
       this.observers.onConflict(result.stream.slice(0, result.stream.indexOf('-')));
       contested.add(result.stream);
-      if (result.stream === stream) assume = false;
+      // Claims that others hold are looked at by what is there, not by what was assumed.
+      assume = false;
     }
     throw new DomainError('unavailable', 'too many others are changing this at the same time');
   }

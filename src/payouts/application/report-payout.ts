@@ -7,7 +7,7 @@ import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
-import type { IdempotencyTicket } from '../../platform/http/edge.js';
+import { underKey, type IdempotencyTicket } from '../../platform/http/edge.js';
 import { payee } from '../../users/contract.js';
 import { payoutJson } from '../domain/payout-json.js';
 import { payout, report, type Payout, type Report } from '../domain/payout.js';
@@ -49,7 +49,12 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   async execute(command: ReportPayout): Promise<string> {
     if (!isUuid(command.report.userId)) throw DomainError.notFound('User');
     const userId = command.report.userId.toLowerCase();
-    const decision = this.decisionOf(command, userId);
+    return underKey(command.ticket, 'payout', (id) =>
+      this.decided(command, userId, this.decisionOf(command, userId, id)),
+    );
+  }
+
+  private async decided(command: ReportPayout, userId: string, decision: Report): Promise<string> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt(command, userId, decision);
@@ -80,11 +85,11 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     return answerOf(state);
   }
 
-  private decisionOf({ report: reported, ticket }: ReportPayout, userId: string): Report {
+  private decisionOf({ report: reported }: ReportPayout, userId: string, payoutId: string): Report {
     const now = this.clock.now();
     return {
       facts: {
-        payout_id: ticket.id('payout'),
+        payout_id: payoutId,
         merchant_id: reported.merchantId,
         user_id: userId,
         amount: reported.amount,

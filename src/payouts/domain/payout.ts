@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 import type { Payee } from '../../users/contract.js';
 import { PAYOUT_CATEGORY, type PayoutEvent, type PayoutFacts } from '../contract.js';
 
@@ -50,11 +51,13 @@ export interface Report {
 
 /**
  * A merchant reports a transfer that it broadcast to `payee`. Onboarding users are paid too: the money has moved.
- * A repeat of the same report finds its payout there and changes nothing.
+ * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
+ * transfer. Another report under its id throws KeyOutlived once the response to the first one is gone, 422 before.
  */
 export function report(command: Report, payee: Payee, state: Payout): PayoutEvent[] {
   if (state.status !== 'unreported') {
     if (sameFacts(state.facts, command.facts)) return [];
+    requireRepeatable(state.createdAt, command.at);
     throw new DomainError('validation_failed', 'The Idempotency-Key was used for another payout');
   }
   if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {

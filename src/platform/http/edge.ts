@@ -1,4 +1,5 @@
 import type { StoredAnswer } from '../../event-store/port.js';
+import { KeyOutlived } from '../../kernel/repeats.js';
 
 /** What the request guard must know of a merchant. */
 export interface MerchantCredentials {
@@ -23,13 +24,34 @@ export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');
  * Without an Idempotency-Key the id is random and there is no answer to store.
  */
 export interface IdempotencyTicket {
-  /** Id of the aggregate this request creates: the same for every repeat under one key. */
-  id(purpose: string): string;
+  /**
+   * Id of the aggregate this request creates: the same for every repeat under one key. `use` counts how often the key
+   * was used again after its response was gone; see {@link underKey}.
+   */
+  id(purpose: string, use?: number): string;
   /**
    * The answer to hand to `CommandLoop.execute`; undefined without a key. With `holdsSecret` (secrets, personal data) it is
    * stored sealed,   * and opened when it is replayed.
    */
   answer(status: number, body: string, options?: { readonly holdsSecret: boolean }): StoredAnswer | undefined;
+}
+
+/**
+ * Does `operation` under the id of the ticket's key. When that belongs to an operation whose response is no longer kept
+ * ({@link KeyOutlived}), the request is one of its own and gets the next id, which a repeat of it finds again.
+ */
+export async function underKey<T>(
+  ticket: Pick<IdempotencyTicket, 'id'>,
+  purpose: string,
+  operation: (id: string) => Promise<T>,
+): Promise<T> {
+  for (let use = 0; ; use += 1) {
+    try {
+      return await operation(ticket.id(purpose, use));
+    } catch (error) {
+      if (!(error instanceof KeyOutlived)) throw error;
+    }
+  }
 }
 
 /** Answers of keyed requests, by (scope, key); the event store provides it. */

@@ -34,9 +34,9 @@ export class RequestTicket implements IdempotencyTicket {
     this.seed = key;
   }
 
-  id(purpose: string): string {
+  id(purpose: string, use = 0): string {
     this.seed ??= newId();
-    return deriveId(this.scope, this.seed, purpose);
+    return deriveId(this.scope, this.seed, purpose, ...(use === 0 ? [] : [String(use)]));
   }
 
   answer(status: number, body: string, { holdsSecret } = { holdsSecret: false }): StoredAnswer | undefined {

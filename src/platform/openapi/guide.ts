@@ -29,7 +29,8 @@ A 401 for a wrong signature carries \`string_to_sign_bytes\`, the bytes the serv
 
 Send an \`Idempotency-Key\`, a quoted uuid, with every POST, PATCH and DELETE. A repeat gets the first answer again, byte
 for byte, with \`Idempotent-Replayed: true\`; while the original is under way it gets 409. Answers are kept 30 days; 401,
-403, 404, 409, 413, 429 and 5xx are not kept: send the same key again once the cause is gone.
+403, 404, 409, 413, 429 and 5xx are not kept: send the same key again once the cause is gone. After
+that a key stands for a request of its own: a secret is never shown a second time.
 
 ### Limits
 

@@ -4,7 +4,7 @@ import { ClaimTaken, COMMAND_LOOP, type Claim, type CommandLoop } from '../../ev
 import type { EventMetadata } from '../../event-store/port.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { IdempotencyTicket } from '../../platform/http/edge.js';
+import { underKey, type IdempotencyTicket } from '../../platform/http/edge.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { createUser, user, type User } from '../domain/user.js';
 import { parseProfile, type NewProfile } from './profile.js';
@@ -35,19 +35,20 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
 
   async execute({ merchantId, body, ticket, cause }: CreateUser): Promise<string> {
     const profile = parseProfile(body);
-    const userId = ticket.id('user');
     const createdAt = this.clock.now().toISOString();
     try {
-      const { state } = await this.loop.execute(
-        user,
-        userId,
-        (current) => createUser({ userId, merchantId, createdAt, ...profile }, current),
-        {
-          metadata: cause,
-          claims: this.claims(merchantId, profile),
-          answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
-          expectNew: true,
-        },
+      const { state } = await underKey(ticket, 'user', (userId) =>
+        this.loop.execute(
+          user,
+          userId,
+          (current) => createUser({ userId, merchantId, createdAt, ...profile }, current),
+          {
+            metadata: cause,
+            claims: this.claims(merchantId, profile),
+            answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
+            expectNew: true,
+          },
+        ),
       );
       return createdJson(state);
     } catch (error) {

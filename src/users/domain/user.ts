@@ -1,5 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 
 /** `phone_number` and `email` are sealed in the store with the key of the person. */
 export type UserCreated = DomainEvent<
@@ -94,9 +95,12 @@ function created(data: UserCreated['data']): User {
   };
 }
 
-/** Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and changes nothing. */
+/** Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and changes nothing; throws KeyOutlived when it comes too late. */
 export function createUser(command: Profile, state: User): UserEvent[] {
-  if (state.accountState !== 'unknown') return [];
+  if (state.accountState !== 'unknown') {
+    requireRepeatable(state.createdAt, command.createdAt);
+    return [];
+  }
   return [
     {
       type: 'user.created.v1',

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { underKey } from '../../platform/http/edge.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestRecovery, webhookRecovery, type WebhookRecovery } from '../domain/webhook-recovery.js';
 import type { Answered, Caller } from './caller.js';
@@ -27,11 +28,18 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Answered> {
+  async execute(command: RecoverWebhookEndpoint): Promise<Answered> {
+    return underKey(command.caller.ticket, 'webhook_recovery', (id) => this.request(command, id));
+  }
+
+  private async request(
+    { caller, endpointId, since }: RecoverWebhookEndpoint,
+    recoveryId: string,
+  ): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
     const command = {
-      recovery_id: ticket.id('webhook_recovery'),
+      recovery_id: recoveryId,
       endpoint_id: endpointId,
       merchant_id: merchantId,
       since: since.toISOString(),

@@ -3,6 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { underKey } from '../../platform/http/edge.js';
 import {
   endpointOf,
   register,
@@ -43,7 +44,15 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Answered> {
     const refusal = await this.guard.refusal(fields.url);
     if (refusal !== null) throw DomainError.invalid({ url: [refusal] });
-    const place = { endpoint_id: caller.ticket.id('webhook_endpoint'), merchant_id: caller.merchantId };
+    return underKey(caller.ticket, 'webhook_endpoint', (id) => this.register(caller, fields, id));
+  }
+
+  private async register(
+    caller: Caller,
+    fields: RegisterWebhookEndpoint['fields'],
+    endpointId: string,
+  ): Promise<Answered> {
+    const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
     const created_at = this.clock.now().toISOString();
     const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
 

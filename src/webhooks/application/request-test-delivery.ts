@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { underKey } from '../../platform/http/edge.js';
 import type { EventType } from '../domain/envelope.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestTest, TEST_MESSAGE, webhookTest, type WebhookTest } from '../domain/webhook-test.js';
@@ -25,10 +26,14 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
   ) {}
 
   async execute({ caller, endpointId }: RequestTestDelivery): Promise<Answered> {
+    return underKey(caller.ticket, 'webhook_test', (id) => this.request(caller, endpointId, id));
+  }
+
+  private async request(caller: Caller, endpointId: string, deliveryId: string): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     endpointOf((await this.loop.load(webhookEndpoints, merchantId)).state, endpointId);
     const command = {
-      delivery_id: ticket.id('webhook_test'),
+      delivery_id: deliveryId,
       endpoint_id: endpointId,
       merchant_id: merchantId,
       message: TEST_MESSAGE,

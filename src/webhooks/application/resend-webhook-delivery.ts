@@ -4,6 +4,7 @@ import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.j
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../../platform/database/database.js';
+import { underKey } from '../../platform/http/edge.js';
 import type { DeliveryJson } from '../domain/delivery-json.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestResend, webhookResend, type WebhookResend } from '../domain/webhook-resend.js';
@@ -32,6 +33,10 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   ) {}
 
   async execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Answered> {
+    return underKey(caller.ticket, 'webhook_resend', (id) => this.request(caller, deliveryId, id));
+  }
+
+  private async request(caller: Caller, deliveryId: string, resendId: string): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     const [delivery, { state: endpoints }] = await Promise.all([
       findDelivery(this.database, merchantId, deliveryId),
@@ -39,7 +44,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
     ]);
     if (!delivery) throw DomainError.notFound('Webhook delivery');
     const command = {
-      resend_id: ticket.id('webhook_resend'),
+      resend_id: resendId,
       delivery_id: deliveryId,
       endpoint_id: delivery.json.webhook_endpoint_id,
       merchant_id: merchantId,

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { underKey } from '../../platform/http/edge.js';
 import { endpointJson } from '../domain/endpoint-json.js';
 import {
   endpointOf,
@@ -36,14 +37,21 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly view: EndpointsView,
   ) {}
 
-  async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Answered> {
+  async execute(command: RotateSigningSecret): Promise<Answered> {
+    return underKey(command.caller.ticket, 'webhook_secret', (id) => this.rotate(command, id));
+  }
+
+  private async rotate(
+    { caller, endpointId, overlapSeconds }: RotateSigningSecret,
+    rotationId: string,
+  ): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     const place = { endpoint_id: endpointId, merchant_id: merchantId };
     const failures = await this.view.failureCount(endpointId);
     const now = this.clock.now();
     const command = {
       ...place,
-      rotation_id: ticket.id('webhook_secret'),
+      rotation_id: rotationId,
       sealed_signing_secret: this.secrets.create(place),
       former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
       at: now.toISOString(),

@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 import type { DisableCause } from '../contract.js';
 
 /** Endpoints a merchant may have (merchant-api section 8). */
@@ -58,6 +59,7 @@ export interface SigningSecret {
   /** The rotation that made it; null for the secret of the registration. */
   readonly rotationId: string | null;
   readonly sealed: string;
+  readonly madeAt: string;
   /** When it stops signing; null for the present one. */
   readonly expiresAt: string | null;
 }
@@ -96,7 +98,12 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
           url: event.data.url,
           description: event.data.description,
           eventTypes: event.data.event_types,
-          secrets: [{ rotationId: null, sealed: event.data.sealed_signing_secret, expiresAt: null }],
+          secrets: [
+            {
+              ...{ rotationId: null, sealed: event.data.sealed_signing_secret },
+              ...{ madeAt: event.data.created_at, expiresAt: null },
+            },
+          ],
           status: 'enabled',
           enabledAt: event.data.created_at,
           disabledCause: null,
@@ -146,7 +153,8 @@ function change(state: WebhookEndpoints, id: string, to: Partial<Endpoint>): Web
 function rotate(state: WebhookEndpoints, rotation: RotateSecret): WebhookEndpoints {
   const [present, ...former] = state.byId.get(rotation.endpoint_id)?.secrets ?? [];
   if (!present) return state;
-  const fresh = { rotationId: rotation.rotation_id, sealed: rotation.sealed_signing_secret, expiresAt: null };
+  const { rotation_id: rotationId, sealed_signing_secret: sealed, at: madeAt } = rotation;
+  const fresh = { rotationId, sealed, madeAt, expiresAt: null };
   const replaced = { ...present, expiresAt: rotation.former_expires_at };
   return change(state, rotation.endpoint_id, {
     secrets: [fresh, replaced, ...former],
@@ -169,9 +177,16 @@ export interface Register extends Of {
   readonly created_at: string;
 }
 
-/** A repeat of the request that registered this endpoint changes nothing; an eleventh endpoint is 422. */
+/**
+ * A repeat of the request that registered this endpoint changes nothing; throws KeyOutlived when it comes too late. An
+ * eleventh endpoint is 422.
+ */
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  if (state.byId.has(command.endpoint_id)) return [];
+  const registered = state.byId.get(command.endpoint_id);
+  if (registered) {
+    requireRepeatable(registered.createdAt, command.created_at);
+    return [];
+  }
   if (state.byId.size >= ENDPOINT_LIMIT) {
     throw DomainError.invalid({
       webhook_endpoint: [`must be one of at most ${ENDPOINT_LIMIT} per merchant`],
@@ -273,10 +288,14 @@ export interface RotateSecret extends Of {
   readonly at: string;
 }
 
-/** A repeat of a rotation changes nothing. A fifth replaced secret that would sign as well is refused. */
+/** A repeat of a rotation changes nothing; throws KeyOutlived when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets } = endpointOf(state, command.endpoint_id);
-  if (secrets.some(({ rotationId }) => rotationId === command.rotation_id)) return [];
+  const done = secrets.find(({ rotationId }) => rotationId === command.rotation_id);
+  if (done) {
+    requireRepeatable(done.madeAt, command.at);
+    return [];
+  }
   const former = secrets.filter(({ expiresAt }) => expiresAt !== null && expiresAt > command.at);
   if (command.former_expires_at > command.at && former.length >= FORMER_SECRETS_LIMIT) {
     throw new DomainError(

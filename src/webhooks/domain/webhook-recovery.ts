@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 import { endpointOf, type WebhookEndpoints } from './webhook-endpoints.js';
 import { endpointDisabled } from './webhook-resend.js';
 
@@ -38,7 +39,10 @@ export function requestRecovery(
   endpoints: WebhookEndpoints,
   state: WebhookRecovery,
 ): WebhookRecoveryRequested[] {
-  if (state) return [];
+  if (state) {
+    requireRepeatable(state.requested_at, command.requested_at);
+    return [];
+  }
   const { status } = endpointOf(endpoints, command.endpoint_id);
   if (command.since > command.requested_at) {
     throw DomainError.invalid({ since: ['must not be in the future'] });

@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 import { endpointOf, type WebhookEndpoints } from './webhook-endpoints.js';
 
 /** One more round of a delivery was asked for, under the same `webhook-id`. */
@@ -38,7 +39,10 @@ export function requestResend(
   endpoints: WebhookEndpoints,
   state: WebhookResend,
 ): WebhookResendRequested[] {
-  if (state) return [];
+  if (state) {
+    requireRepeatable(state.requested_at, command.requested_at);
+    return [];
+  }
   const { status } = endpointOf(endpoints, command.endpoint_id);
   if (status === 'disabled' && !command.is_test) throw endpointDisabled();
   return [{ type: WEBHOOK_RESEND_REQUESTED, data: command }];

@@ -1,4 +1,5 @@
 import type { Aggregate } from '../../kernel/aggregate.js';
+import { requireRepeatable } from '../../kernel/repeats.js';
 import type { WebhookTestRequested } from '../contract.js';
 
 /** What a synthetic delivery says. */
@@ -21,5 +22,9 @@ export function requestTest(
   command: WebhookTestRequested['data'],
   state: WebhookTest,
 ): WebhookTestRequested[] {
-  return state ? [] : [{ type: 'webhook_endpoint.test_requested.v1', data: command }];
+  if (state) {
+    requireRepeatable(state.occurred_at, command.occurred_at);
+    return [];
+  }
+  return [{ type: 'webhook_endpoint.test_requested.v1', data: command }];
 }
