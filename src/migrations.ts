@@ -1,5 +1,6 @@
 import type { MigrationInterface } from 'typeorm';
 import { EventStore1764000000000 } from './event-store/postgres/migrations/1764000000000-event-store.js';
+import { PassingTypes1764000000010 } from './event-store/postgres/migrations/1764000000010-passing-types.js';
 import { Merchants1764000000200 } from './merchants/migrations/1764000000200-merchants.js';
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
 import { PhoneCodeLimits1764000000410 } from './onboarding/migrations/1764000000410-phone-code-limits.js';
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   OneIndexOfDue1764000000650,
   RecoveryIndexes1764000000660,
   GoneAnswers1764000000661,
+  PassingTypes1764000000010,
 ];

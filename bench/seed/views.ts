@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
 import { EventCodec } from '../../src/event-store/event-codec.js';
 import { EventRegistry } from '../../src/event-store/event-registry.js';
 import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
@@ -7,6 +8,7 @@ import { ReadModelRebuild } from '../../src/event-store/subscriptions/read-model
 import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
 import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
 import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
+import { PassingTypes } from '../../src/event-store/subscriptions/passing-types.js';
 import { PAYOUT_VIEWS, payoutViews } from '../../src/payouts/views/projection.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
@@ -34,6 +36,8 @@ export class Views {
     const database = await Database.connect({ url, poolSize: POOL_SIZE, migrate: false });
     const events = new EventRegistry();
     events.register(USER_EVENT_TYPES);
+    const others = [...KNOWN_TYPES].filter((type) => events.find(type) === undefined);
+    events.register(others.map((type) => ({ type })));
     const registry = new SubscriptionRegistry();
     registry.register(payoutViews);
     const { sealer } = await KeyRing.open(database, { current: masterKey(secretsFile), former: null });
@@ -59,9 +63,9 @@ export class Views {
   async catchUp(): Promise<void> {
     const { registry, checkpoints, codec, store } = this;
     const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: PATIENCE_MS });
-    const runner = new SubscriptionRunner(this.registry, this.checkpoints, this.codec, progress, this.store, {
-      roles: ['worker'],
-    });
+    const passing = new PassingTypes(this.database);
+    const roles = { roles: ['worker' as const] };
+    const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, roles, passing);
     const head = await this.store.head();
     runner.start();
     const reached = await progress.reached(PAYOUT_VIEWS, head);

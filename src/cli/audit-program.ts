@@ -54,6 +54,10 @@ function describe(report: AuditReport): string {
     `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
     `balances  ${report.users} users: ${usdc(report.confirmed_minor)} USDC confirmed, ${usdc(report.pending_minor)} pending`,
     ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
+    ...report.let_pass.map(
+      ({ type, count, position }) =>
+        `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
+    ),
     ...report.differences.map((difference) => `DIFFERS   ${difference}`),
   ];
   const verdict = isWrong(report)

@@ -13,6 +13,7 @@ import { openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 import { Checkpoints } from './subscriptions/checkpoints.js';
+import { PassingTypes } from './subscriptions/passing-types.js';
 import { ReadModelRebuild } from './subscriptions/read-model-rebuild.js';
 import { SubscriptionLag } from './subscriptions/subscription-lag.js';
 import { SubscriptionRegistry } from './subscriptions/subscription-registry.js';
@@ -45,6 +46,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     AnswerPurge,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     Checkpoints,
+    PassingTypes,
     SubscriptionRegistry,
     SubscriptionRunner,
     SubscriptionLag,

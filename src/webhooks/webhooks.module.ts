@@ -28,10 +28,7 @@ import { RotateSigningSecretHandler } from './application/rotate-signing-secret.
 import { ResendWebhookDeliveryHandler } from './application/resend-webhook-delivery.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
-import { WEBHOOK_TEST_REQUESTED } from './contract.js';
-import { WEBHOOK_ENDPOINT_EVENTS } from './domain/webhook-endpoints.js';
-import { WEBHOOK_RECOVERY_REQUESTED } from './domain/webhook-recovery.js';
-import { WEBHOOK_RESEND_REQUESTED } from './domain/webhook-resend.js';
+import { WEBHOOK_EVENTS } from './contract.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { endpointsProjection, EndpointsView } from './views/endpoints.js';
@@ -79,8 +76,7 @@ export class WebhooksModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const requests = [WEBHOOK_TEST_REQUESTED, WEBHOOK_RESEND_REQUESTED, WEBHOOK_RECOVERY_REQUESTED];
-    this.events.register([...WEBHOOK_ENDPOINT_EVENTS, ...requests].map((type) => ({ type })));
+    this.events.register(WEBHOOK_EVENTS.map((type) => ({ type })));
     this.subscriptions.register(
       endpointsProjection,
       deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),

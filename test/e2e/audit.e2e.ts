@@ -134,6 +134,17 @@ describe('npm run audit -- verify', () => {
     expect((await audit()).exitCode).toBeUndefined();
   });
 
+  it('names a pending payout that a subscription passed by, so that nobody looks for its transfer', async () => {
+    const report = await tampered(
+      `create table kept as select * from payouts.verifications where payout_id = '${pending}';
+       delete from payouts.verifications where payout_id = '${pending}'`,
+      'insert into payouts.verifications select * from kept; drop table kept',
+    );
+    expect(report.exitCode).toBe(2);
+    expect(report.differences).toEqual([`payout ${pending} is pending, and nobody looks for its transfer`]);
+    expect((await audit()).exitCode).toBeUndefined();
+  });
+
   it('names an event that was tampered with: the payout no longer ends as it was reported', async () => {
     const change = (from: string, to: string): string =>
       `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')

@@ -50,6 +50,7 @@ describe('the whole service', () => {
       'event_store',
       'master_key',
       'queue',
+      'subscriptions',
       'views',
     ]);
     expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);

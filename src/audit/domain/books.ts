@@ -25,6 +25,8 @@ export interface BookedPayout {
   readonly customMetadata: string;
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** Position of the report. */
+  readonly reportedAt: string;
   status: 'pending' | 'received' | 'expired';
   reason: string | null;
 }
@@ -160,6 +162,7 @@ export class Books {
       customMetadata: data.custom_metadata,
       createdAt: data.created_at,
       expiresAt: data.expires_at,
+      reportedAt: position,
       status: 'pending',
       reason: null,
     });

@@ -26,6 +26,10 @@ export class Checkpoints {
     return new Map(rows.map(({ name, position }) => [name, position]));
   }
 
+  async all(): Promise<readonly { readonly name: string; readonly position: string | null }[]> {
+    return this.database.query('select name, position from event_store.checkpoints order by name');
+  }
+
   /**
    * Does `work` and moves the checkpoint from `from` to `to`, both or neither. False, with nothing done, when another
    * process holds the checkpoint or has moved it.

@@ -7,6 +7,7 @@ import { isDatabaseAway } from '../postgres/unavailable.js';
 import type { SubscriptionDefinition } from '../projection.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { EventFeed } from './event-feed.js';
+import type { PassingTypes } from './passing-types.js';
 import type { ViewProgress } from './view-progress.js';
 
 const MOST_EVENTS = 5000;
@@ -16,6 +17,8 @@ const LAZY_MS = 500;
 const CONFIRM_MS = 2000;
 /** How long to leave a checkpoint alone that another process holds. */
 const HELD_MS = 20;
+/** How often a subscription that waits at an unknown event looks whether it may go on. */
+const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, mostMs: 30_000 };
 /** Failures of one batch before it is cut in half to find the event at fault. */
 const PATIENCE = 3;
@@ -28,6 +31,8 @@ export interface SubscriptionState {
   readonly oldestPending: Date | null;
   /** Failures in a row. */
   readonly failures: number;
+  /** The type of event that this version does not know and that the subscription waits at; null while it goes on. */
+  readonly haltedAt: string | null;
 }
 
 /** Parts that all subscriptions of a process share. */
@@ -36,15 +41,20 @@ export interface SubscriptionParts {
   readonly checkpoints: Checkpoints;
   readonly codec: EventCodec;
   readonly progress: ViewProgress;
+  readonly passing: Pick<PassingTypes, 'includes'>;
 }
+
+/** What a subscription does with a type of event: apply it, go past it, or wait for a version that knows it. */
+type Manner = 'apply' | 'pass' | 'wait';
 
 /**
  * One subscription at work: reads, applies, moves the checkpoint, in order, for as long as the process runs. An event
- * that cannot be applied stops this subscription, and only this one, until it can: nothing is ever skipped.
+ * that cannot be applied stops this subscription, and only this one, until it can: nothing is ever skipped. A type that
+ * this version does not know halts it: a newer process goes on from there, or an operator says that it may pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
-  private readonly wanted = new Map<string, boolean>();
+  private readonly manners = new Map<string, Manner>();
   private readonly names: ReadonlySet<string>;
   /** The checkpoint as it is stored, and how far we really are: events nobody wants move only the second. */
   private stored: string | null = null;
@@ -58,6 +68,7 @@ export class SubscriptionLoop {
   /** While a batch fails: its last position. Up to there it is taken in smaller pieces. */
   private troubleUntil: string | null = null;
   private inHand: readonly RecordedEvent[] = [];
+  private halted: RecordedEvent | null = null;
   private ahead: { readonly after: string; readonly events: Promise<readonly RecordedEvent[]> } | null = null;
 
   constructor(
@@ -70,7 +81,8 @@ export class SubscriptionLoop {
   get state(): SubscriptionState {
     const { name } = this.definition;
     const oldestPending = this.inHand[0]?.recordedAt ?? null;
-    return { name, position: this.seen, oldestPending, failures: this.failures };
+    const haltedAt = this.halted?.type ?? null;
+    return { name, position: this.seen, oldestPending, failures: this.failures, haltedAt };
   }
 
   /** Runs until `signal` aborts; the batch in hand is finished first. */
@@ -91,7 +103,10 @@ export class SubscriptionLoop {
 
   private async step(signal: AbortSignal): Promise<void> {
     await this.gather(signal);
-    const events = await this.next();
+    const page = await this.next();
+    const unknown = page.findIndex(({ type }) => this.mannerOf(type) === 'wait');
+    if (unknown === 0 && !signal.aborted) return this.halt(page, signal);
+    const events = unknown < 0 ? page : page.slice(0, unknown);
     if (events.length === 0 || signal.aborted) {
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
       if (performance.now() - this.confirmedAt >= CONFIRM_MS) await this.reread();
@@ -101,7 +116,7 @@ export class SubscriptionLoop {
     this.startedAt = performance.now();
     const last = events.at(-1)!.position;
     if (events.length >= this.limit) this.readAhead(last);
-    const wanted = events.filter(({ type }) => this.wants(type));
+    const wanted = events.filter(({ type }) => this.mannerOf(type) === 'apply');
     if (wanted.length > 0) {
       const decoded = await this.parts.codec.decode(wanted);
       const { name } = this.definition;
@@ -153,18 +168,37 @@ export class SubscriptionLoop {
     }
   }
 
-  private wants(type: string): boolean {
-    let wanted = this.wanted.get(type);
-    if (wanted === undefined) {
-      wanted = this.names.has(this.parts.codec.currentName(type));
-      this.wanted.set(type, wanted);
+  private mannerOf(type: string): Manner {
+    let manner = this.manners.get(type);
+    if (manner === undefined) {
+      const { codec } = this.parts;
+      if (this.names.has(codec.currentName(type))) manner = 'apply';
+      else manner = codec.knows(type) ? 'pass' : 'wait';
+      this.manners.set(type, manner);
     }
-    return wanted;
+    return manner;
+  }
+
+  /** Waits at the first of `events`; goes on where a process that knows its type has, or once an operator lets it pass. */
+  private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
+    const [unknown] = events as readonly [RecordedEvent];
+    this.inHand = events;
+    if (this.halted?.position !== unknown.position) this.reportHalt(unknown);
+    this.halted = unknown;
+    await this.storeSeen();
+    if (await this.parts.passing.includes(unknown.type)) {
+      this.manners.set(unknown.type, 'pass');
+      this.halted = null;
+      return;
+    }
+    await pause(HALTED_MS, signal);
+    await this.reread();
   }
 
   private passed(position: string): void {
     this.seen = position;
     this.inHand = [];
+    this.halted = null;
     if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
       this.troubleUntil = null;
       this.limit = MOST_EVENTS;
@@ -199,6 +233,7 @@ export class SubscriptionLoop {
     this.logger.warn({ msg: 'a subscription goes back to its checkpoint', subscription: name, position });
     this.seen = position;
     this.inHand = [];
+    this.halted = null;
     this.ahead = null;
     this.parts.progress.takenBack(name, position);
   }
@@ -224,6 +259,13 @@ export class SubscriptionLoop {
     // The search for the event at fault is not slowed down; once it is found, or in an outage, patience grows.
     const attempt = size > 1 && !outage ? Math.min(this.failures, PATIENCE) : this.failures;
     await pause(backoffMs(RETRY, attempt), signal);
+  }
+
+  private reportHalt({ type, stream, id, position }: RecordedEvent): void {
+    this.logger.error({
+      msg: 'a subscription waits at an event of a type that this version does not know: upgrade it, or let the type pass',
+      ...{ subscription: this.definition.name, type, stream, event_id: id, position },
+    });
   }
 
   private report(error: unknown, outage: boolean): void {

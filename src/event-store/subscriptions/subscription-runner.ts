@@ -4,6 +4,7 @@ import { EventCodec } from '../event-codec.js';
 import { EVENT_STORE, type EventStore } from '../port.js';
 import { Checkpoints } from './checkpoints.js';
 import { EventFeed } from './event-feed.js';
+import { PassingTypes } from './passing-types.js';
 import { SubscriptionLoop, type SubscriptionState } from './subscription-loop.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { ViewProgress } from './view-progress.js';
@@ -23,6 +24,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     private readonly progress: ViewProgress,
     @Inject(EVENT_STORE) store: EventStore,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    private readonly passing: PassingTypes,
   ) {
     this.feed = new EventFeed(store);
   }
@@ -33,12 +35,12 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
 
   start(): void {
     if (this.running !== null) return;
-    const { feed, checkpoints, codec, progress } = this;
+    const { feed, checkpoints, codec, progress, passing } = this;
     this.feed.start();
     progress.runsHere(this.registry.all().map(({ name }) => name));
     this.loops = this.registry
       .all()
-      .map((definition) => new SubscriptionLoop(definition, { feed, checkpoints, codec, progress }));
+      .map((definition) => new SubscriptionLoop(definition, { feed, checkpoints, codec, progress, passing }));
     this.running = Promise.all(this.loops.map((loop) => loop.run(this.stopping.signal)));
   }
 

@@ -2,8 +2,8 @@
 export interface HealthCheck {
   /** As it is shown: `database`, `event_store`, `queue`, `chain`, `views`. */
   readonly name: string;
-  /** Resolves when it works; rejects, with a message that may be shown, when it does not. */
-  check(): Promise<void>;
+  /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
+  check(): Promise<string | void>;
 }
 
 export interface HealthReport {
@@ -43,14 +43,16 @@ export class HealthRegistry {
     const late = new Promise<string>((resolve) => {
       timer = setTimeout(() => resolve(`no answer within ${CHECK_TIMEOUT_MS} ms`), CHECK_TIMEOUT_MS);
     });
+    const unavailable = (detail: string) => ({ status: 'unavailable', detail }) as const;
     const outcome = Promise.resolve()
       .then(() => check.check())
       .then(
-        () => null,
+        (detail) =>
+          detail === undefined ? ({ status: 'ok' } as const) : ({ status: 'ok', detail } as const),
         // What a driver says may hold addresses and names; the log has it, the public does not.
-        () => 'not reachable',
+        () => unavailable('not reachable'),
       );
-    const failure = await Promise.race([outcome, late]).finally(() => clearTimeout(timer));
-    return [check.name, failure === null ? { status: 'ok' } : { status: 'unavailable', detail: failure }];
+    const result = await Promise.race([outcome, late.then(unavailable)]).finally(() => clearTimeout(timer));
+    return [check.name, result];
   }
 }

@@ -62,6 +62,13 @@ export const subscriptionLag = new Gauge({
   registers,
 });
 
+export const subscriptionHalted = new Gauge({
+  name: 'disburse_subscription_halted',
+  help: '1 for a subscription of this process that waits at an event of a type that this version does not know, by subscription and type.',
+  labelNames: ['subscription', 'type'] as const,
+  registers,
+});
+
 export const deliveries = new Counter({
   name: 'disburse_webhook_delivery_attempts_total',
   help: 'Attempts to deliver a webhook, by outcome: succeeded, failed, exhausted.',

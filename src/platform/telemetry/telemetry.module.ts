@@ -10,6 +10,7 @@ import { ModuleRef } from '@nestjs/core';
 import { CommitObservers } from '../../event-store/commit-observer.js';
 import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
 import { SubscriptionLag } from '../../event-store/subscriptions/subscription-lag.js';
+import { SubscriptionRunner } from '../../event-store/subscriptions/subscription-runner.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { HealthController } from './health.controller.js';
@@ -21,6 +22,7 @@ import {
   appendUnits,
   commandConflicts,
   measureOnScrape,
+  subscriptionHalted,
   subscriptionLag,
 } from './metrics.js';
 
@@ -44,6 +46,7 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(ModuleRef) private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
     @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
+    @Optional() @Inject(SubscriptionRunner) private readonly runner?: SubscriptionRunner,
   ) {}
 
   onModuleInit(): void {
@@ -59,6 +62,7 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
       onConflict: (category) => commandConflicts.inc({ category }),
     });
     if (this.lag !== undefined) this.watchViews(this.lag);
+    if (this.runner !== undefined) this.watchSubscriptions(this.runner);
   }
 
   private watchViews(lag: SubscriptionLag): void {
@@ -71,6 +75,23 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
       check: async () => {
         const late = (await lag.all()).some(({ ageMs }) => ageMs > this.config.projectionLagLimitMs);
         if (late) throw new Error('a subscription is too far behind');
+      },
+    });
+  }
+
+  /** One that waits is no reason to take requests elsewhere: a newer process may do its work. `views` tells when none does. */
+  private watchSubscriptions(runner: SubscriptionRunner): void {
+    const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);
+    measureOnScrape(async () => {
+      subscriptionHalted.reset();
+      for (const { name, haltedAt } of halted())
+        subscriptionHalted.set({ subscription: name, type: haltedAt ?? '' }, 1);
+    });
+    this.health.register({
+      name: 'subscriptions',
+      check: async () => {
+        const waiting = halted().map(({ name, haltedAt }) => `${name} waits at the unknown ${haltedAt}`);
+        return waiting.length === 0 ? undefined : waiting.join('; ');
       },
     });
   }

@@ -1,0 +1,16 @@
+import { CLAIM_EVENTS } from '../../event-store/claims.js';
+import { MERCHANT_EVENTS } from '../../merchants/contract.js';
+import { ONBOARDING_EVENTS } from '../../onboarding/contract.js';
+import { PAYOUT_EVENTS } from '../../payouts/contract.js';
+import { USER_EVENTS } from '../../users/contract.js';
+import { WEBHOOK_EVENTS } from '../../webhooks/contract.js';
+
+/** Stored names of every event that this version knows. */
+export const KNOWN_TYPES: ReadonlySet<string> = new Set([
+  ...CLAIM_EVENTS.map(({ type }) => type),
+  ...MERCHANT_EVENTS,
+  ...USER_EVENTS,
+  ...ONBOARDING_EVENTS,
+  ...PAYOUT_EVENTS,
+  ...WEBHOOK_EVENTS,
+]);

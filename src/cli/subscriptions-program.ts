@@ -1,0 +1,116 @@
+import { Command } from 'commander';
+import { KNOWN_TYPES } from '../audit/application/known-types.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { openEventStore } from '../event-store/open-event-store.js';
+import type { EventStore } from '../event-store/port.js';
+import { Checkpoints } from '../event-store/subscriptions/checkpoints.js';
+import { PassingTypes, type PassingType } from '../event-store/subscriptions/passing-types.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { Database } from '../platform/database/database.js';
+import { databaseConfig, type OperatorIo } from './operator.js';
+
+/** Where a subscription stands: its checkpoint, and the event it takes next. */
+interface Standing {
+  readonly name: string;
+  readonly position: string | null;
+  readonly next: { readonly type: string; readonly recorded_at: Date; readonly known: boolean } | null;
+}
+
+/** `npm run subscriptions -- ...`: how far they are, and what they do about types that no version here knows (ADR 96). */
+export function subscriptionsProgram(io: OperatorIo): Command {
+  const program = new Command('subscriptions')
+    .description('Shows how far subscriptions are, and lets unknown types of events pass.')
+    .option('--json', 'print JSON for machines');
+  const say = (text: string, json: object): void =>
+    io.print(program.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
+
+  program
+    .command('show')
+    .description('where each subscription stands, what it takes next, and which types may pass')
+    .action(() =>
+      connected(io, async (database, store) => {
+        const subscriptions = await standings(database, store);
+        const let_pass = await new PassingTypes(database).all();
+        say(describe(subscriptions, let_pass), { subscriptions, let_pass });
+      }),
+    );
+
+  program
+    .command('let-pass <type>')
+    .requiredOption('--because <reason>', 'kept beside the rule')
+    .description(
+      'subscriptions go past events of this type, for good: only for types that no version will need',
+    )
+    .action((type: string, { because }: { because: string }) =>
+      connected(io, async (database) => {
+        if (KNOWN_TYPES.has(type))
+          throw new DomainError('bad_request', `This version knows ${type}: nothing waits at it.`);
+        await new PassingTypes(database).allow(type, because);
+        say(`Subscriptions go past ${type}`, { type, because });
+      }),
+    );
+
+  program
+    .command('hold <type>')
+    .description(
+      'takes the rule back; a process that went past one of this type does so until it is restarted',
+    )
+    .action((type: string) =>
+      connected(io, async (database) => {
+        if (!(await new PassingTypes(database).forbid(type)))
+          throw new DomainError('bad_request', `There is no rule for ${type}.`);
+        say(`Subscriptions wait at ${type}`, { type });
+      }),
+    );
+
+  return program;
+}
+
+async function standings(database: Database, store: EventStore): Promise<readonly Standing[]> {
+  const all: Standing[] = [];
+  for (const { name, position } of await new Checkpoints(database).all()) {
+    const [next] = await store.readAll(position, 1);
+    const { type, recordedAt } = next ?? {};
+    all.push({
+      name,
+      position,
+      next:
+        type === undefined || recordedAt === undefined
+          ? null
+          : { type, recorded_at: recordedAt, known: KNOWN_TYPES.has(type) },
+    });
+  }
+  return all;
+}
+
+function describe(subscriptions: readonly Standing[], passing: readonly PassingType[]): string {
+  const width = Math.max(0, ...subscriptions.map(({ name }) => name.length));
+  const lines = subscriptions.map(({ name, position, next }) => {
+    const where = `${name.padEnd(width)}  at ${position ?? 'the start'}`;
+    if (next === null) return `${where}, the end`;
+    const unknown = next.known ? '' : ', unknown to this version';
+    return `${where}, next ${next.type} of ${next.recorded_at.toISOString()}${unknown}`;
+  });
+  const rules = passing.map(
+    ({ type, reason, allowed_at }) => `${type} may pass since ${allowed_at.toISOString()}: ${reason}`,
+  );
+  return [...lines, ...rules].join('\n');
+}
+
+async function connected(
+  { env }: OperatorIo,
+  act: (database: Database, store: EventStore) => Promise<void>,
+): Promise<void> {
+  const config = databaseConfig(env);
+  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
+  try {
+    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
+    try {
+      await act(database, store);
+    } finally {
+      await close();
+    }
+  } finally {
+    await database.close();
+  }
+}

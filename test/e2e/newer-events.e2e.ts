@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditProgram } from '../../src/cli/audit-program.js';
+import { subscriptionsProgram } from '../../src/cli/subscriptions-program.js';
+import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
+import { newId } from '../../src/kernel/ids.js';
+import { until } from '../../src/platform/sandbox/processes.js';
+import { scrape } from '../../src/platform/telemetry/metrics.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, getPayout, report, reported, USERS } from '../support/payout-calls.js';
+
+const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+const NEWER = 'user.flagged.v1';
+
+/** A newer process writes events that this version does not know (docs/upgrading.md). */
+describe('events of a newer version', () => {
+  let app: TestApp;
+  let flagged: string;
+  let endpoint: string;
+  let earlier: string;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    flagged = await createUser(app.merchant);
+    const registered = await app.merchant.post(ENDPOINTS, {
+      webhook_endpoint: { url: 'https://8.8.8.8/hooks' },
+    });
+    endpoint = registered.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+    earlier = (await reported(app.merchant, flagged)).id;
+    await getPayout(app.merchant, earlier);
+    const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    const event = () => ({ id: newId(), type: NEWER, data: { user_id: flagged }, metadata: {} });
+    const stream = (name: string) => ({
+      stream: name,
+      events: [event()],
+      expected: 'stream_exists' as const,
+    });
+    const { apiKey } = app.merchant.credentials;
+    const endpoints = await app.database.query<{ stream: string }>(
+      `select stream from event_store.events where type = 'webhook_endpoint.registered.v1' and data like '%${apiKey}%'`,
+    );
+    await store.commit({ appends: [stream(`user-${flagged}`), stream(endpoints[0]!.stream)] });
+  });
+  afterAll(() => app.close());
+
+  const program = async (which: typeof auditProgram, ...args: string[]) => {
+    let printed = '';
+    const before = process.exitCode;
+    process.exitCode = undefined;
+    const env = { DATABASE_URL: app.config.databaseUrl! };
+    await which({ env, print: (text) => (printed += text) }).parseAsync(args, { from: 'user' });
+    const { exitCode } = process;
+    process.exitCode = before;
+    return { printed, exitCode };
+  };
+  const ready = async () => {
+    const answer = await fetch(`${app.url}/health/ready`);
+    return { status: answer.status, body: (await answer.json()) as { checks: Record<string, object> } };
+  };
+
+  it('leave the user and the endpoints to be read', async () => {
+    expect((await app.merchant.get(`${USERS}/${flagged}`)).status).toBe(200);
+    expect((await app.merchant.get(ENDPOINTS)).status).toBe(200);
+    expect((await app.merchant.get(`${ENDPOINTS}/${endpoint}`)).status).toBe(200);
+  });
+
+  it('are not decided on: 503, and the key is free for the version that knows them', async () => {
+    const refused = await report(app.merchant, flagged);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
+    const patched = await app.merchant.call({
+      ...{ method: 'PATCH', path: `${ENDPOINTS}/${endpoint}` },
+      body: { webhook_endpoint: { description: 'x' } },
+    });
+    expect(patched.status).toBe(503);
+    expect((await app.database.query('select from event_store.answers where status = 503')).length).toBe(0);
+  });
+
+  it('halt the subscriptions, which readiness, metrics, log and audit say, and others still report', async () => {
+    await until(async () => 'detail' in (await ready()).body.checks['subscriptions']!, 10_000);
+    const { status, body } = await ready();
+    expect(status).toBe(200);
+    expect(body.checks['subscriptions']).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining(`payouts.views waits at the unknown ${NEWER}`),
+    });
+    expect(await scrape()).toContain(
+      `disburse_subscription_halted{subscription="payouts.views",type="${NEWER}"} 1`,
+    );
+    const audit = await program(auditProgram, 'verify');
+    expect(audit.exitCode).toBe(2);
+    expect(audit.printed).toContain(`this version does not know ${NEWER} (2 events)`);
+    const shown = await program(subscriptionsProgram, 'show');
+    expect(shown.printed).toMatch(new RegExp(`payouts.views .* next ${NEWER} .* unknown to this version`));
+  });
+
+  it('pass once an operator says so, on the record', async () => {
+    const other = await createUser(app.merchant);
+    const payout = await reported(app.merchant, other);
+    await program(subscriptionsProgram, 'let-pass', NEWER, '--because', 'rolled back for good');
+    await until(async () => (await getPayout(app.merchant, payout.id))?.status === 'pending', 20_000);
+    await until(async () => !('detail' in (await ready()).body.checks['subscriptions']!), 20_000);
+    expect((await program(subscriptionsProgram, 'show')).printed).toMatch(
+      /may pass since .*: rolled back for good/,
+    );
+    const audit = await program(auditProgram, 'verify');
+    expect(audit.printed).toContain(`LET PASS  ${NEWER}`);
+    expect(audit.exitCode).toBeUndefined();
+    await expect(
+      program(subscriptionsProgram, 'let-pass', 'payout.reported.v1', '--because', 'x'),
+    ).rejects.toThrow('This version knows payout.reported.v1');
+  });
+});
