@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBooks } from '../../src/audit/application/verify-books.js';
+import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
 import { EventCodec } from '../../src/event-store/event-codec.js';
 import { EventRegistry } from '../../src/event-store/event-registry.js';
 import type { EventStore, JsonObject } from '../../src/event-store/port.js';
 import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
 import type { SubscriptionDefinition } from '../../src/event-store/projection.js';
+import { PassingTypes } from '../../src/event-store/subscriptions/passing-types.js';
 import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
 import { ReadModelRebuild, type Rebuilt } from '../../src/event-store/subscriptions/read-model-rebuild.js';
 import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
@@ -102,7 +104,15 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     gate = new Gate();
     const { registry, checkpoints, codec } = parts();
     progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
-    worker = new SubscriptionRunner(registry, checkpoints, codec, progress, store, { roles: ['worker'] });
+    worker = new SubscriptionRunner(
+      registry,
+      checkpoints,
+      codec,
+      progress,
+      store,
+      { roles: ['worker'] },
+      new PassingTypes(db.database),
+    );
     worker.start();
     await write(20);
   });
@@ -117,11 +127,13 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   function parts(): { registry: SubscriptionRegistry; checkpoints: Checkpoints; codec: EventCodec } {
     const registry = new SubscriptionRegistry();
     registry.register(definition);
+    const events = new EventRegistry();
+    events.register([...KNOWN_TYPES].map((type) => ({ type })));
     const keys = { obtain: async () => null, find: async () => new Map() };
     return {
       registry,
       checkpoints: new Checkpoints(db.database),
-      codec: new EventCodec(new EventRegistry(), keys),
+      codec: new EventCodec(events, keys),
     };
   }
 

@@ -1,10 +1,14 @@
+import { DomainError } from '../../kernel/domain-error.js';
 import type { EventCodec } from '../event-codec.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../port.js';
 import type { SubscriptionDefinition } from '../projection.js';
 
 const PAGE = 500;
 
-/** All events that a subscription wants, in pages; the next page is read while the last one is worked on. */
+/**
+ * All events that a subscription wants, in pages; the next page is read while the last one is worked on. Throws at a type
+ * that this version does not know and that is not in `passing`: rows made without it would be wrong for good.
+ */
 export class History {
   /** Everything up to here was handed out. */
   position: string | null = null;
@@ -15,6 +19,7 @@ export class History {
     private readonly store: EventStore,
     private readonly codec: EventCodec,
     private readonly definition: SubscriptionDefinition,
+    private readonly passing: ReadonlySet<string>,
   ) {}
 
   /** Goes on from {@link position} up to `end`, or without one until there are no more. */
@@ -29,6 +34,11 @@ export class History {
       // Awaited below; until then a failure must not count as unhandled.
       next.catch(() => undefined);
       const within = isLast ? page.filter(({ position }) => comparePositions(position, end) <= 0) : page;
+      for (const { type, position } of within) {
+        if (names.has(this.codec.currentName(type)) || this.codec.knows(type) || this.passing.has(type))
+          continue;
+        throw new DomainError('unavailable', `This version does not know ${type}, at position ${position}`);
+      }
       const wanted = within.filter(({ type }) => names.has(this.codec.currentName(type)));
       if (wanted.length > 0) yield await this.codec.decode(wanted);
       this.events += wanted.length;

@@ -8,6 +8,7 @@ import { comparePositions, EVENT_STORE, type EventStore } from '../port.js';
 import type { ReadModelTables, SubscriptionDefinition } from '../projection.js';
 import { Checkpoints } from './checkpoints.js';
 import { History } from './history.js';
+import { PassingTypes } from './passing-types.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { TwinTables } from './twin-tables.js';
 
@@ -62,7 +63,8 @@ export class ReadModelRebuild {
     const { tables } = definition;
     if (tables === undefined) throw new Error(`${name} is no read model: it does not replay`);
     await this.checkpoints.ensure([name]);
-    const history = new History(this.store, this.codec, definition);
+    const passing = new Set((await new PassingTypes(this.database).all()).map(({ type }) => type));
+    const history = new History(this.store, this.codec, definition, passing);
     const work = async (tx: PoolClient): Promise<void> => {
       const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as mine';
       const { rows } = await tx.query<{ mine: boolean }>(lock, [`rebuild ${name}`]);

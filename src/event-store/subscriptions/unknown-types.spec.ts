@@ -77,4 +77,11 @@ describe('a subscription that meets a type of a newer version', () => {
     await until(async () => (await lab.applied()).length === 5, 10_000);
     expect(await lab.applied()).toEqual(upTo(5));
   });
+
+  it('is not rebuilt past it: rows made without it would be wrong for good', async () => {
+    const tables = { schema: 'public', names: ['seen'] };
+    await lab.write(1, NEWER);
+    const { rebuild } = lab.process({ ...lab.view(), tables });
+    await expect(rebuild.rebuild(lab.name)).rejects.toThrow(`does not know ${NEWER}`);
+  });
 });
