@@ -8,6 +8,8 @@ import { RateLimits1764000000100 } from './platform/http/migrations/176400000010
 import { KeyRing1764000000120 } from './platform/sealing/migrations/1764000000120-key-ring.js';
 import { PersonalKeys1764000000110 } from './platform/sealing/migrations/1764000000110-personal-keys.js';
 import { PayoutLines1764000000510 } from './payouts/migrations/1764000000510-payout-lines.js';
+import { PayoutTurnsIndex1764000000521 } from './payouts/migrations/1764000000521-payout-turns-index.js';
+import { PayoutTurns1764000000520 } from './payouts/migrations/1764000000520-payout-turns.js';
 import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts.js';
 import { Forwarding1764000000720 } from './tracking/migrations/1764000000720-forwarding.js';
 import { Tracking1764000000700 } from './tracking/migrations/1764000000700-tracking.js';
@@ -32,6 +34,8 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   PhoneCodeLimits1764000000410,
   Payouts1764000000500,
   PayoutLines1764000000510,
+  PayoutTurns1764000000520,
+  PayoutTurnsIndex1764000000521,
   Webhooks1764000000600,
   WebhookCare1764000000610,
   WebhookRounds1764000000630,

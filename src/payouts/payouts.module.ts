@@ -1,6 +1,7 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { SubscriptionRegistry } from '../event-store/subscriptions/subscription-registry.js';
+import { ClockCheck } from '../platform/database/clock-check.js';
 import { HealthRegistry } from '../platform/telemetry/health.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
 import { ExpirePayoutHandler } from './application/expire-payout.js';
@@ -10,6 +11,7 @@ import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga } from './application/verification-saga.js';
+import { VerificationRound } from './application/verification-round.js';
 import { VerificationWork } from './application/verification-work.js';
 import { Verifier } from './application/verifier.js';
 import { PAYOUT_EVENTS } from './contract.js';
@@ -27,7 +29,9 @@ import { payoutViews } from './views/projection.js';
     PayeeCache,
     JsonRpcChain,
     { provide: CHAIN_READER, useExisting: JsonRpcChain },
+    ClockCheck,
     VerificationWork,
+    VerificationRound,
     Verifier,
     PendingGauge,
   ],
@@ -38,6 +42,7 @@ export class PayoutsModule implements OnModuleInit {
     private readonly subscriptions: SubscriptionRegistry,
     private readonly health: HealthRegistry,
     private readonly verifier: Verifier,
+    private readonly clock: ClockCheck,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
   ) {}
 
@@ -48,5 +53,6 @@ export class PayoutsModule implements OnModuleInit {
       verificationSaga(() => this.verifier.wake()),
     );
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
+    this.health.register({ name: 'clock', check: () => this.clock.check() });
   }
 }

@@ -46,6 +46,7 @@ describe('the whole service', () => {
     const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
     expect(Object.keys(checks).sort()).toEqual([
       'chain',
+      'clock',
       'database',
       'event_store',
       'master_key',

@@ -11,7 +11,15 @@ export interface RpcCall {
 /** What to answer to one call instead of the chain: `result`, or `error`. Undefined: what the chain says. */
 export type Tampering = (
   call: RpcCall,
+  honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
+
+interface RawAnswer {
+  readonly body: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+const USUAL = { status: 200, headers: {} } as const;
 
 /** A JSON-RPC node in front of a dev chain, which can be away, slow, or a liar. */
 export class TestNode {
@@ -20,8 +28,11 @@ export class TestNode {
   /** How many requests came; a batch is one. */
   requests = 0;
   private away = false;
-  private raw: string | null = null;
+  private raw: RawAnswer | null = null;
   private tampering: Tampering = () => undefined;
+  private cut: (call: RpcCall) => boolean = () => false;
+  private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
+  private rewriting: (answers: readonly object[]) => readonly object[] = (answers) => answers;
 
   private constructor(
     private readonly server: Server,
@@ -46,18 +57,51 @@ export class TestNode {
     this.server.closeAllConnections();
   }
 
-  /** Answers every request with this text. */
-  answerAll(body: string): void {
-    this.raw = body;
+  /** Answers every request with this. */
+  answerAll(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
+    this.raw = { body, status, headers };
   }
 
   tamper(tampering: Tampering): void {
     this.tampering = tampering;
   }
 
+  /** From now on the chain ends at this block for whoever asks the node: nothing later is told of. */
+  async freeze(): Promise<void> {
+    const last = (await this.honest('eth_getBlockByNumber', ['latest', false])) as { number: string };
+    const later = (value: unknown): boolean => Number(value) > Number(last.number);
+    this.tamper(({ method, params }, { result }) => {
+      if (method === 'eth_blockNumber') return { result: last.number };
+      if (method === 'eth_getBlockByNumber') {
+        if (params[0] === 'latest') return { result: last };
+        return later(params[0]) ? { result: null } : undefined;
+      }
+      const block = (result as { blockNumber?: unknown } | null)?.blockNumber;
+      return block !== undefined && later(block) ? { result: null } : undefined;
+    });
+  }
+
+  /** Cuts the connection of every request that holds such a call. */
+  cutFor(cut: (call: RpcCall) => boolean): void {
+    this.cut = cut;
+  }
+
+  /** Answers every request that holds such a call with this status. */
+  refuseFor(applies: (call: RpcCall) => boolean, status: number): void {
+    this.refusal = { applies, status };
+  }
+
+  /** Puts these answers in place of those of a batch. */
+  rewrite(rewriting: (answers: readonly object[]) => readonly object[]): void {
+    this.rewriting = rewriting;
+  }
+
   /** An honest node again. */
   comeBack(): void {
     this.away = false;
+    this.refusal = null;
+    this.rewriting = (answers) => answers;
+    this.cut = () => false;
     this.raw = null;
     this.tampering = () => undefined;
   }
@@ -72,9 +116,24 @@ export class TestNode {
     if (this.away) return void request.socket.destroy();
     const asked = JSON.parse(await text(request)) as RpcCall | RpcCall[];
     for (const { method } of [asked].flat()) this.calls.push(method);
-    const answer = this.raw ?? JSON.stringify(await this.answersTo(asked));
+    if ([asked].flat().some((call) => this.cut(call))) return void request.socket.destroy();
+    const { refusal } = this;
+    if (refusal !== null && [asked].flat().some((call) => refusal.applies(call))) {
+      return void response.writeHead(refusal.status).end();
+    }
     response.setHeader('content-type', 'application/json');
-    response.end(answer);
+    const { body, status, headers } = this.raw ?? {
+      body: JSON.stringify(await this.answersTo(asked)),
+      ...USUAL,
+    };
+    response.writeHead(status, headers).end(body);
+  }
+
+  private async honest(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { result } = (await this.answersTo({ ...{ jsonrpc: '2.0' }, id: 1, method, params })) as {
+      result?: unknown;
+    };
+    return result;
   }
 
   private async answersTo(asked: RpcCall | RpcCall[]): Promise<unknown> {
@@ -85,10 +144,10 @@ export class TestNode {
     });
     const answers = [(await honest.json()) as { id: number }].flat();
     const tampered = [asked].flat().map((call) => {
-      const lie = this.tampering(call);
-      if (lie !== undefined) return { jsonrpc: '2.0', id: call.id, ...lie };
-      return answers.find(({ id }) => id === call.id);
+      const truth = answers.find(({ id }) => id === call.id) ?? {};
+      const lie = this.tampering(call, truth);
+      return lie === undefined ? truth : { jsonrpc: '2.0', id: call.id, ...lie };
     });
-    return Array.isArray(asked) ? tampered : tampered[0];
+    return Array.isArray(asked) ? this.rewriting(tampered) : tampered[0];
   }
 }

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Transaction } from 'ethers';
 import { CHAIN_ID, TestChain } from '../../../test/support/chain.js';
 import { TestNode, type RpcCall } from '../../../test/support/test-node.js';
-import { ChainUnavailable } from '../application/ports.js';
+import { systemClock } from '../../kernel/clock.js';
+import { ChainUnavailable, type ChainLook } from '../application/ports.js';
 import { JsonRpcChain } from './json-rpc-chain.js';
 
 const NOWHERE = `0x${'ab'.repeat(32)}`;
@@ -15,7 +16,7 @@ describe('the chain behind a JSON-RPC node', () => {
   beforeAll(async () => {
     chain = await TestChain.start();
     node = await TestNode.start(chain.rpcUrl);
-    reader = new JsonRpcChain({ chainRpcUrl: node.url, chainId: CHAIN_ID });
+    reader = new JsonRpcChain(settings({ chainRpcUrl: node.url }), systemClock);
   });
   afterEach(() => node.comeBack());
   afterAll(async () => {
@@ -23,6 +24,16 @@ describe('the chain behind a JSON-RPC node', () => {
     await Promise.all([node.stop(), chain.stop()]);
   });
 
+  const settings = (over: object) => ({
+    chainRpcUrl: null,
+    chainId: CHAIN_ID,
+    usdcAddress: chain.usdcAddress,
+    chainQuorum: 1,
+    chainMaxHeadAgeSeconds: null,
+    ...over,
+  });
+  const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
+  const look = (hashes: readonly string[]): Promise<ChainLook> => reader.look(wanted(hashes));
   const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
   const receiptLies =
     (change: (receipt: Record<string, unknown>) => unknown) =>
@@ -32,12 +43,13 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it('tells of a transfer: block, token, recipient, amount, place', async () => {
     const to = chain.newAddress();
-    const { hash, blockNumber } = await chain.transfer(to, '12.345678');
-    const { head, receipts } = await reader.look([hash]);
-    expect(head).toBe(await height());
+    const { hash, blockNumber, blockHash } = await chain.transfer(to, '12.345678');
+    const { head, receipts } = await look([hash]);
+    expect(head.number).toBe(await height());
     expect(receipts.get(hash)).toEqual({
       succeeded: true,
       blockNumber,
+      blockHash,
       transfers: [
         {
           token: chain.usdcAddress.toLowerCase(),
@@ -51,7 +63,7 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it('tells of a reverted transaction', async () => {
     const hash = await chain.revertedTransfer(chain.newAddress(), '1');
-    expect((await reader.look([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
+    expect((await look([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
   });
 
   it('says null for what is on no block: unknown hashes, those that wait, and text that is no hash of the chain', async () => {
@@ -59,7 +71,7 @@ describe('the chain behind a JSON-RPC node', () => {
     try {
       const waiting = await chain.funded.sendTransaction({ to: chain.newAddress(), value: 1n });
       const hashes = [waiting.hash, NOWHERE, 'a solana signature', '0x12'];
-      const { receipts } = await reader.look(hashes);
+      const { receipts } = await look(hashes);
       expect(hashes.map((hash) => receipts.get(hash))).toEqual([null, null, null, null]);
     } finally {
       await chain.rpc('evm_setAutomine', [true]);
@@ -71,7 +83,7 @@ describe('the chain behind a JSON-RPC node', () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const others = Array.from({ length: 450 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
     const before = node.requests;
-    const { receipts } = await reader.look([...others, hash]);
+    const { receipts } = await look([...others, hash]);
     expect(receipts.size).toBe(451);
     expect([...receipts.values()].filter((receipt) => receipt !== null)).toHaveLength(1);
     expect(node.requests - before).toBeLessThanOrEqual(8);
@@ -92,7 +104,7 @@ describe('the chain behind a JSON-RPC node', () => {
       logs: { logIndex: string }[];
     };
     expect(Number(raw.logs[0]!.logIndex)).toBe(2);
-    const { receipts } = await reader.look(sent.map(({ hash }) => hash));
+    const { receipts } = await look(sent.map(({ hash }) => hash));
     expect(sent.map(({ hash }) => receipts.get(hash)?.transfers[0]?.logIndex)).toEqual([0, 0, 0]);
   });
 
@@ -101,10 +113,10 @@ describe('the chain behind a JSON-RPC node', () => {
     const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
     expect(Transaction.from(raw).hash).toBe(hash);
     await chain.reorg(1);
-    expect((await reader.look([hash])).receipts.get(hash)).toBeNull();
+    expect((await look([hash])).receipts.get(hash)).toBeNull();
     await chain.mine(2);
     await chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
-    const again = (await reader.look([hash])).receipts.get(hash);
+    const again = (await look([hash])).receipts.get(hash);
     expect(again?.succeeded).toBe(true);
     expect(again!.blockNumber).toBeGreaterThan(blockNumber);
     chain.funded.reset();
@@ -112,48 +124,53 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it('is away when the node is, and back when the node is back', async () => {
     node.goAway();
-    const failure = await reader.look([NOWHERE]).catch((error: unknown) => error);
+    const failure = await look([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
     expect(String(failure)).not.toContain(new URL(node.url).port);
     await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
     node.comeBack();
     await expect(reader.ping()).resolves.toBeUndefined();
-    expect((await reader.look([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
+    expect((await look([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
   });
 
   it.each([
     ['is on another chain', 'eth_chainId', '0x1', 'is on chain 1'],
     ['is syncing', 'eth_syncing', { currentBlock: '0x1', highestBlock: '0x2' }, 'is syncing'],
-    ['tells no height', 'eth_blockNumber', null, 'no block number'],
-    ['tells an empty height', 'eth_blockNumber', '', 'no block number'],
-    ['tells a height without bounds', 'eth_blockNumber', '0xffffffffffffffffff', 'no block number'],
+    ['tells no block', 'eth_getBlockByNumber', null, 'no newest block'],
+    ['tells a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
+    [
+      'tells a height without bounds',
+      'eth_getBlockByNumber',
+      { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
+      'no newest block',
+    ],
   ])('is not to be relied on when the node %s', async (_name, method, result, message) => {
     node.tamper((call) => (call.method === method ? { result } : undefined));
-    await expect(reader.look([NOWHERE])).rejects.toThrow(message);
-    await expect(reader.look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+    await expect(look([NOWHERE])).rejects.toThrow(message);
+    await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
     'is away when the node answers %j to everything',
     async (body) => {
       node.answerAll(body);
-      await expect(reader.look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+      await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
     },
   );
 
-  it('is away when the node refuses every receipt', async () => {
-    node.tamper(({ method }) =>
-      method === 'eth_getTransactionReceipt' ? { error: { code: -32000, message: 'no' } } : undefined,
-    );
-    await expect(reader.look([`0x${'cd'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
-  });
+  const refusing =
+    (...hashes: readonly string[]) =>
+    ({ params }: RpcCall) =>
+      hashes.includes(String(params[0]))
+        ? { error: { code: -32008, message: 'response too large' } }
+        : undefined;
 
   it('asks again for what is on no block only when the chain has another head, of the same height too', async () => {
     const absent = `0x${'ef'.repeat(32)}`;
     const asked = async (): Promise<number> => {
       const before = node.calls.length;
-      expect((await reader.look([absent])).receipts.get(absent)).toBeNull();
+      expect((await look([absent])).receipts.get(absent)).toBeNull();
       return node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt').length;
     };
     await chain.mine();
@@ -168,12 +185,8 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it('leaves out the one hash that the node refuses', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
-    node.tamper(({ method, params }) =>
-      method === 'eth_getTransactionReceipt' && params[0] === NOWHERE
-        ? { error: { code: -32000, message: 'no' } }
-        : undefined,
-    );
-    const { receipts } = await reader.look([NOWHERE, hash]);
+    node.tamper(refusing(NOWHERE));
+    const { receipts } = await look([NOWHERE, hash]);
     expect(receipts.has(NOWHERE)).toBe(false);
     expect(receipts.get(hash)?.succeeded).toBe(true);
   });
@@ -183,6 +196,7 @@ describe('the chain behind a JSON-RPC node', () => {
     ['has no hash', ({ transactionHash: _, ...receipt }) => receipt],
     ['has no status', ({ status: _, ...receipt }) => receipt],
     ['has a status of its own', (receipt) => ({ ...receipt, status: '0x2' })],
+    ['has no block hash', ({ blockHash: _, ...receipt }) => receipt],
     ['has a block number of its own', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
     ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
@@ -197,14 +211,14 @@ describe('the chain behind a JSON-RPC node', () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     node.tamper(receiptLies(change)(honest));
-    expect((await reader.look([hash])).receipts.has(hash)).toBe(false);
+    expect((await look([hash])).receipts.has(hash)).toBe(false);
   });
 
   it('takes a receipt without a block for none', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
-    expect((await reader.look([hash])).receipts.get(hash)).toBeNull();
+    expect((await look([hash])).receipts.get(hash)).toBeNull();
   });
 
   it('sees no transfer in logs of another shape', async () => {
@@ -223,6 +237,6 @@ describe('the chain behind a JSON-RPC node', () => {
       { ...log, removed: true },
     ].map((shape, place) => ({ ...shape, logIndex: `0x${place}` }));
     node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
-    expect((await reader.look([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
+    expect((await look([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
   });
 });

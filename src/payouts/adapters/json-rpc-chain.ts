@@ -1,64 +1,52 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
-import { ChainUnavailable, type ChainLook, type ChainReader } from '../application/ports.js';
-import type { TransactionReceipt } from '../domain/verification.js';
-import { Absences } from './absences.js';
-import { JsonRpcNode, type RpcAnswer, type RpcCall } from './json-rpc-node.js';
-import { readReceipt } from './receipt.js';
+import { urlsIn } from '../../platform/config/settings.js';
+import {
+  ChainUnavailable,
+  type ChainLook,
+  type ChainReader,
+  type WantedTransaction,
+} from '../application/ports.js';
+import { chainRules } from '../domain/chain-rules.js';
+import { ChainNode } from './chain-node.js';
 
-/** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
-const EVM_HASH = /^0x[0-9a-f]{64}$/;
+type Settings = Pick<
+  Config,
+  'chainRpcUrl' | 'chainId' | 'usdcAddress' | 'chainQuorum' | 'chainMaxHeadAgeSeconds'
+>;
 
-const STATE: readonly RpcCall[] = [
-  { method: 'eth_chainId', params: [] },
-  { method: 'eth_syncing', params: [] },
-];
-const HEAD: readonly RpcCall[] = [
-  ...STATE,
-  { method: 'eth_blockNumber', params: [] },
-  { method: 'eth_getBlockByNumber', params: ['latest', false] },
-];
-
-/** {@link ChainReader} over a JSON-RPC node; calls travel in batches. */
+/** {@link ChainReader} over JSON-RPC nodes: one of them as long as it can be relied on, then the next. */
 @Injectable()
 export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
-  private readonly absences = new Absences();
-  private connected: JsonRpcNode | null = null;
+  private readonly logger = new Logger(JsonRpcChain.name);
+  private connected: readonly ChainNode[] | null = null;
+  private current = 0;
 
-  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'chainRpcUrl' | 'chainId'>) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Settings,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
-  async look(hashes: readonly string[]): Promise<ChainLook> {
-    // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
-    const head = await this.head();
-    const receipts = new Map<string, TransactionReceipt | null>();
-    const unknown: string[] = [];
-    for (const hash of hashes) {
-      if (EVM_HASH.test(hash) && !this.absences.has(hash)) unknown.push(hash);
-      else receipts.set(hash, null);
-    }
-    const answers = await this.node().ask(
-      unknown.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    );
-    answers.forEach((answer, place) => {
-      const hash = unknown[place]!;
-      const receipt = answer === null ? undefined : readReceipt(answer.result, hash);
-      if (receipt === undefined) return;
-      receipts.set(hash, receipt);
-      if (receipt === null) this.absences.add(hash);
-    });
-    if (unknown.length > 0 && answers.every((answer) => answer === null)) {
-      throw new ChainUnavailable('the node answered none of the calls');
-    }
-    return { head, receipts };
+  look(wanted: readonly WantedTransaction[], { alone = false } = {}): Promise<ChainLook> {
+    return this.first((node) => node.look(wanted, alone));
+  }
+
+  async confirm(wanted: readonly WantedTransaction[], { alone = false } = {}): Promise<readonly ChainLook[]> {
+    const { chainQuorum } = this.config;
+    if (chainQuorum === 1) return [await this.first((node) => node.confirm(wanted, alone))];
+    const looks = await Promise.allSettled(this.nodes().map((node) => node.confirm(wanted, alone)));
+    const usable = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
+    if (usable.length >= chainQuorum) return usable;
+    throw new ChainUnavailable(`${usable.length} nodes can be relied on, and outcomes need ${chainQuorum}`);
   }
 
   async ping(): Promise<void> {
-    const [chainId, syncing] = await this.node().ask(STATE);
-    this.check(chainId!, syncing!);
+    await this.first((node) => node.ping());
   }
 
   close(): void {
-    void this.connected?.close().catch(() => undefined);
+    for (const node of this.connected ?? []) void node.close().catch(() => undefined);
     this.connected = null;
   }
 
@@ -66,42 +54,29 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     this.close();
   }
 
-  private async head(): Promise<number> {
-    const [chainId, syncing, blockNumber, latest] = await this.node().ask(HEAD);
-    this.check(chainId!, syncing!);
-    const number = answered(blockNumber!);
-    const head = Number(number);
-    if (typeof number !== 'string' || number === '' || !Number.isSafeInteger(head) || head < 0)
-      throw new ChainUnavailable('the node tells no block number');
-    this.absences.standAt(blockHash(latest!));
-    return head;
-  }
-
-  private check(chainId: RpcAnswer, syncing: RpcAnswer): void {
-    const id = Number(answered(chainId));
-    if (id !== this.config.chainId) {
-      throw new ChainUnavailable(`the node is on chain ${id}, not ${this.config.chainId}`);
+  /** Asks the node that was relied on last, and the others in turn while they cannot be relied on. */
+  private async first<T>(ask: (node: ChainNode) => Promise<T>): Promise<T> {
+    const nodes = this.nodes();
+    const from = this.current;
+    for (let n = 0; ; n += 1) {
+      const place = (from + n) % nodes.length;
+      try {
+        const told = await ask(nodes[place]!);
+        this.current = place;
+        return told;
+      } catch (error) {
+        if (!(error instanceof ChainUnavailable) || n === nodes.length - 1) throw error;
+        this.logger.warn({ msg: 'another node is asked', node: place + 1, reason: error.message });
+      }
     }
-    if (answered(syncing) !== false) throw new ChainUnavailable('the node is syncing');
   }
 
-  private node(): JsonRpcNode {
-    const { chainRpcUrl } = this.config;
+  private nodes(): readonly ChainNode[] {
+    const { chainRpcUrl, chainId, usdcAddress } = this.config;
     if (chainRpcUrl === null) throw new ChainUnavailable('no node is configured');
-    this.connected ??= new JsonRpcNode(chainRpcUrl);
+    const { maxHeadAgeSeconds } = chainRules(this.config);
+    const options = { chainId, token: usdcAddress ?? '', maxHeadAgeSeconds };
+    this.connected ??= urlsIn(chainRpcUrl).map((url) => new ChainNode({ url, ...options }, this.clock));
     return this.connected;
   }
-}
-
-function answered(answer: RpcAnswer): unknown {
-  if (answer === null) throw new ChainUnavailable('the node is away');
-  return answer.result;
-}
-
-/** The hash of a block; null when the answer has none. */
-function blockHash(answer: RpcAnswer): string | null {
-  const block = answer?.result;
-  if (typeof block !== 'object' || block === null) return null;
-  const { hash } = block as { hash?: unknown };
-  return typeof hash === 'string' ? hash : null;
 }

@@ -1,36 +1,54 @@
 import { Pool } from 'undici';
+import { readCapped } from './capped-body.js';
+import { Slots } from './slots.js';
 
 /** What nodes take in one JSON-RPC batch. */
 const BATCH_CALLS = 100;
-/** Batches under way at a time; connections are kept. */
+/** Into so many parts a batch is split that failed as a whole. */
+const PARTS = 8;
+/** Requests under way at a time; connections are kept. */
 const CONNECTIONS = 4;
-const TIMEOUT_MS = 10_000;
+/** Bytes of one response: so many, and so many more for each call that it answers, up to the most. */
+const RESPONSE_BYTES = 1_048_576;
+const CALL_BYTES = 65_536;
+const MOST_BYTES = 8_388_608;
 
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** What the node said to one call; null when it refused it, said nothing that can be understood, or was away. */
-export type RpcAnswer = { readonly result: unknown } | null;
+/** Why a call has no result. `denied`: the node refuses whatever is asked (401, 403, 429). */
+export interface Refusal {
+  readonly kind: 'denied' | 'too_large' | 'slow' | 'away' | 'error' | 'nonsense';
+  /** For the log: holds no address and nothing that the node wrote. */
+  readonly message: string;
+}
+
+export type RpcAnswer = { readonly result: unknown } | { readonly refused: Refusal };
+
+export interface AskOptions {
+  /** Calls per request; 1 sends a plain call, no batch. */
+  readonly batch?: number;
+  readonly timeoutMs?: number;
+  /** Bytes of one response, in place of the usual bound. */
+  readonly maxBytes?: number;
+}
 
 /**
  * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
- * per call, and pending payouts make very many of them.
+ * per call, and pending payouts make very many of them. A batch that fails for one of its calls is split until that one
+ * is alone; one that only takes long is not, because its parts would take long too.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
+  private readonly slots = new Slots(CONNECTIONS);
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string) {
     const { origin, pathname, search, username, password } = new URL(url);
-    this.pool = new Pool(origin, {
-      connections: CONNECTIONS,
-      connect: { timeout: TIMEOUT_MS },
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
+    this.pool = new Pool(origin, { connections: CONNECTIONS, connect: { timeout: 5000 } });
     this.path = `${pathname}${search}`;
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
     this.headers = {
@@ -42,45 +60,103 @@ export class JsonRpcNode {
   }
 
   /** One answer per call, in order. Never rejects. */
-  async ask(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
-    const batches: Promise<readonly RpcAnswer[]>[] = [];
-    for (let from = 0; from < calls.length; from += BATCH_CALLS) {
-      batches.push(this.batch(calls.slice(from, from + BATCH_CALLS)));
-    }
-    return (await Promise.all(batches)).flat();
+  async ask(calls: readonly RpcCall[], options: AskOptions = {}): Promise<readonly RpcAnswer[]> {
+    return (
+      await Promise.all(parts(calls, options.batch ?? BATCH_CALLS, (part) => this.part(part, options)))
+    ).flat();
   }
 
   async close(): Promise<void> {
     await this.pool.destroy();
   }
 
-  private async batch(calls: readonly RpcCall[]): Promise<readonly RpcAnswer[]> {
-    const answers: RpcAnswer[] = calls.map(() => null);
+  private async part(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcAnswer[]> {
+    const answers = [...(await this.slots.run(() => this.send(calls, options)))];
+    if (calls.length === 1) return answers;
+    const again = answers.flatMap((answer, place) => (worthAsking(answer) ? [place] : []));
+    const size = Math.ceil(calls.length / PARTS);
+    const asked = parts(again, size, (places) =>
+      this.part(
+        places.map((place) => calls[place]!),
+        options,
+      ),
+    );
+    (await Promise.all(asked)).flat().forEach((answer, n) => (answers[again[n]!] = answer));
+    return answers;
+  }
+
+  private async send(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcAnswer[]> {
+    const { timeoutMs = 5000, maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MOST_BYTES) } =
+      options;
+    const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
+    const refuse = (kind: Refusal['kind'], message: string): readonly RpcAnswer[] =>
+      calls.map(() => ({ refused: { kind, message } }));
+    const signal = AbortSignal.timeout(timeoutMs);
     try {
       const { statusCode, body } = await this.pool.request({
         method: 'POST',
         path: this.path,
         headers: this.headers,
-        body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
+        signal,
       });
       if (statusCode !== 200) {
-        await body.dump();
-        return answers;
+        body.on('error', () => undefined).destroy();
+        const denied = statusCode === 401 || statusCode === 403 || statusCode === 429;
+        return refuse(denied ? 'denied' : 'error', httpMessage(statusCode));
       }
-      const said = await body.json();
-      if (Array.isArray(said)) for (const each of said) place(each, answers);
-    } catch {
-      // Away, or no JSON: nothing was answered. The cause may hold the node's address, and with it a key.
+      const text = await readCapped(body, maxBytes);
+      if (text === null) return refuse('too_large', `more than ${maxBytes} bytes`);
+      return answersIn(text, calls.length);
+    } catch (error) {
+      // The cause may hold the node's address, and with it a key.
+      if (signal.aborted) return refuse('slow', `no answer within ${timeoutMs} ms`);
+      if (error instanceof SyntaxError) return refuse('nonsense', 'no JSON');
+      return refuse('away', 'no connection');
     }
-    return answers;
   }
 }
 
-/** Answers of a batch come in any order; what belongs to no call of it is passed by. */
-function place(answer: unknown, answers: RpcAnswer[]): void {
-  if (typeof answer !== 'object' || answer === null) return;
-  const { id, result, error } = answer as { id?: unknown; result?: unknown; error?: unknown };
-  if (typeof id !== 'number' || !(id in answers) || (error !== undefined && error !== null)) return;
-  if (result !== undefined) answers[id] = { result };
+function worthAsking(answer: RpcAnswer): boolean {
+  return 'refused' in answer && answer.refused.kind !== 'denied' && answer.refused.kind !== 'slow';
+}
+
+function httpMessage(status: number): string {
+  if (status === 401 || status === 403) return `HTTP ${status}: the node does not accept the credentials`;
+  if (status === 429) return 'HTTP 429: too many requests for the node';
+  return `HTTP ${status}`;
+}
+
+/** Answers of a batch come in any order; what belongs to no call, or to one that was answered already, says nothing. */
+function answersIn(text: string, count: number): readonly RpcAnswer[] {
+  const said = JSON.parse(text) as unknown;
+  const answers: RpcAnswer[] = Array.from({ length: count }, () => nonsense('no answer to this call'));
+  const seen = new Set<number>();
+  for (const each of Array.isArray(said) ? (said as unknown[]) : [said]) {
+    if (typeof each !== 'object' || each === null) continue;
+    const { id, result, error } = each as { id?: unknown; result?: unknown; error?: unknown };
+    if (typeof id !== 'number' || !(id in answers)) continue;
+    if (seen.has(id)) answers[id] = nonsense('two answers to one call');
+    else if (error !== undefined && error !== null) answers[id] = errorAnswer(error);
+    else if (result !== undefined) answers[id] = { result };
+    seen.add(id);
+  }
+  return answers;
+}
+
+function nonsense(message: string): RpcAnswer {
+  return { refused: { kind: 'nonsense', message } };
+}
+
+/** -32005 is what providers answer to single calls over a limit of rate. */
+function errorAnswer(error: unknown): RpcAnswer {
+  const { code } = error as { code?: unknown };
+  const shown = typeof code === 'number' ? `error ${code}` : 'an error';
+  return { refused: { kind: code === -32005 || code === 429 ? 'denied' : 'error', message: shown } };
+}
+
+function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[]) => R): R[] {
+  const results: R[] = [];
+  for (let from = 0; from < all.length; from += size) results.push(each(all.slice(from, from + size)));
+  return results;
 }

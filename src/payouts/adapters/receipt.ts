@@ -1,7 +1,7 @@
 import type { TransactionReceipt, TransferLog } from '../domain/verification.js';
 
 /** keccak256("Transfer(address,address,uint256)"), the first topic of every ERC-20 transfer. */
-const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const HEX = /^0x[0-9a-f]+$/i;
 const WORD = /^0x[0-9a-f]{64}$/i;
 
@@ -10,6 +10,7 @@ interface RawLog {
   readonly topics: readonly string[];
   readonly data: string;
   readonly logIndex: string;
+  readonly transactionHash?: unknown;
   readonly removed?: boolean;
 }
 
@@ -17,6 +18,7 @@ interface RawLog {
 interface RawReceipt {
   readonly transactionHash: string;
   readonly blockNumber: string;
+  readonly blockHash: string;
   readonly status: string;
   readonly logs: readonly RawLog[];
 }
@@ -35,11 +37,20 @@ export function readReceipt(answer: unknown, hash: string): TransactionReceipt |
   return isReceipt(answer) ? parseReceipt(answer) : undefined;
 }
 
+/** The transfers of one transaction in an eth_getLogs result; undefined when nothing may be concluded from it. */
+export function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
+  if (!Array.isArray(result) || !result.every(isLog)) return undefined;
+  return result
+    .filter((log) => String(log.transactionHash).toLowerCase() === hash)
+    .flatMap((log, place) => parseTransfer(log, place));
+}
+
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
   const logs = [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
   return {
     succeeded: Number(receipt.status) === 1,
     blockNumber: Number(receipt.blockNumber),
+    blockHash: receipt.blockHash.toLowerCase(),
     transfers: logs.flatMap(parseTransfer),
   };
 }
@@ -63,8 +74,9 @@ function parseTransfer({ address, topics, data, removed }: RawLog, place: number
 }
 
 function isReceipt(answer: object): answer is RawReceipt {
-  const { blockNumber, status, logs } = answer as Partial<RawReceipt>;
-  if (!isNumber(blockNumber) || !isNumber(status) || Number(status) > 1) return false;
+  const { blockNumber, blockHash, status, logs } = answer as Partial<RawReceipt>;
+  if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
+  if (typeof blockHash !== 'string' || !WORD.test(blockHash)) return false;
   if (!Array.isArray(logs) || !logs.every(isLog)) return false;
   return new Set(logs.map((log) => Number(log.logIndex))).size === logs.length;
 }
@@ -76,12 +88,18 @@ function isLog(log: unknown): log is RawLog {
     typeof address === 'string' &&
     HEX.test(address) &&
     typeof data === 'string' &&
-    isNumber(logIndex) &&
+    isQuantity(logIndex) &&
     Array.isArray(topics) &&
     topics.every((topic) => typeof topic === 'string')
   );
 }
 
-function isNumber(quantity: unknown): quantity is string {
-  return typeof quantity === 'string' && HEX.test(quantity) && Number.isSafeInteger(Number(quantity));
+/** A number as nodes write it, of those that JavaScript counts exactly. */
+export function isQuantity(quantity: unknown): quantity is string {
+  return (
+    typeof quantity === 'string' &&
+    quantity.length <= 18 &&
+    HEX.test(quantity) &&
+    Number.isSafeInteger(Number(quantity))
+  );
 }

@@ -1,24 +1,42 @@
 import type { TransactionReceipt } from '../domain/verification.js';
 
+/** A transaction to look up. */
+export interface WantedTransaction {
+  /** Lower-cased when EVM. */
+  readonly hash: string;
+  /** Whom it may have paid: all that is asked for when its receipt is too large. */
+  readonly wallets: readonly string[];
+}
+
 /** One look at the chain. */
 export interface ChainLook {
-  /** Number of the newest block. */
-  readonly head: number;
+  /** The newest block; `timestamp` is its own, in seconds since 1970. */
+  readonly head: { readonly number: number; readonly hash: string; readonly timestamp: number };
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
    * usable answer for is missing.
    */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
+  /** Why hashes are missing, for the log. */
+  readonly refusals: readonly string[];
 }
 
-/** The chain that payouts are on, as a node tells of it. */
+/** The chain that payouts are on, as nodes tell of it. */
 export interface ChainReader {
   /**
-   * Looks up transactions by their lower-cased hashes, many in few round trips.
-   * Throws {@link ChainUnavailable} when the node is away, is on another chain or is syncing.
+   * Looks up transactions, many in few round trips; `alone` asks for each by itself, so that none holds up another.
+   * Throws {@link ChainUnavailable} when no node can be relied on: away, on another chain, syncing, or standing still.
    */
-  look(hashes: readonly string[]): Promise<ChainLook>;
-  /** Resolves when the node can be relied on, throws {@link ChainUnavailable} otherwise. */
+  look(wanted: readonly WantedTransaction[], options?: { readonly alone?: boolean }): Promise<ChainLook>;
+  /**
+   * Looks that outcomes may rest on, one per node: nothing in them is contradicted by another answer of that node.
+   * There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.look} does.
+   */
+  confirm(
+    wanted: readonly WantedTransaction[],
+    options?: { readonly alone?: boolean },
+  ): Promise<readonly ChainLook[]>;
+  /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;
   close(): void;
 }
@@ -26,7 +44,7 @@ export interface ChainReader {
 /** Nest injection token of the {@link ChainReader}. */
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
-/** The node cannot be relied on now. The message holds no address: those of nodes often carry keys. */
+/** No node can be relied on now. The message holds no address: those of nodes often carry keys. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
 }

@@ -68,10 +68,10 @@ async function addWork(reported: readonly PayoutReported['data'][], tx: PoolClie
   if (reported.length === 0) return;
   await tx.query(
     `insert into payouts.verifications
-       (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
+       (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, merchant_id, next_check_at)
      select work.*, case when wallet.user_id is null then work.expires_at else now() end
-     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::timestamptz[], $7::timestamptz[])
-       as work (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at)
+     from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::timestamptz[], $7::timestamptz[],
+       $8::uuid[]) as work (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, merchant_id)
      left join payouts.wallets wallet on wallet.user_id = work.user_id
      on conflict (payout_id) do nothing`,
     [
@@ -82,6 +82,7 @@ async function addWork(reported: readonly PayoutReported['data'][], tx: PoolClie
       reported.map((data) => toMinorUnits(data.amount).toString()),
       reported.map((data) => data.created_at),
       reported.map((data) => data.expires_at),
+      reported.map((data) => data.merchant_id),
     ],
   );
 }

@@ -5,51 +5,48 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
+import { ClockCheck, ClockOff } from '../../platform/database/clock-check.js';
 import { Wakeable } from '../../platform/wakeable.js';
-import { nextCheckDelay, nodeBackoff } from '../domain/check-schedule.js';
-import { requiredConfirmations } from '../domain/confirmations.js';
-import { expiryReason, judge, type Finding } from '../domain/verification.js';
-import { ExpirePayout } from './expire-payout.js';
-import { CHAIN_READER, ChainUnavailable, type ChainLook, type ChainReader } from './ports.js';
-import { ReceivePayout } from './receive-payout.js';
-import { VerificationWork, type NextCheck, type Verification } from './verification-work.js';
+import { nodeBackoff } from '../domain/check-schedule.js';
+import { ChainUnavailable } from './ports.js';
+import { VerificationRound } from './verification-round.js';
+import { VerificationWork, type Taken } from './verification-work.js';
 
-/** Payouts looked up in one round. */
-const BATCH = 500;
-/** Outcomes written at the same time: they travel together in group commits. */
-const PARALLEL = 50;
+/** Payouts looked up in one round; of those that the node was silent about each is asked for by itself. */
+const BATCH = { prompt: 500, silent: 16 } as const;
+type Line = keyof typeof BATCH;
 
 /**
  * Looks pending payouts up on the chain and brings each to its one outcome. Any number of processes share the work.
- * While the node is away nothing is decided: a payout expires only on a look at the chain after its window ended.
+ * While no node can be relied on, or this process's clock is off, nothing is decided.
  */
 @Injectable()
 export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
+  /** By the clock that never jumps. */
   private restUntil = 0;
+  private clockOff = false;
   private stopping = false;
   private timer: NodeJS.Timeout | null = null;
   private later: NodeJS.Timeout | null = null;
   private lookedAt = -Infinity;
-  private readonly work = new Wakeable(
-    () => this.drain(),
-    (error) => this.logger.warn({ msg: 'payouts are looked up later', error }),
+  /** Two loops: payouts that the node takes long for, or is silent about, hold none of the others up. */
+  private readonly lines = (['prompt', 'silent'] as const).map(
+    (line) =>
+      new Wakeable(
+        () => this.drain(line),
+        (error) => this.logger.warn({ msg: 'payouts are looked up later', error }),
+      ),
   );
 
   constructor(
     @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      'roles' | 'chainId' | 'usdcAddress' | 'payoutConfirmations' | 'payoutCheckIntervalMs'
-    >,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CHAIN_READER) private readonly chain: ChainReader,
+    private readonly config: Pick<Config, 'roles' | 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
     private readonly table: VerificationWork,
-    private readonly commandBus: CommandBus,
+    private readonly round: VerificationRound,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   /** Looks for due payouts: at once, or an interval after the last time, so that many reports share one look. */
@@ -58,7 +55,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     const waitMs = this.config.payoutCheckIntervalMs - (performance.now() - this.lookedAt);
     if (waitMs <= 0) {
       this.lookedAt = performance.now();
-      this.work.wake();
+      for (const line of this.lines) line.wake();
     } else {
       this.later ??= setTimeout(() => {
         this.later = null;
@@ -78,116 +75,49 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
     if (this.later !== null) clearTimeout(this.later);
-    await this.work.stop();
+    await Promise.all(this.lines.map((line) => line.stop()));
   }
 
-  private async drain(): Promise<void> {
+  private async drain(line: Line): Promise<void> {
     while (!this.stopping) {
-      if (this.clock.now().getTime() < this.restUntil) return;
-      const taken = await this.table.take(this.config.chainId, BATCH);
-      if (taken.length === 0) return;
-      await this.check(taken);
-      // A take that leaves something behind is nearly full.
-      if (taken.length < BATCH / 2) return;
+      if (performance.now() < this.restUntil || !(await this.clockHolds())) return;
+      const taken = await this.table.take(this.config.chainId, BATCH[line], line);
+      if (taken.work.length === 0) return;
+      try {
+        await this.round.play(taken, line === 'silent');
+        this.failures = 0;
+      } catch (error) {
+        if (!(error instanceof ChainUnavailable)) throw error;
+        await this.rest(taken, error);
+        return;
+      }
+      if (!taken.more) return;
     }
   }
 
-  /** One round: one look at the chain for all of them, then an outcome or another date for each. */
-  private async check(taken: readonly Verification[]): Promise<void> {
-    let look: ChainLook;
+  private async clockHolds(): Promise<boolean> {
     try {
-      look = await this.chain.look([
-        ...new Set(taken.filter((each) => each.wallet !== null).map((each) => each.hash)),
-      ]);
-      this.failures = 0;
-      this.warnOfSilence(taken, look);
+      await this.clockCheck.check();
     } catch (error) {
-      if (!(error instanceof ChainUnavailable)) throw error;
-      await this.rest(taken, error);
-      return;
+      if (!(error instanceof ClockOff)) throw error;
+      if (!this.clockOff)
+        this.logger.error({ msg: 'payouts are left to other processes', reason: error.message });
+      this.clockOff = true;
+      return false;
     }
-    const next: NextCheck[] = [];
-    const ended: string[] = [];
-    for (let from = 0; from < taken.length; from += PARALLEL) {
-      const part = taken.slice(from, from + PARALLEL);
-      const results = await Promise.allSettled(part.map((each) => this.bring(each, look)));
-      results.forEach((result, place) => {
-        const each = part[place]!;
-        if (result.status === 'rejected') {
-          this.logger.warn({
-            msg: 'outcome not written',
-            payoutId: each.payoutId,
-            error: result.reason as unknown,
-          });
-          next.push({ payoutId: each.payoutId, delayMs: this.config.payoutCheckIntervalMs, finding: null });
-        } else if (result.value === 'ended') ended.push(each.payoutId);
-        else next.push(result.value);
-      });
-    }
-    await this.table.remove(ended);
-    await this.table.putBack(next);
+    if (this.clockOff) this.logger.log({ msg: 'payouts are looked up again: the clock is right' });
+    this.clockOff = false;
+    return true;
   }
 
-  private async bring(each: Verification, look: ChainLook): Promise<'ended' | NextCheck> {
-    const receipt = look.receipts.get(each.hash);
-    // No usable answer for this one: nothing may be concluded from that.
-    if (each.wallet !== null && receipt === undefined) return this.nextCheck(each, 'not_found', null);
-    let finding: Finding =
-      each.wallet === null
-        ? { kind: 'no_wallet' }
-        : judge(receipt ?? null, this.expected(each, each.wallet), look.head, each.usedLogs);
-    if (finding.kind === 'settled') {
-      const { blockNumber, logIndexes } = finding;
-      const outcome = await this.commandBus.execute(
-        new ReceivePayout(each.payoutId, this.config.chainId, each.hash, blockNumber, logIndexes),
-      );
-      if (outcome !== 'used') return 'ended';
-      finding = { kind: 'already_used' };
-    }
-    const now = this.clock.now();
-    if (now < each.expiresAt) return this.nextCheck(each, finding.kind, finding.kind);
-    const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
-    return expiry === 'early' ? this.nextCheck(each, finding.kind, finding.kind) : 'ended';
-  }
-
-  private expected(each: Verification, wallet: string): Parameters<typeof judge>[1] {
-    return {
-      token: this.config.usdcAddress ?? '',
-      wallet,
-      amountMinor: each.amountMinor,
-      confirmations: requiredConfirmations(this.config.chainId, this.config.payoutConfirmations),
-    };
-  }
-
-  private nextCheck(each: Verification, kind: Finding['kind'], finding: string | null): NextCheck {
-    const now = this.clock.now().getTime();
-    const untilExpiryMs = each.expiresAt.getTime() - now;
-    const delayMs =
-      kind === 'no_wallet' && untilExpiryMs > 0
-        ? untilExpiryMs
-        : nextCheckDelay({
-            ageMs: now - each.createdAt.getTime(),
-            untilExpiryMs,
-            finding: kind,
-            intervalMs: this.config.payoutCheckIntervalMs,
-            random: Math.random(),
-          });
-    return { payoutId: each.payoutId, delayMs, finding };
-  }
-
-  /** Payouts that a node never answers for stay pending: somebody has to look into it. */
-  private warnOfSilence(taken: readonly Verification[], look: ChainLook): void {
-    const silent = taken.filter((each) => each.wallet !== null && !look.receipts.has(each.hash));
-    if (silent.length === 0) return;
-    const payoutId = silent[0]!.payoutId;
-    this.logger.warn({ msg: 'the node gave no usable answer for payouts', count: silent.length, payoutId });
-  }
-
-  private async rest(taken: readonly Verification[], error: ChainUnavailable): Promise<void> {
+  private async rest({ work }: Taken, error: ChainUnavailable): Promise<void> {
     this.failures += 1;
     const delayMs = nodeBackoff(this.failures);
-    this.restUntil = this.clock.now().getTime() + delayMs;
+    this.restUntil = performance.now() + delayMs;
     this.logger.warn({ msg: 'the chain is away', reason: error.message, delayMs });
-    await this.table.putBack(taken.map(({ payoutId }) => ({ payoutId, delayMs, finding: null })));
+    await this.table.postpone(
+      work.map(({ payoutId }) => payoutId),
+      delayMs,
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextCheckDelay, nodeBackoff } from './check-schedule.js';
+import { nextCheckDelay, nodeBackoff, silenceBackoff } from './check-schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -21,11 +21,7 @@ describe('the next look at a pending payout', () => {
     ['one of a day', { ageMs: 24 * HOUR }, 30 * MINUTE],
     ['one that lacks confirmations', { ageMs: 24 * HOUR, finding: 'confirming' as const }, 15_000],
     ['one whose window ends sooner', { ageMs: 8 * HOUR, untilExpiryMs: 5000 }, 5000],
-    [
-      'one whose window is over and that nobody could judge',
-      { ageMs: 24 * HOUR, untilExpiryMs: -1 },
-      30 * MINUTE,
-    ],
+    ['one whose window is over and that nobody could judge', { ageMs: 24 * HOUR, untilExpiryMs: -1 }, 15_000],
   ])('comes for %s in due time', (_name, over, expected) => expect(look(over)).toBe(expected));
 
   it('is never past the end of the window, and never at once', () => {
@@ -46,6 +42,14 @@ describe('the next look at a pending payout', () => {
     expect(looks).toBeGreaterThan(60);
     expect(looks).toBeLessThan(120);
   });
+});
+
+describe('the rest of a payout without an answer', () => {
+  it('doubles up to five minutes', () =>
+    expect([0, 1, 2, 8, 9, 100].map((times) => silenceBackoff(times, 1000))).toEqual([
+      1000, 2000, 4000, 256_000, 300_000, 300_000,
+    ]));
+  it('is never shorter than the interval', () => expect(silenceBackoff(3, HOUR)).toBe(HOUR));
 });
 
 describe('the rest from a node that is away', () => {

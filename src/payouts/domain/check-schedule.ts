@@ -4,6 +4,9 @@ import type { Finding } from './verification.js';
 const RAREST_MS = 30 * 60_000;
 /** Between two looks at a transfer that is on the chain and only lacks confirmations, at most. */
 const CONFIRMING_MS = 15_000;
+/** Between two looks at one whose window is over, and at one that the node gives no usable answer for, at most. */
+const CLOSING_MS = 15_000;
+const SILENT_MS = 5 * 60_000;
 /** A node that is back is noticed within this time. */
 const NODE_LONGEST_MS = 10_000;
 /** A payout is looked up again when its age has grown by an eighth: about 90 looks in 24 h, 100 a second for 100,000 pending. */
@@ -20,10 +23,16 @@ export function nextCheckDelay(input: {
   readonly intervalMs: number;
   readonly random: number;
 }): number {
-  const longest = input.finding === 'confirming' ? CONFIRMING_MS : RAREST_MS;
+  const pending = input.finding === 'confirming' ? CONFIRMING_MS : RAREST_MS;
+  const longest = input.untilExpiryMs > 0 ? pending : CLOSING_MS;
   const wait = Math.max(input.intervalMs, Math.min(input.ageMs / AGE_SHARE, longest));
   const spread = Math.round(wait * (0.9 + 0.2 * input.random));
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
+}
+
+/** How long a payout rests that `times` looks in a row gave no usable answer for before this one, in ms: doubling to 5 minutes. */
+export function silenceBackoff(times: number, intervalMs: number): number {
+  return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, SILENT_MS));
 }
 
 /** How long the worker keeps away from a node that failed `failures` times in a row, in ms: 0.5 s doubling to 10 s. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { requiredConfirmations } from './confirmations.js';
+import { chainRules, confirmationsOf } from './chain-rules.js';
 import {
   expiryReason,
   judge,
@@ -19,6 +19,7 @@ const log = (over: Partial<TransferLog> = {}): TransferLog => ({
 const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   succeeded: true,
   blockNumber: 10,
+  blockHash: '0xb',
   transfers,
 });
 const at = (found: TransactionReceipt | null, head = 12, used: readonly number[] = []): Finding =>
@@ -41,16 +42,20 @@ describe('the judgement of a receipt', () => {
     ['a log that is used', at(receipt(log()), 12, [0]), { kind: 'already_used' }],
     ['one block too few', at(receipt(log()), 11), { kind: 'confirming', confirmations: 2, needed: 3 }],
     ['a head before its block', at(receipt(log()), 5), { kind: 'confirming', confirmations: 0, needed: 3 }],
-    ['enough blocks', at(receipt(log())), { kind: 'settled', blockNumber: 10, logIndexes: [0] }],
+    [
+      'enough blocks',
+      at(receipt(log())),
+      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [0] },
+    ],
     [
       'a fitting log among others',
       at(receipt(log({ token: '0xother' }), log({ to: '0xother', logIndex: 1 }), log({ logIndex: 2 }))),
-      { kind: 'settled', blockNumber: 10, logIndexes: [2] },
+      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [2] },
     ],
     [
       'two fitting logs, one used',
       at(receipt(log(), log({ logIndex: 1 })), 12, [0]),
-      { kind: 'settled', blockNumber: 10, logIndexes: [1] },
+      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [1] },
     ],
   ])('with %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 
@@ -80,8 +85,12 @@ describe('the confirmations a transfer needs', () => {
     [31337, 1],
     [99_999, 12],
   ])('are those of chain %i', (chainId, confirmations) =>
-    expect(requiredConfirmations(chainId, null)).toBe(confirmations),
+    expect(chainRules({ chainId }).confirmations).toBe(confirmations),
   );
 
-  it('are what an operator sets', () => expect(requiredConfirmations(1, 2)).toBe(2));
+  it('are what an operator sets', () =>
+    expect(chainRules({ chainId: 1, payoutConfirmations: 2 }).confirmations).toBe(2));
+
+  it('count the block of the transfer as the first', () =>
+    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
 });

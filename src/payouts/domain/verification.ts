@@ -1,3 +1,5 @@
+import { confirmationsOf } from './chain-rules.js';
+
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
   readonly token: string;
@@ -11,6 +13,9 @@ export interface TransferLog {
 export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
+  readonly blockHash: string;
+  /** Only the transfers of USDC to the wallets asked for are known, and not their places: it is worth another look. */
+  readonly partial?: true;
   readonly transfers: readonly TransferLog[];
 }
 
@@ -24,7 +29,12 @@ export interface ExpectedTransfer {
 
 /** What one look at the chain says of one payout. Only `settled` ends the wait before its window does. */
 export type Finding =
-  | { readonly kind: 'settled'; readonly blockNumber: number; readonly logIndexes: readonly number[] }
+  | {
+      readonly kind: 'settled';
+      readonly blockNumber: number;
+      readonly blockHash: string;
+      readonly logIndexes: readonly number[];
+    }
   | { readonly kind: 'confirming'; readonly confirmations: number; readonly needed: number }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'no_wallet' }
@@ -47,18 +57,19 @@ export function judge(
   if (receipt === null) return { kind: 'not_found' };
   if (!receipt.succeeded) return { kind: 'reverted' };
   const ofToken = receipt.transfers.filter((log) => log.token === expected.token.toLowerCase());
-  if (ofToken.length === 0) return { kind: 'wrong_token' };
+  if (ofToken.length === 0) return { kind: receipt.partial ? 'wrong_recipient' : 'wrong_token' };
   const toWallet = ofToken.filter((log) => log.to === expected.wallet.toLowerCase());
   if (toWallet.length === 0) return { kind: 'wrong_recipient' };
   const exact = toWallet.filter((log) => log.amountMinor === expected.amountMinor);
   if (exact.length === 0) return { kind: 'wrong_amount' };
-  const free = exact.filter((log) => !used.has(log.logIndex));
+  const free = receipt.partial ? exact : exact.filter((log) => !used.has(log.logIndex));
   if (free.length === 0) return { kind: 'already_used' };
-  const confirmations = Math.max(0, head - receipt.blockNumber + 1);
+  const confirmations = confirmationsOf(receipt.blockNumber, head);
   if (confirmations < expected.confirmations) {
     return { kind: 'confirming', confirmations, needed: expected.confirmations };
   }
-  return { kind: 'settled', blockNumber: receipt.blockNumber, logIndexes: free.map((log) => log.logIndex) };
+  const { blockNumber, blockHash } = receipt;
+  return { kind: 'settled', blockNumber, blockHash, logIndexes: free.map((log) => log.logIndex) };
 }
 
 /** The sentence a merchant reads in `reason` when the window ends on this finding. */

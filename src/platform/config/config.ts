@@ -1,3 +1,4 @@
+import { CHAIN_SETTINGS } from './chain-settings.js';
 import { cidrs, proxies } from './cidrs.js';
 import {
   about,
@@ -5,23 +6,17 @@ import {
   flag,
   integer,
   oneOf,
+  optional,
   pattern,
   readSetting,
   seconds,
+  setting,
   someOf,
   text,
   url,
-  type Parser,
+  urlsIn,
   type Setting,
 } from './settings.js';
-
-function setting<T>(name: string, parse: Parser<T>, fallback: T, help: string, secret = false): Setting<T> {
-  return { name, parse, fallback, help, secret };
-}
-
-function optional(name: string, parse: Parser<string>, help: string, secret = false): Setting<string | null> {
-  return { name, parse, fallback: null, help, secret };
-}
 
 /**
  * Every setting of the service: its name in the environment, how it is read, its default and what it is.
@@ -85,13 +80,7 @@ export const SETTINGS = {
     'the MASTER_KEY before this one, while it is being replaced (docs/keys.md).',
     true,
   ),
-  chainRpcUrl: optional('CHAIN_RPC_URL', url('http', 'https'), 'the JSON-RPC node of the chain.', true),
-  chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
-  usdcAddress: optional(
-    'USDC_ADDRESS',
-    pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
-    'the USDC contract on the chain.',
-  ),
+  ...CHAIN_SETTINGS,
   rateLimitPerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
     integer(1, 10_000_000),
@@ -121,24 +110,6 @@ export const SETTINGS = {
     integer(16, 65_536),
     128,
     'the most memory that request bodies and responses under way may hold, in MiB; a quarter of it for one client.',
-  ),
-  payoutVerificationWindowSeconds: setting(
-    'PAYOUT_VERIFICATION_WINDOW_SECONDS',
-    integer(1, 31_536_000),
-    86_400,
-    'how long a payout may wait for its transfer.',
-  ),
-  payoutConfirmations: {
-    name: 'PAYOUT_CONFIRMATIONS',
-    parse: integer(1, 100_000),
-    fallback: null,
-    help: 'confirmations a transfer needs; by chain when not set.',
-  } as Setting<number | null>,
-  payoutCheckIntervalMs: setting(
-    'PAYOUT_CHECK_INTERVAL_MS',
-    integer(50, 3_600_000),
-    1000,
-    'how often pending payouts are looked up on the chain.',
   ),
   webhookRetryScheduleSeconds: setting(
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
@@ -217,6 +188,12 @@ export const SETTINGS = {
     10_000,
     'how long the analytics provider may take to answer.',
   ),
+  maxClockSkewSeconds: setting(
+    'MAX_CLOCK_SKEW_SECONDS',
+    integer(1, 3600),
+    30,
+    "how far this process's clock may be from the database's; beyond it the process verifies no payout and is not ready.",
+  ),
   readYourWritesMs: setting(
     'READ_YOUR_WRITES_MS',
     integer(0, 30_000),
@@ -292,7 +269,15 @@ function requireMode(env: NodeJS.ProcessEnv): void {
 function requireSense({
   webhookDisableSpanSeconds: span,
   webhookDisableWindowSeconds: window,
+  chainRpcUrl,
+  chainQuorum,
 }: Config): void {
+  const nodes = chainRpcUrl === null ? 1 : new Set(urlsIn(chainRpcUrl)).size;
+  if (chainQuorum > nodes) {
+    throw new ConfigError(
+      `CHAIN_QUORUM (${chainQuorum}) must be no larger than the number of nodes in CHAIN_RPC_URL (${nodes}): no payout would ever be received.`,
+    );
+  }
   if (span > window) {
     throw new ConfigError(
       `WEBHOOK_DISABLE_SPAN_SECONDS (${span}) must be no larger than WEBHOOK_DISABLE_WINDOW_SECONDS (${window}): failures so far apart are never counted together.`,

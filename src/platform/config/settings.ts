@@ -10,6 +10,21 @@ export interface Setting<T> {
   readonly secret?: boolean;
 }
 
+export function setting<T>(
+  name: string,
+  parse: Parser<T>,
+  fallback: T,
+  help: string,
+  secret = false,
+): Setting<T> {
+  return { name, parse, fallback, help, secret };
+}
+
+/** A setting that is null when it is not set. */
+export function optional<T>(name: string, parse: Parser<T>, help: string, secret = false): Setting<T | null> {
+  return { name, parse, fallback: null, help, secret };
+}
+
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -56,6 +71,18 @@ export function url(...schemes: readonly string[]): Parser<string> {
     }
     return text;
   };
+}
+
+/** URLs separated by commas; the text stays as it is, {@link urlsIn} takes it apart. */
+export function urls(...schemes: readonly string[]): Parser<string> {
+  return (text) => {
+    for (const each of urlsIn(text)) url(...schemes)(each);
+    return text;
+  };
+}
+
+export function urlsIn(text: string): readonly string[] {
+  return text.split(',').map((each) => each.trim());
 }
 
 export function text(value: string): string {

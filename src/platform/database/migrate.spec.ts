@@ -4,7 +4,8 @@ import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { MIGRATIONS } from '../../migrations.js';
-import { createIndexConcurrently, migrate } from './migrate.js';
+import { createIndexConcurrently } from './concurrent-index.js';
+import { migrate } from './migrate.js';
 
 /** What the test calls an outage: the migration may hold readers up for a second. */
 const OUTAGE_MS = 8000;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
+import { urlsIn } from '../config/settings.js';
 import { startChain, type RunningChain } from './chain.js';
 import { SandboxError } from './sandbox-error.js';
 import type { Supervisor } from './supervisor.js';
@@ -59,7 +60,7 @@ async function giveUp(chain: RunningChain, rpcUrl: string): Promise<never> {
 }
 
 async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {
-  const address = config.usdcAddress ?? (await deployOn(rpcUrl, config.chainId));
+  const address = config.usdcAddress ?? (await deployOn(urlsIn(rpcUrl)[0]!, config.chainId));
   return { rpcUrl, usdcAddress: address, note: 'the one of CHAIN_RPC_URL', stop: async () => undefined };
 }
 

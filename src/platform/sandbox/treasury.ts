@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
 import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { urlsIn } from '../config/settings.js';
 import { treasuryPrivateKey } from './usdc.js';
 
 const TRANSFER = 'function transfer(address to, uint256 amount) returns (bool)';
@@ -28,7 +29,7 @@ export class Treasury implements OnApplicationShutdown {
   constructor(@Inject(CONFIG) private readonly config: Config) {
     if (config.chainRpcUrl === null || config.usdcAddress === null)
       throw new Error('the chain is not configured');
-    this.rpcUrl = config.chainRpcUrl;
+    this.rpcUrl = urlsIn(config.chainRpcUrl)[0]!;
     this.usdc = config.usdcAddress;
   }
 

@@ -1,6 +1,6 @@
 /** One thing the service cannot work without. */
 export interface HealthCheck {
-  /** As it is shown: `database`, `event_store`, `queue`, `chain`, `views`. */
+  /** As it is shown: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
   /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
   check(): Promise<string | void>;

@@ -96,6 +96,19 @@ export const pendingPayouts = new Gauge({
   registers,
 });
 
+export const payoutLooks = new Counter({
+  name: 'disburse_payout_looks_total',
+  help: 'Looks at the chain for a payout, by outcome: answered, unanswered (by the node), doubtful (answers that contradict each other, or too few nodes that agree).',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const clockSkew = new Gauge({
+  name: 'disburse_clock_skew_seconds',
+  help: "How far this process's clock is ahead of the database's; negative when it is behind.",
+  registers,
+});
+
 export const analyticsRequests = new Counter({
   name: 'disburse_analytics_requests_total',
   help: 'Requests to the analytics provider, by outcome: accepted, parted, too_large, rejected, or why it is away: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',

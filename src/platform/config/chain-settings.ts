@@ -1,0 +1,50 @@
+import { integer, optional, pattern, setting, urls } from './settings.js';
+
+/** Where payouts are verified, and what it takes before one is received or expired. */
+export const CHAIN_SETTINGS = {
+  chainRpcUrl: optional(
+    'CHAIN_RPC_URL',
+    urls('http', 'https'),
+    'the JSON-RPC node of the chain, or several separated by commas: the next one is asked while one cannot be relied on.',
+    true,
+  ),
+  chainQuorum: setting(
+    'CHAIN_QUORUM',
+    integer(1, 10),
+    1,
+    'how many of these nodes have to agree before a payout is received or expired.',
+  ),
+  chainMaxHeadAgeSeconds: optional(
+    'CHAIN_MAX_HEAD_AGE_SECONDS',
+    integer(0, 86_400),
+    'how old the newest block of a node may be; by chain when not set. 0: the chain mines on demand, its blocks tell no time.',
+  ),
+  chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
+  usdcAddress: optional(
+    'USDC_ADDRESS',
+    pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
+    'the USDC contract on the chain.',
+  ),
+  payoutVerificationWindowSeconds: setting(
+    'PAYOUT_VERIFICATION_WINDOW_SECONDS',
+    integer(1, 31_536_000),
+    86_400,
+    'how long a payout may wait for its transfer.',
+  ),
+  payoutConfirmations: optional(
+    'PAYOUT_CONFIRMATIONS',
+    integer(1, 100_000),
+    'confirmations a transfer needs, the block it is in being the first; by chain when not set.',
+  ),
+  payoutExpiryMarginSeconds: optional(
+    'PAYOUT_EXPIRY_MARGIN_SECONDS',
+    integer(0, 86_400),
+    'how far past the window the newest block has to be, and how far apart the two looks that let a payout expire; by chain when not set.',
+  ),
+  payoutCheckIntervalMs: setting(
+    'PAYOUT_CHECK_INTERVAL_MS',
+    integer(50, 3_600_000),
+    1000,
+    'how often pending payouts are looked up on the chain.',
+  ),
+};

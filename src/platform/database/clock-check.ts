@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { clockSkew } from '../telemetry/metrics.js';
+import { Database } from './database.js';
+
+/** Compares this process's clock with the database's, which all processes share. */
+@Injectable()
+export class ClockCheck {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'maxClockSkewSeconds'>,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly database: Database,
+  ) {}
+
+  /** Seconds that this clock is ahead, at least; 0 when the time the question took explains all of it. */
+  async skewSeconds(): Promise<number> {
+    const asked = this.clock.now().getTime();
+    const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
+    const answered = this.clock.now().getTime();
+    const told = row!.now.getTime();
+    const skewMs = told < asked ? asked - told : Math.min(0, answered - told);
+    clockSkew.set(skewMs / 1000);
+    return skewMs / 1000;
+  }
+
+  /** Throws when the clock is off by more than MAX_CLOCK_SKEW_SECONDS. */
+  async check(): Promise<void> {
+    const skew = await this.skewSeconds();
+    if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
+  }
+}
+
+/** Nothing may be decided by this process's clock. */
+export class ClockOff extends Error {
+  override readonly name = 'ClockOff';
+  constructor(skew: number) {
+    super(`the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`);
+  }
+}

@@ -1,0 +1,143 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expiryReason } from '../../src/payouts/domain/verification.js';
+import { eventually } from '../support/eventually.js';
+import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+
+/** Several waits, each with the patience of `eventually`. */
+const TEST_MS = 150_000;
+const RECEIPT = 'eth_getTransactionReceipt';
+
+describe('a node that is wrong about a chain whose blocks tell the time', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    await lab.chain.rpc('evm_setIntervalMining', [1]);
+    await lab.start({ CHAIN_MAX_HEAD_AGE_SECONDS: '30', PAYOUT_EXPIRY_MARGIN_SECONDS: '1' });
+    user = await lab.activeUser();
+  });
+  afterEach(() => lab.node.comeBack());
+  afterAll(() => lab.close());
+
+  it(
+    'and stands still 21 blocks behind ends nothing',
+    async () => {
+      await lab.node.freeze();
+      await lab.chain.mine(20);
+      const { hash } = await lab.chain.transfer(user.wallet, '1');
+      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      await wait(4000);
+      expect(await lab.outcome(id)).toBe('reported');
+      lab.node.comeBack();
+      expect(await lab.settled(id)).toBe('received');
+    },
+    TEST_MS,
+  );
+
+  it(
+    'and shows no receipts up to the end of the window, and once after it, ends nothing',
+    async () => {
+      const { hash } = await lab.chain.transfer(user.wallet, '1');
+      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      const end = Date.now() + 2500;
+      let after = 0;
+      lab.node.tamper(({ method, params }) => {
+        if (method !== RECEIPT || params[0] !== hash) return undefined;
+        if (Date.now() > end) after += 1;
+        return after <= 1 ? { result: null } : undefined;
+      });
+      expect(await lab.settled(id)).toBe('received');
+    },
+    TEST_MS,
+  );
+
+  it(
+    'expires what is on no block, once its own time has passed the window',
+    async () => {
+      const id = await lab.report({ user, hash: `0x${'ce'.repeat(32)}`, windowSeconds: 1 });
+      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+    },
+    TEST_MS,
+  );
+});
+
+describe('a node that is wrong about a chain that mines on demand', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    await lab.start();
+    user = await lab.activeUser();
+  });
+  afterEach(() => lab.node.comeBack());
+  afterAll(() => lab.close());
+
+  it(
+    'and shows one receipt too late ends nothing',
+    async () => {
+      const { hash } = await lab.chain.transfer(user.wallet, '1');
+      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      const end = Date.now() + 1000;
+      let after = 0;
+      lab.node.tamper(({ method, params }) => {
+        if (method !== RECEIPT || params[0] !== hash) return undefined;
+        if (Date.now() >= end) after += 1;
+        return after <= 1 ? { result: null } : undefined;
+      });
+      expect(await lab.settled(id)).toBe('received');
+    },
+    TEST_MS,
+  );
+
+  it(
+    'and shows the receipt of a block that a reorganisation dropped receives nothing',
+    async () => {
+      const { hash } = await lab.chain.transfer(user.wallet, '1');
+      const dropped = await lab.chain.rpc(RECEIPT, [hash]);
+      await lab.chain.reorg(1);
+      await lab.chain.mine(2);
+      lab.node.tamper(({ method, params }) =>
+        method === RECEIPT && params[0] === hash ? { result: dropped } : undefined,
+      );
+      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      await wait(3000);
+      expect(await lab.outcome(id)).toBe('reported');
+      lab.node.comeBack();
+      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+    },
+    TEST_MS,
+  );
+});
+
+describe('payouts of another merchant', () => {
+  let lab: PayoutLab;
+  let user: LabUser;
+  let other: LabUser;
+
+  beforeAll(async () => {
+    lab = await PayoutLab.open();
+    await lab.start();
+    [user, other] = [await lab.activeUser(), await lab.activeUser()];
+  });
+  afterEach(() => lab.node.comeBack());
+  afterAll(() => lab.close());
+
+  it(
+    'are received while the node says nothing to whatever asks for certain hashes too; those expire later',
+    async () => {
+      const bad = Array.from({ length: 40 }, (_, n) => `0x${n.toString(16).padStart(64, 'b')}`);
+      lab.node.cutFor((call) => call.method === RECEIPT && bad.includes(String(call.params[0])));
+      const ids = await Promise.all(bad.map((hash) => lab.report({ user, hash, windowSeconds: 2 })));
+      const { hash } = await lab.chain.transfer(other.wallet, '1');
+      expect(await lab.settled(await lab.report({ user: other, hash }))).toBe('received');
+      lab.node.comeBack();
+      await eventually(async () =>
+        (await Promise.all(ids.map((id) => lab.outcome(id)))).every((each) => each !== 'reported'),
+      );
+    },
+    TEST_MS,
+  );
+});
