@@ -12,6 +12,7 @@ import { EventRegistry } from './event-registry.js';
 import { openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
+import { Snapshots } from './snapshots.js';
 import { Checkpoints } from './subscriptions/checkpoints.js';
 import { PassingTypes } from './subscriptions/passing-types.js';
 import { ReadModelRebuild } from './subscriptions/read-model-rebuild.js';
@@ -44,6 +45,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     },
     { provide: ANSWER_STORE, useExisting: PostgresAnswerStore },
     AnswerPurge,
+    Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     Checkpoints,
     PassingTypes,

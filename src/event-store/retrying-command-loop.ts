@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { fold, streamOf, type Aggregate, type DomainEvent } from '../kernel/aggregate.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { newId } from '../kernel/ids.js';
@@ -23,11 +23,15 @@ import {
   type EventMetadata,
   type EventStore,
   type JsonObject,
+  type RecordedEvent,
   type StoredAnswer,
   type StreamAppend,
 } from './port.js';
+import { Snapshots, type Snapshot } from './snapshots.js';
 
 const ATTEMPTS = 25;
+/** Events after which the state is worth keeping. */
+const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, mostMs: 50 };
 const NO_METADATA: EventMetadata = {};
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
@@ -55,6 +59,7 @@ export class RetryingCommandLoop implements CommandLoop {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
     private readonly observers: CommitObservers,
+    @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
   ) {}
 
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
@@ -120,16 +125,40 @@ export class RetryingCommandLoop implements CommandLoop {
     aggregate: Aggregate<S, E>,
     stream: string,
   ): Promise<Found<S>> {
-    const stored = await this.store.readStream(stream);
+    const snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
+    if (snapshot === null) return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+    // From the event that the snapshot ends with, to see that the stream still has it.
+    const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
+    if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
+    this.snapshots?.drop(aggregate, stream, snapshot);
+    return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+  }
+
+  /** The state after `stored`, which follows `snapshot` or is the whole stream. */
+  private async follow<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+    stored: readonly RecordedEvent[],
+    snapshot: Snapshot<S> | null,
+  ): Promise<Found<S>> {
     const own = stored.filter((event) => !isFence(event));
     const events = (await this.codec.decode(own)) as unknown as readonly E[];
-    return {
-      state: fold(aggregate, events),
-      revision: stored.at(-1)?.revision ?? null,
-      established: own.length > 0,
+    const last = stored.at(-1);
+    const found: Found<S> = {
+      state: fold(aggregate, events, snapshot?.state),
+      revision: last?.revision ?? snapshot?.revision ?? null,
+      established: own.length > 0 || snapshot !== null,
       assumed: false,
       unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
     };
+    if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
+      this.snapshots?.save(aggregate, stream, {
+        state: found.state,
+        revision: last.revision,
+        eventId: last.id,
+      });
+    }
+    return found;
   }
 
   /** 'look' when the answer rests on the assumption that the aggregate is new: the real state decides. */

@@ -13,6 +13,21 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
+  /** For streams that somebody outside can make long; one aggregate of a category at most. Others are read in full. */
+  readonly snapshots?: SnapshotShape<State>;
+}
+
+/** How a state is kept, so that not every load folds the whole stream. */
+export interface SnapshotShape<State> {
+  /** Goes up with every change of the state, or of what `evolve` makes of an event. */
+  readonly version: number;
+  /** What `evolve` knows. Snapshots of another version, or of code that knows other events, are not believed. */
+  readonly events: readonly string[];
+  /** JSON and back. */
+  pack(state: State): object;
+  unpack(packed: unknown): State;
+  /** Whose personal data the state holds: kept sealed with the key of that person, and forgotten with it. */
+  subject?(state: State): string | null;
 }
 
 export function streamOf(aggregate: { readonly category: string }, id: string): string {

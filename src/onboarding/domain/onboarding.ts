@@ -89,6 +89,13 @@ export type Stage = Onboarding['stage'];
 export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   category: 'onboarding',
   initial: { stage: 'not_started' },
+  snapshots: {
+    version: 1,
+    events: ONBOARDING_EVENTS,
+    pack: (state) => state,
+    unpack: (packed) => packed as Onboarding,
+    subject: (state) => ('userId' in state ? state.userId : null),
+  },
   evolve(state, event) {
     const { user_id: userId, merchant_id: merchantId } = event.data;
     if (event.type === 'onboarding.started.v1') return { stage: 'started', userId, merchantId };

@@ -106,4 +106,19 @@ describe('rotating a signing secret', () => {
       ],
     });
   });
+
+  it('leave nothing behind that grows without end, and always the secret of the registration and those that sign', () => {
+    const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
+    const many = Array.from({ length: 1000 }, (_, n) =>
+      rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),
+    );
+    const { secrets } = fold(webhookEndpoints, [registered, overlapping, ...many]).byId.get('e-1')!;
+    expect(secrets.length).toBeLessThan(110);
+    expect(secrets.slice(0, 2).map(({ rotationId }) => rotationId)).toEqual(['again-999', 'again-998']);
+    // Of the registration and of the rotation that followed, whose own secret still signed when it was replaced.
+    expect(secrets.at(-1)).toMatchObject({ rotationId: null, expiresAt: day(9) });
+    given([registered, overlapping, ...many])
+      .when({ ...rotation(3), rotation_id: 'again-950' })
+      .then([]);
+  });
 });

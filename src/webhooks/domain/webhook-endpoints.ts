@@ -2,6 +2,7 @@ import type { Aggregate } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { requireRepeatable } from '../../kernel/repeats.js';
 import type { DisableCause } from '../contract.js';
+import { keptSecrets } from './kept-secrets.js';
 
 /** Endpoints a merchant may have (merchant-api section 8). */
 export const ENDPOINT_LIMIT = 10;
@@ -89,6 +90,12 @@ export interface WebhookEndpoints {
 export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent> = {
   category: 'webhook_endpoints',
   initial: { byId: new Map() },
+  snapshots: {
+    version: 1,
+    events: WEBHOOK_ENDPOINT_EVENTS,
+    pack: ({ byId }) => [...byId.values()],
+    unpack: (packed) => ({ byId: new Map((packed as Endpoint[]).map((each) => [each.id, each])) }),
+  },
   evolve: (state, event) => {
     const { data } = event;
     switch (event.type) {
@@ -157,7 +164,7 @@ function rotate(state: WebhookEndpoints, rotation: RotateSecret): WebhookEndpoin
   const fresh = { rotationId, sealed, madeAt, expiresAt: null };
   const replaced = { ...present, expiresAt: rotation.former_expires_at };
   return change(state, rotation.endpoint_id, {
-    secrets: [fresh, replaced, ...former],
+    secrets: keptSecrets([fresh, replaced, ...former], rotation.at),
     updatedAt: rotation.at,
   });
 }
