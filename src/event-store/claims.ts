@@ -61,6 +61,20 @@ export async function contestedClaim(
   return { stream, events: [taken(claimant.stream, claimant.metadata)], expected: revision };
 }
 
+/** What {@link contestedClaim} would throw for one of these claims by now, or null; writes nothing. */
+export async function claimTaken(
+  store: EventStore,
+  claims: readonly Claim[],
+  claimant: string,
+): Promise<ClaimTaken | null> {
+  for (const claim of claims) {
+    const { owner } = await readClaim(store, claimStream(claim));
+    if (owner === null || owner === claimant) continue;
+    if (!(await store.readStream(owner)).every(isFence)) return new ClaimTaken(claim, owner);
+  }
+  return null;
+}
+
 async function readClaim(
   store: EventStore,
   stream: string,

@@ -16,9 +16,14 @@ export class EventCodec {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
+  /** Whether any of them holds personal fields. */
+  seals(events: readonly { readonly type: string }[]): boolean {
+    return events.some(({ type }) => this.known(type).sealed !== undefined);
+  }
+
   /** Throws on a name that is not registered. Fields of a person who was forgotten are stored as null. */
   async encode(stream: string, events: readonly NewEvent[]): Promise<readonly NewEvent[]> {
-    if (!events.some(({ type }) => this.known(type).sealed)) return events;
+    if (!this.seals(events)) return events;
     return Promise.all(
       events.map(async (event) => {
         const { sealed } = this.known(event.type);

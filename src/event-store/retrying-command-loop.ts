@@ -5,7 +5,7 @@ import { newId } from '../kernel/ids.js';
 import { failpoint } from '../platform/failpoints.js';
 import { traced } from '../platform/telemetry/tracing.js';
 import { backOff } from './backoff.js';
-import { claimStream, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import { claimStream, claimTaken, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
   AlreadyAnswered,
   PreconditionFailed,
@@ -167,7 +167,7 @@ export class RetryingCommandLoop implements CommandLoop {
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
-    { metadata = NO_METADATA, answer }: ExecuteOptions<S>,
+    { metadata = NO_METADATA, answer, claims = [] }: ExecuteOptions<S>,
   ): Promise<Decided<S, E> | 'look'> {
     let events: readonly E[];
     try {
@@ -178,6 +178,12 @@ export class RetryingCommandLoop implements CommandLoop {
     }
     if (events.length === 0 && found.assumed) return 'look';
     const state = fold(aggregate, events, found.state);
+    // Sealing makes a key for a person: not for one who will be refused.
+    if (claims.length > 0 && this.codec.seals(events)) {
+      const taken = await claimTaken(this.store, claims, stream);
+      if (taken !== null && found.assumed) return 'look';
+      if (taken !== null) throw taken;
+    }
     const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
     return {
       state,

@@ -144,6 +144,22 @@ describe('users', () => {
       await created({ phone_number: phone });
     });
 
+    it('422: a refused user leaves no personal key behind', async () => {
+      const [phone, externalId] = [randomPhone(), randomUUID()];
+      await created({ phone_number: phone, external_id: externalId });
+      const keys = async (): Promise<unknown> =>
+        (await app.database.query('select count(*)::int as n from platform.personal_keys'))[0];
+      const before = await keys();
+      for (const [body, field] of [
+        [{ phone_number: phone }, 'phone_number'],
+        [{ phone_number: randomPhone(), external_id: externalId }, 'external_id'],
+      ] as const) {
+        expectProblem(await create(body), 422, [field]);
+        expectProblem(await create(body, merchant, randomUUID()), 422, [field]);
+      }
+      expect(await keys()).toEqual(before);
+    });
+
     it('lets exactly one of many racing for one phone number win', async () => {
       for (let round = 0; round < 5; round += 1) {
         const body = { phone_number: randomPhone() };
