@@ -152,5 +152,17 @@ export function describeAppending(subject: SubjectOf): void {
         events.map(({ data }) => data),
       );
     });
+
+    it('refuses events of which some are in the stream already, whatever is expected', async () => {
+      const { store } = subject();
+      for (const expected of [0, 'any', 'stream_exists'] as const) {
+        const stream = freshStream();
+        const known = someEvent();
+        await append(store, stream, [known], 'no_stream');
+        const result = await append(store, stream, [known, someEvent()], expected);
+        expect(result).toEqual({ outcome: 'conflict', stream, actual: 0 });
+        expect(await store.readStream(stream)).toHaveLength(1);
+      }
+    });
   });
 }

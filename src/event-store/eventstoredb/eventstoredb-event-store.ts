@@ -1,17 +1,17 @@
 import {
   BACKWARDS,
-  EventStoreDBClient,
+  END,
   FORWARDS,
   START,
-  END,
   WrongExpectedVersionError,
   type AllStreamResolvedEvent,
   type AppendResult,
   type Direction,
+  type EventStoreDBClient,
   type Position,
   type ReadPosition,
-  type StreamingRead,
 } from '@eventstore/db-client';
+import { PATIENCE_MS } from '../../platform/database/bounded.js';
 import { failpoint } from '../../platform/failpoints.js';
 import type { CommitObservers } from '../commit-observer.js';
 import {
@@ -24,12 +24,19 @@ import {
   type StreamAppend,
   type Subscription,
 } from '../port.js';
-import { isNoStream, persevere } from './failures.js';
+import { connect } from './connection.js';
+import { inTime, isNoStream, persevere } from './failures.js';
+import { BUFFERED, readUntil } from './reading.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
+import { Tail } from './tail.js';
 import { toEventData, toExpectedRevision, toReadPosition, toRecordedEvent } from './wire.js';
 
 /** Events of one read of the log. */
-const PAGE = 500;
+const PAGE = 1000;
+/** How many events back an append looks for its own events: a repeat follows soon. */
+const REPEATS_WITHIN = 100;
+/** How long the client may take to end what is open; then the process goes on without it. */
+const FAREWELL_MS = 1000;
 
 /** One append as it stands in the store. */
 interface Done {
@@ -41,9 +48,12 @@ interface Conflict {
   readonly actual: number | null;
 }
 
-/** Connects to the server of an `esdb://` URL on first use. */
-export function openEventStoreDb(url: string, observers: CommitObservers): EventStoreDbEventStore {
-  return new EventStoreDbEventStore(EventStoreDBClient.connectionString(url), observers);
+export function openEventStoreDb(
+  url: string,
+  observers: CommitObservers,
+  patienceMs?: number,
+): EventStoreDbEventStore {
+  return new EventStoreDbEventStore(connect(url), observers, patienceMs);
 }
 
 /** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; answers cannot travel along. */
@@ -51,10 +61,12 @@ export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesAnswers = false;
   private readonly open = new Set<Subscription>();
+  private readonly tail = new Tail();
 
   constructor(
     private readonly client: EventStoreDBClient,
     private readonly observers: CommitObservers,
+    private readonly patienceMs = PATIENCE_MS,
   ) {}
 
   async commit({ appends, answer }: Commit): Promise<CommitResult> {
@@ -77,32 +89,22 @@ export class EventStoreDbEventStore implements EventStore {
     stream: string,
     { fromRevision = 0 }: ReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    return persevere(async () => {
-      const events: RecordedEvent[] = [];
-      try {
-        for await (const each of cancelling(
-          this.client.readStream(stream, { fromRevision: BigInt(fromRevision) }),
-        )) {
-          const event = toRecordedEvent(each);
-          if (event !== null) events.push(event);
-        }
-      } catch (error) {
-        if (!isNoStream(error)) throw error;
-      }
-      return events;
-    });
+    return this.readOne(stream, FORWARDS, BigInt(fromRevision));
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    return persevere(async () => {
+    return this.persevere(async () => {
       const events: RecordedEvent[] = [];
-      for await (const each of this.scan(FORWARDS, after === null ? START : toReadPosition(after))) {
+      const from = this.tail.startAfter(after) ?? (after === null ? START : toReadPosition(after));
+      const scanned = await this.scan(FORWARDS, from, (each) => {
         const event = toRecordedEvent(each);
         // A page begins with the event at its position, not after it.
         const last = events.at(-1)?.position ?? after;
-        if (event === null || comparePositions(event.position, last) <= 0) continue;
-        if (events.push(event) >= limit) break;
-      }
+        if (event === null || comparePositions(event.position, last) <= 0) return false;
+        return events.push(event) >= limit;
+      });
+      // Next time nobody looks through what the server wrote for itself.
+      if (events.length === 0 && scanned > PAGE) await this.head();
       return events;
     });
   }
@@ -114,61 +116,77 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async head(): Promise<string | null> {
-    return persevere(async () => {
-      for await (const each of this.scan(BACKWARDS, END)) {
-        const event = toRecordedEvent(each);
-        if (event !== null) return event.position;
-      }
-      return null;
+    return this.persevere(async () => {
+      let end: Position | null = null;
+      let newest: string | null = null;
+      await this.scan(BACKWARDS, END, (each) => {
+        const position = positionOf(each);
+        if (position === undefined) return false;
+        end ??= position;
+        if (this.tail.reaches(position)) newest = this.tail.position;
+        else newest = toRecordedEvent(each)?.position ?? null;
+        return newest !== null || this.tail.reaches(position);
+      });
+      if (end !== null) this.tail.learn(newest, end);
+      return newest;
     });
   }
 
   async ping(): Promise<void> {
-    await persevere(async () => {
-      for await (const each of this.scan(BACKWARDS, END)) if (each) return;
-    });
+    await this.persevere(() => this.scan(BACKWARDS, END, () => true, 1));
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
-    await this.client.dispose();
+    await inTime(this.client.dispose(), FAREWELL_MS).catch(() => undefined);
   }
 
-  /** Everything in the log from a position on, the server's own events too, page by page. */
-  private async *scan(
+  /** Everything in the log from a position on, the server's own events too, until `take` has enough. Gives their number. */
+  private async scan(
     direction: Direction,
     from: ReadPosition,
-  ): AsyncGenerator<AllStreamResolvedEvent, void, undefined> {
+    take: (each: AllStreamResolvedEvent) => boolean,
+    maxCount = PAGE,
+  ): Promise<number> {
+    let total = 0;
     for (let fromPosition: ReadPosition | undefined = from; fromPosition !== undefined;) {
       let count = 0;
       let last: Position | undefined;
-      for await (const each of cancelling(this.client.readAll({ fromPosition, direction, maxCount: PAGE }))) {
-        count += 1;
-        last = (each.link ?? each.event)?.position;
-        yield each;
-      }
-      fromPosition = count < PAGE ? undefined : last;
+      let enough = false;
+      const options = { fromPosition, direction, maxCount, requiresLeader: true };
+      await readUntil(
+        this.client.readAll(options, BUFFERED),
+        (each) => {
+          count += 1;
+          last = positionOf(each);
+          enough = take(each);
+          return enough;
+        },
+        this.patienceMs,
+      );
+      total += count;
+      fromPosition = enough || count < maxCount ? undefined : last;
     }
+    return total;
   }
 
   private async append({ stream, events, expected }: StreamAppend): Promise<Done | Conflict> {
     if (events.length === 0) return { revision: (await this.headOf(stream)) ?? -1, position: null };
     const started = performance.now();
     let result: AppendResult;
+    const ids = events.map(({ id }) => id);
     try {
-      result = await persevere(() => {
-        const sent = this.client.appendToStream(stream, events.map(toEventData), {
-          expectedRevision: toExpectedRevision(expected),
-        });
-        setImmediate(() => failpoint('commit.sent'));
-        return sent;
+      const sent = await this.persevere(async () => {
+        // The server knows a repeat only where the expectation is the one of the first time, and forgets.
+        const known = expected === 'no_stream' ? null : judge(await this.latest(stream), ids);
+        return known ?? inTime(this.send({ stream, events, expected }), this.patienceMs);
       });
+      if (!('success' in sent)) return sent;
+      result = sent;
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
-      return this.earlier(
-        stream,
-        events.map(({ id }) => id),
-      );
+      const stored = await this.readStream(stream);
+      return judge(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
     }
     this.observers.onCommit(performance.now() - started, 1);
     const revision = Number(result.nextExpectedRevision);
@@ -180,27 +198,70 @@ export class EventStoreDbEventStore implements EventStore {
     return { revision, position: last?.position ?? null };
   }
 
-  /** The server knows a repeat only while the expectation is the one of the first time: here every repeat counts. */
-  private async earlier(stream: string, ids: readonly string[]): Promise<Done | Conflict> {
-    const events = await this.readStream(stream);
-    const known = events.filter(({ id }) => ids.includes(id));
-    const last = known.at(-1);
-    if (last !== undefined && known.length === ids.length)
-      return { revision: last.revision, position: last.position };
-    return { actual: events.at(-1)?.revision ?? null };
+  private send({ stream, events, expected }: StreamAppend): Promise<AppendResult> {
+    const sent = this.client.appendToStream(stream, events.map(toEventData), {
+      expectedRevision: toExpectedRevision(expected),
+      requiresLeader: true,
+      deadline: this.patienceMs,
+    });
+    setImmediate(() => failpoint('commit.sent'));
+    return sent;
+  }
+
+  /** The newest events of a stream, oldest first. */
+  private async latest(stream: string): Promise<readonly RecordedEvent[]> {
+    return (await this.readOne(stream, BACKWARDS, END, REPEATS_WITHIN)).toReversed();
   }
 
   private async headOf(stream: string): Promise<number | null> {
-    return persevere(async () => {
+    return (await this.readOne(stream, BACKWARDS, END, 1)).at(-1)?.revision ?? null;
+  }
+
+  private async readOne(
+    stream: string,
+    direction: Direction,
+    fromRevision: bigint | typeof END,
+    maxCount?: number,
+  ): Promise<readonly RecordedEvent[]> {
+    return this.persevere(async () => {
+      const events: RecordedEvent[] = [];
+      const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
       try {
-        const read = this.client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 });
-        for await (const { event } of read) if (event) return Number(event.revision);
+        await readUntil(
+          this.client.readStream(stream, options, BUFFERED),
+          (each) => {
+            const event = toRecordedEvent(each);
+            if (event !== null) events.push(event);
+            return false;
+          },
+          this.patienceMs,
+        );
       } catch (error) {
         if (!isNoStream(error)) throw error;
       }
-      return null;
+      return events;
     });
   }
+
+  private persevere<T>(work: (before: number) => Promise<T>): Promise<T> {
+    return persevere(work, this.patienceMs);
+  }
+}
+
+function positionOf(each: AllStreamResolvedEvent): Position | undefined {
+  return (each.link ?? each.event)?.position;
+}
+
+/**
+ * What became of an append whose events are in the stream already: done when all of them are, refused when only
+ * some are. Null when none is.
+ */
+function judge(stored: readonly RecordedEvent[], ids: readonly string[]): Done | Conflict | null {
+  const known = stored.filter(({ id }) => ids.includes(id));
+  const last = known.at(-1);
+  if (last === undefined) return null;
+  if (known.length === ids.length) return { revision: last.revision, position: last.position };
+  return { actual: stored.at(-1)?.revision ?? null };
 }
 
 function isExpected({ expected }: StreamAppend, actual: number | null): boolean {
@@ -208,14 +269,4 @@ function isExpected({ expected }: StreamAppend, actual: number | null): boolean 
   if (expected === 'no_stream') return actual === null;
   if (expected === 'stream_exists') return actual !== null;
   return expected === actual;
-}
-
-/** Ends the call when the consumer stops early; left alone it would fail at its deadline, with nobody listening. */
-async function* cancelling<E>(read: StreamingRead<E>): AsyncGenerator<E, void, undefined> {
-  read.on('error', () => undefined);
-  try {
-    yield* read;
-  } finally {
-    read.cancel().catch(() => undefined);
-  }
 }

@@ -11,8 +11,22 @@ import {
 } from '@eventstore/db-client';
 import type { EventMetadata, ExpectedRevision, JsonObject, NewEvent, RecordedEvent } from '../port.js';
 
+/** Names by which the server's own projections and pages follow what caused an event. */
+const CORRELATION = '$correlationId';
+const CAUSATION = '$causationId';
+
 export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
-  return jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
+  const { request_id, causation_id } = metadata;
+  return jsonEvent({
+    id,
+    type,
+    data: { ...data },
+    metadata: {
+      ...metadata,
+      ...(request_id !== undefined && { [CORRELATION]: request_id }),
+      ...(causation_id !== undefined && { [CAUSATION]: causation_id }),
+    },
+  });
 }
 
 export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {
@@ -38,10 +52,16 @@ export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEven
     id: event.id,
     type: event.type,
     data: event.data as JsonObject,
-    metadata: (event.metadata ?? {}) as EventMetadata,
+    metadata: ownMetadata(event.metadata),
     stream: event.streamId,
     revision: Number(event.revision),
     position: event.position.commit.toString(),
     recordedAt: event.created,
   };
+}
+
+/** The metadata as it was written: what is there for the server alone is left out. */
+function ownMetadata(stored: unknown): EventMetadata {
+  const entries = Object.entries((stored ?? {}) as EventMetadata);
+  return Object.fromEntries(entries.filter(([name]) => name !== CORRELATION && name !== CAUSATION));
 }

@@ -66,7 +66,9 @@ export function seconds(text: string): readonly number[] {
 export function url(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const found = schemes.find((scheme) => text.startsWith(`${scheme}://`));
-    if (found === undefined || !URL.canParse(text)) {
+    // A cluster is a list of hosts, which is no URL by the standard.
+    const oneHost = found?.startsWith('esdb') ? text.replace(/,[^/?]+/, '') : text;
+    if (found === undefined || !URL.canParse(oneHost)) {
       throw new Error(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`);
     }
     return text;
