@@ -3,12 +3,12 @@ import { CONFIG, type Config } from '../../platform/config/config.js';
 import { failpoint } from '../../platform/failpoints.js';
 import { EventCodec } from '../event-codec.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../port.js';
+import { GroupCall } from '../../platform/group-call.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
+import { WantedScan } from './wanted-scan.js';
 
 const POLL_MS = 15;
-/** Events looked at in one go for whether a subscription elsewhere wants them. */
-const PAGE = 500;
 /** Subscriptions that run here tell how far they are; looking is for the case that they are stuck. */
 const POLL_OWN_MS = 150;
 
@@ -28,8 +28,8 @@ export class ViewProgress {
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
   private runningHere: ReadonlySet<string> = new Set();
-  private head: Promise<string | null> | null = null;
-  private nextHead: Promise<string | null> | null = null;
+  private readonly heads = shared(() => this.store.head());
+  private readonly looks = new Map<string, GroupCall<void, string | null>>();
 
   constructor(
     private readonly checkpoints: Checkpoints,
@@ -43,21 +43,27 @@ export class ViewProgress {
    * True once the subscription `name` has passed `position` in any process; false after READ_YOUR_WRITES_MS.
    * A null position (nothing was written) has been reached.
    */
-  async reached(name: string, position: string | null): Promise<boolean> {
-    const reached = position === null || this.hasPassed(name, position) || (await this.wait(name, position));
+  async reached(
+    name: string,
+    position: string | null,
+    patienceMs = this.config.readYourWritesMs,
+  ): Promise<boolean> {
+    const reached =
+      position === null || this.hasPassed(name, position) || (await this.wait(name, position, patienceMs));
     failpoint('views.waited');
     return reached;
   }
 
   /**
    * True once the subscription `name` has applied all that was written before the call, by whichever process; false
-   * after READ_YOUR_WRITES_MS. Rejects when the event store is away.
+   * after READ_YOUR_WRITES_MS, in which the look at how far that is has its part. Rejects when the event store is away.
    */
   async current(name: string): Promise<boolean> {
-    return this.reached(
-      name,
-      this.runningHere.has(name) ? await this.headFromNow() : await this.lastWanted(name),
-    );
+    const { readYourWritesMs } = this.config;
+    const started = performance.now();
+    const target = await within(readYourWritesMs, this.target(name));
+    if (target === 'late') return false;
+    return this.reached(name, target.value, readYourWritesMs - (performance.now() - started));
   }
 
   /** The runner's word that it works on these subscriptions in this process. */
@@ -74,52 +80,41 @@ export class ViewProgress {
     }
   }
 
-  /** The runner's word that a crash of PostgreSQL took `name` back to `position`. */
+  /** `name` is at `position`, also where a crash of PostgreSQL took it back. */
   takenBack(name: string, position: string | null): void {
     if (position === null) this.positions.delete(name);
     else this.positions.set(name, position);
   }
 
-  /** Position of the newest event. Calls share a query, but none that began before they came. */
-  private headFromNow(): Promise<string | null> {
-    this.nextHead ??= (this.head ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => {
-        this.nextHead = null;
-        this.head = this.store.head();
-        return this.head;
+  /** Where the subscription has to come to be current. Calls share a look, but none that began before they came. */
+  private target(name: string): Promise<string | null> {
+    if (this.runningHere.has(name)) return this.heads.call();
+    let looks = this.looks.get(name);
+    if (looks === undefined) {
+      const scan = new WantedScan(this.registry.get(name), this.codec, this.store);
+      looks = shared(async () => {
+        const checkpoint = (await this.checkpoints.read([name])).get(name) ?? null;
+        if (checkpoint !== null && !this.hasPassed(name, checkpoint)) this.advanced(name, checkpoint);
+        else this.takenBack(name, checkpoint);
+        return scan.after(checkpoint);
       });
-    return this.nextHead;
-  }
-
-  /** Where a subscription that runs elsewhere has to come: its checkpoint trails behind events that it does not want. */
-  private async lastWanted(name: string): Promise<string | null> {
-    const wanted = new Set(this.registry.get(name).events);
-    let after = (await this.checkpoints.read([name])).get(name) ?? null;
-    let last: string | null = null;
-    for (
-      let page = await this.store.readAll(after, PAGE);
-      page.length > 0;
-      page = await this.store.readAll(after, PAGE)
-    ) {
-      last = page.findLast(({ type }) => wanted.has(this.codec.currentName(type)))?.position ?? last;
-      after = page.at(-1)!.position;
+      this.looks.set(name, looks);
     }
-    return last;
+    return looks.call();
   }
 
   private hasPassed(name: string, position: string): boolean {
     return comparePositions(this.positions.get(name) ?? null, position) >= 0;
   }
 
-  private async wait(name: string, position: string): Promise<boolean> {
+  private async wait(name: string, position: string, patienceMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (reached: boolean): void => {
         clearTimeout(timer);
         this.waiters.delete(waiter);
         resolve(reached);
       };
-      const timer = setTimeout(() => settle(false), this.config.readYourWritesMs);
+      const timer = setTimeout(() => settle(false), Math.max(0, patienceMs));
       const waiter = { name, position, settle };
       this.waiters.add(waiter);
       this.schedulePoll();
@@ -149,4 +144,23 @@ export class ViewProgress {
       // The database is away: whoever waits gives up in time by itself.
     }
   }
+}
+
+/** Callers that come while a run is under way share the next one. */
+function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
+  return new GroupCall<void, T>(
+    async (callers) => {
+      const value = await run();
+      return callers.map(() => value);
+    },
+    { most: Infinity },
+  );
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<{ readonly value: T } | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  return Promise.race([work.then((value) => ({ value })), late]).finally(() => clearTimeout(timer));
 }
