@@ -10,6 +10,7 @@ import { killPostgres } from './suites/kill-postgres.js';
 import { races } from './suites/races.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
+import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
@@ -27,13 +28,14 @@ const SUITES: Readonly<
   fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
+  'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };
 
 const QUEUES = ['postgres', 'redis'] as const;
 
 /** `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. */
 async function main(): Promise<number> {
-  const names = ['count', 'queue', 'kill', ...SIZES];
+  const names = ['count', 'queue', 'kill', 'attack', ...SIZES];
   const parsed = parseArgs({
     allowPositionals: true,
     options: {
@@ -55,7 +57,10 @@ async function main(): Promise<number> {
   const queue = QUEUES.find((each) => each === (values['queue'] ?? 'postgres'));
   const wrong = [count, ...sizes].some((each) => !Number.isInteger(each) || each! < 1);
   const kill = EVENT_VICTIMS.find((each) => each === values['kill']);
-  const unknown = values['kill'] !== undefined && kill === undefined;
+  const attack = ATTACKS.find((each) => each === values['attack']);
+  const unknown =
+    (values['kill'] !== undefined && kill === undefined) ||
+    (values['attack'] !== undefined && attack === undefined);
   if (chosen === undefined || count === undefined || wrong || queue === undefined || unknown) {
     console.error(usage());
     return 2;
@@ -69,7 +74,8 @@ async function main(): Promise<number> {
       given(name) === undefined ? [] : [[name, given(name)] as const],
     );
     const sized = Object.fromEntries(entries);
-    await chosen.suite({ count, verdict, say, queue, sizes: sized, ...(kill === undefined ? {} : { kill }) });
+    const picked = { ...(kill === undefined ? {} : { kill }), ...(attack === undefined ? {} : { attack }) };
+    await chosen.suite({ count, verdict, say, queue, sizes: sized, ...picked });
   } catch (error) {
     verdict.expect(false, 'the suite came to its end', (error as Error).stack ?? String(error));
   }
@@ -84,8 +90,10 @@ function usage(): string {
   const sizes = SIZES.map((name) => `[--${name} N]`).join(' ');
   return `npm run chaos -- <suite> [--count N]\n\n${suites.join('\n')}
 
-deliveries and fairness take more: ${sizes} [--queue postgres|redis]
-events takes more: [--kill ${EVENT_VICTIMS.join('|')}]`;
+sizes that some take: ${sizes}
+deliveries and fairness take more: [--queue postgres|redis]
+events takes more: [--kill ${EVENT_VICTIMS.join('|')}]
+slow-readers takes more: [--attack ${ATTACKS.join('|')}]`;
 }
 
 process.exitCode = await main();

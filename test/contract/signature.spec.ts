@@ -1,13 +1,14 @@
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import {
   isFresh,
   isSignedBy,
-  prefersText,
   sign,
-  signatureMismatch,
-  signatureMismatchText,
   signedPrefix,
+  timestampDrift,
 } from '../../src/platform/http/signature.js';
+import { prefersText, signatureMismatch } from '../../src/platform/http/signature-mismatch.js';
 
 /** Computed with openssl and Python's hmac over the bytes named here, not with this code. */
 const VECTORS = [
@@ -80,17 +81,59 @@ test('a timestamp is fresh within 300 seconds either way', () => {
   }
 });
 
-test('a mismatch shows the bytes that were signed, as JSON or as text', () => {
-  const prefix = signedPrefix('17', 'GET', '/a');
-  const body = Buffer.from([0x7b, 0xff]);
-  expect(signatureMismatch(prefix, body).members).toEqual({
-    string_to_sign_bytes: [0x31, 0x37, 0x0a, 0x47, 0x45, 0x54, 0x0a, 0x2f, 0x61, 0x0a, 0x7b, 0xff],
-  });
-  const [detail, label, hex, ...rest] = signatureMismatchText(prefix, body).split('\n');
-  expect(detail).toBe(signatureMismatch(prefix, body).detail);
-  expect(label).toBe('StringToSignBytes (hex, space-separated, lower-case):');
-  expect(hex).toBe('31 37 0a 47 45 54 0a 2f 61 0a 7b ff');
-  expect(rest).toEqual([]);
+async function mismatch(signature: string, body: Buffer, asText: boolean): Promise<string> {
+  const { payload } = signatureMismatch(signature, signedPrefix('17', 'GET', '/a'), body, asText);
+  return typeof payload === 'string' ? payload : text(payload);
+}
+
+test.each([2, 16_384, 16_385, 1_048_575])(
+  'a mismatch shows the bytes that were signed, as JSON or as text: %d in the body',
+  async (length) => {
+    const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
+    const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
+    const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;
+    const { string_to_sign_bytes, ...rest } = problem;
+    expect(JSON.stringify(string_to_sign_bytes)).toBe(JSON.stringify(signed));
+    expect(rest).toEqual({
+      type: 'about:blank',
+      title: 'Invalid request signature',
+      status: 401,
+      detail: 'svc-signature does not match the request',
+      instance: null,
+      errors: {},
+    });
+    const lines = (await mismatch('0', body, true)).split('\n');
+    expect(lines).toEqual([
+      rest['detail'],
+      'StringToSignBytes (hex, space-separated, lower-case):',
+      signed.map((byte) => byte.toString(16).padStart(2, '0')).join(' '),
+    ]);
+  },
+);
+
+test('a large mismatch is made as it is taken', () => {
+  const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);
+  expect((payload as Readable).readableLength).toBe(0);
+  (payload as Readable).read(1);
+  expect((payload as Readable).readableLength).toBeLessThan(100_000);
+});
+
+test('a mismatch in upper case is told so; one that is wrong otherwise is not', async () => {
+  const detail = async (signature: string): Promise<unknown> =>
+    (JSON.parse(await mismatch(signature, Buffer.alloc(0), false)) as { detail: string }).detail;
+  expect(await detail('A1'.repeat(32))).toContain('lower-case');
+  for (const other of ['a1'.repeat(32), '1'.repeat(64), 'A1', 'G1'.repeat(32)]) {
+    expect(await detail(other)).toBe('svc-signature does not match the request');
+  }
+});
+
+test('drift tells the time of the server, and milliseconds when it sees them', () => {
+  const now = 1_700_000_000_900;
+  expect(timestampDrift('1', now).detail).toContain('1700000000');
+  expect(timestampDrift('1700000000123', now).detail).toContain('milliseconds');
+  for (const other of ['1600000000', '1600000000123', 'now', '17000000001234']) {
+    expect(timestampDrift(other, now).detail).not.toContain('milliseconds');
+  }
 });
 
 test.each([

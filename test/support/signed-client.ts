@@ -18,6 +18,8 @@ export interface SignedCall {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Seconds to add to the present time. */
   readonly timeShift?: number;
+  /** Gives the request up. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -48,7 +50,7 @@ export class SignedClient {
     const headers = Object.fromEntries(
       Object.entries(signed).filter((each): each is [string, string] => each[1] !== null),
     );
-    return send(`${this.baseUrl}${call.path}`, { method, headers, body });
+    return send(`${this.baseUrl}${call.path}`, { method, headers, body, signal: call.signal });
   }
 
   get(path: string, headers?: SignedCall['headers']): Promise<Answer> {
@@ -63,7 +65,12 @@ export class SignedClient {
 /** One request without any signing. */
 export async function send(
   url: string,
-  options: { method?: string; headers?: Record<string, string>; body?: Buffer | string } = {},
+  options: {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: Buffer | string;
+    signal?: AbortSignal | undefined;
+  } = {},
 ): Promise<Answer> {
   const response = await request(url, options as Parameters<typeof request>[1]);
   const text = await response.body.text();

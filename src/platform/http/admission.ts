@@ -2,19 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../kernel/ids.js';
 import { isInside } from './address.js';
 import type { MerchantCredentials, MerchantDirectory } from './edge.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
+import { FailedSignatures } from './failed-signatures.js';
+import { sendProblem, type Problem } from './problem.js';
 import { tooManyRequests, type MerchantRateLimiter } from './rate-limit.js';
+import { announcesTooMuch, BODY_TOO_LARGE } from './request-body.js';
 import { rawPath } from './request-state.js';
+import { prefersText, signatureMismatch } from './signature-mismatch.js';
 import {
   INVALID_API_KEY,
   isFresh,
   isSignedBy,
   missingHeaders,
-  prefersText,
-  signatureMismatch,
-  signatureMismatchText,
   signedPrefix,
-  TIMESTAMP_DRIFT,
+  timestampDrift,
 } from './signature.js';
 
 export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
@@ -24,7 +24,7 @@ const ADDRESS_NOT_ALLOWED: Problem = {
 };
 
 /** Names of the signing headers that the request lacks. */
-export function absentHeaders(request: FastifyRequest): readonly string[] | null {
+function absentHeaders(request: FastifyRequest): readonly string[] | null {
   const { headers } = request.raw;
   if (headers['svc-api-key'] && headers['svc-timestamp'] && headers['svc-signature']) return null;
   return ['svc-api-key', 'svc-timestamp', 'svc-signature'].filter((name) => !headers[name]);
@@ -37,16 +37,42 @@ function header(request: FastifyRequest, name: string): string {
 
 /** Lets a signed request in or answers why not: 401 and 403 of merchant-api sections 5 and 7, then 429. */
 export class Admission {
+  private readonly failures: FailedSignatures;
+
   constructor(
     private readonly directory: MerchantDirectory,
     private readonly limiter: MerchantRateLimiter,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    this.failures = new FailedSignatures(now);
+  }
 
-  /** The merchant behind the request; null when it was answered. Rejects when the directory is away. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
-    const merchant = await this.authenticate(request, reply);
-    if (merchant === null) return null;
+  /**
+   * Before the body is read: the merchant whom the request names, just now. What cannot be authentic, and what
+   * comes from where signatures fail, is answered without a byte of its body in memory; null then. Rejects when the
+   * directory is away.
+   */
+  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
+    const absent = absentHeaders(request);
+    if (absent !== null) return refuse(reply, missingHeaders(absent));
+    if (announcesTooMuch(request.raw)) return refuse(reply, BODY_TOO_LARGE);
+    const apiKey = header(request, 'svc-api-key');
+    const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
+    if (merchant === null) return refuse(reply, INVALID_API_KEY);
+    const timestamp = header(request, 'svc-timestamp');
+    const now = this.now();
+    if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
+    const blockedUntil = this.failures.blockedUntil(request.edge.client, merchant.merchantId);
+    return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
+  }
+
+  /** With the body read: the merchant if it signed the request and may go on; null when it was answered. */
+  async admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    merchant: MerchantCredentials,
+  ): Promise<MerchantCredentials | null> {
+    if (!this.isAuthentic(request, reply, merchant)) return null;
     if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
       return refuse(reply, ADDRESS_NOT_ALLOWED);
@@ -57,36 +83,27 @@ export class Admission {
     return quota.allowed ? merchant : refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
   }
 
-  private async authenticate(
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<MerchantCredentials | null> {
-    const absent = absentHeaders(request);
-    if (absent !== null) return refuse(reply, missingHeaders(absent));
-    const apiKey = header(request, 'svc-api-key');
-    const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
-    if (merchant === null) return refuse(reply, INVALID_API_KEY);
-    const timestamp = header(request, 'svc-timestamp');
-    if (!isFresh(timestamp, this.now())) return refuse(reply, TIMESTAMP_DRIFT);
-    const prefix = signedPrefix(timestamp, request.method, rawPath(request));
-    const { rawBody } = request.edge;
-    if (isSignedBy(merchant.privateKeys, header(request, 'svc-signature'), prefix, rawBody)) return merchant;
-    return refuseSignature(request, reply, prefix);
+  private isAuthentic(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean {
+    const { rawBody, client } = request.edge;
+    const signature = header(request, 'svc-signature');
+    const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
+    if (isSignedBy(merchant.privateKeys, signature, prefix, rawBody)) {
+      this.failures.succeeded(client, merchant.merchantId);
+      return true;
+    }
+    const blockedUntil = this.failures.failed(client, merchant.merchantId, rawBody.length);
+    if (blockedUntil !== null) {
+      refuse(reply, tooManyRequests(blockedUntil, this.now()));
+      return false;
+    }
+    const asText = prefersText(request.headers.accept);
+    const { contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
+    reply.code(401).header('content-type', contentType).send(payload);
+    return false;
   }
 }
 
 function refuse(reply: FastifyReply, problem: Problem): null {
   sendProblem(reply, problem);
-  return null;
-}
-
-function refuseSignature(request: FastifyRequest, reply: FastifyReply, prefix: string): null {
-  const { rawBody } = request.edge;
-  reply.code(401);
-  if (prefersText(request.headers.accept)) {
-    reply.header('content-type', 'text/plain; charset=utf-8').send(signatureMismatchText(prefix, rawBody));
-  } else {
-    reply.header('content-type', PROBLEM_TYPE).send(problemJson(signatureMismatch(prefix, rawBody)));
-  }
   return null;
 }

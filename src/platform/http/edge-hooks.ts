@@ -1,22 +1,25 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
-import { addressLimit, AddressRateLimiter } from './address.js';
-import { absentHeaders, type Admission } from './admission.js';
+import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
+import type { Admission } from './admission.js';
 import type { AnswerSeal } from './answer-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
 import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
 import type { MerchantCredentials } from './edge.js';
 import { HTTPS_REQUIRED } from './https.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
+import { BUSY, BytesInHand } from './memory.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
+import { drainRefusedBody } from './refused-body.js';
+import { announcesTooMuch, BODY_TOO_LARGE, hasBody, readBody } from './request-body.js';
 import { recordRequest } from './request-log.js';
 import { endRequestSpan, startRequestSpan } from './request-span.js';
 import { newRequestState, rawPath } from './request-state.js';
-import { missingHeaders } from './signature.js';
 import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
 
 /** Everything under it is signed, unknown paths too (merchant-api section 5). */
@@ -34,9 +37,13 @@ const MALFORMED_KEY: Problem = {
 };
 
 type Done = (error?: Error) => void;
+type ReadDone = (error: Error | null) => void;
 type SendDone = (error: Error | null, payload?: unknown) => void;
 
-type EdgeConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
+type EdgeConfig = Pick<
+  Config,
+  'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps' | 'requestMemoryMib'
+>;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 export interface EdgeServices {
@@ -53,12 +60,14 @@ export interface EdgeServices {
  */
 export class EdgeHooks {
   private readonly addresses: AddressRateLimiter;
+  private readonly memory: BytesInHand;
   private readonly requireHttps: boolean;
   private services: EdgeServices | null = null;
   private draining = false;
 
   constructor(config: EdgeConfig) {
     this.addresses = new AddressRateLimiter(addressLimit(config));
+    this.memory = new BytesInHand(config.requestMemoryMib << 20);
     this.requireHttps = config.requireHttps;
   }
 
@@ -73,7 +82,10 @@ export class EdgeHooks {
 
   /** onRequest of every route. */
   readonly arrive = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    request.edge = newRequestState();
+    const edge = newRequestState();
+    request.edge = edge;
+    edge.client = clientOf(request.ip);
+    reply.raw.once('close', () => this.memory.release(edge));
     reply.header('request-id', request.id);
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
       sendProblem(reply, HOST_REQUIRED);
@@ -83,7 +95,7 @@ export class EdgeHooks {
       sendProblem(reply, HTTPS_REQUIRED);
       return;
     }
-    const blockedUntil = this.addresses.take(request.ip);
+    const blockedUntil = this.addresses.take(edge.client);
     if (blockedUntil !== null) sendProblem(reply, tooManyRequests(blockedUntil, Date.now()));
     else if (isTracing()) startRequestSpan(request, done);
     else done();
@@ -95,15 +107,34 @@ export class EdgeHooks {
       request.edge.route = route;
       if (signed) {
         failpoint('request.received');
-        const absent = absentHeaders(request);
-        if (absent !== null) {
-          sendProblem(reply, missingHeaders(absent));
-          return;
-        }
-      }
-      done();
+        this.recognise(request, reply, done);
+      } else if (announcesTooMuch(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
+      else proceed(request, reply, done);
     };
   }
+
+  /** onRequest of signed routes, and of unknown paths among them. */
+  readonly recognise = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    const { admission } = this.connected();
+    admission.recognise(request, reply).then((merchant) => {
+      if (merchant === null) return;
+      request.edge.named = merchant;
+      proceed(request, reply, done);
+    }, done);
+  };
+
+  /** Parses nothing: the bytes are kept as they came. */
+  readonly read = (request: FastifyRequest, payload: IncomingMessage, done: ReadDone): void => {
+    const { edge } = request;
+    readBody(
+      payload,
+      (bytes) => this.memory.takeBody(edge, bytes),
+      (error, body) => {
+        if (body !== undefined) edge.rawBody = body;
+        done(error);
+      },
+    );
+  };
 
   /** preValidation of signed routes. */
   readonly admit = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
@@ -124,13 +155,12 @@ export class EdgeHooks {
     payload: unknown,
     done: SendDone,
   ): void => {
+    if (!request.raw.complete && hasBody(request.raw)) drainRefusedBody(request, reply);
     if (this.draining) reply.header('connection', 'close');
-    const ticket = request.edge?.ticket;
-    if (!ticket || ticket.key === null) {
-      done(null, payload);
-      return;
-    }
-    this.settleTicket(ticket, request, reply, payload).then((final) => done(null, final), done);
+    const { edge } = request;
+    if (edge?.ticket && edge.ticket.key !== null) {
+      this.settleTicket(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
+    } else done(null, this.fitting(request, reply, payload));
   };
 
   /** onResponse of every route. */
@@ -141,6 +171,15 @@ export class EdgeHooks {
     if (this.services !== null) recordRequest(this.services.log, request, reply);
     done();
   };
+
+  /** The payload, or 503 when it is too large for what responses may hold. What has written something is told its end. */
+  private fitting(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    const mustGo = request.method !== 'GET' && request.method !== 'HEAD';
+    return this.memory.takeResponse(request.edge, payload.length, mustGo)
+      ? payload
+      : dressProblem(reply, BUSY);
+  }
 
   /** What to send: the payload, the answer that stands already, or 503 when it cannot be made to stand. */
   private async settleTicket(
@@ -159,7 +198,7 @@ export class EdgeHooks {
       return earlier === null ? payload : dressReplay(request, reply, earlier);
     } catch (error) {
       request.edge.failure = error;
-      return dressUnavailable(reply);
+      return dressProblem(reply, UNAVAILABLE);
     } finally {
       idempotency.leave(ticket);
     }
@@ -173,7 +212,9 @@ export class EdgeHooks {
 
   private async admitSigned(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const { admission } = this.connected();
-    const merchant = await admission.admit(request, reply);
+    const { named } = request.edge;
+    if (named === null) throw new Error('a signed route is reached only by requests that name a merchant');
+    const merchant = await admission.admit(request, reply, named);
     return merchant !== null && this.accept(request, reply, merchant);
   }
 
@@ -251,10 +292,16 @@ function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   return true;
 }
 
-function dressUnavailable(reply: FastifyReply): string {
+function dressProblem(reply: FastifyReply, problem: Problem): string {
   reply
-    .code(UNAVAILABLE.status)
-    .headers(UNAVAILABLE.headers ?? {})
+    .code(problem.status)
+    .headers(problem.headers ?? {})
     .header('content-type', PROBLEM_TYPE);
-  return problemJson(UNAVAILABLE);
+  return problemJson(problem);
+}
+
+/** On with the request: a client that waits for the word sends its body now. */
+function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+  if (request.raw.headers.expect !== undefined) reply.raw.writeContinue();
+  done();
 }

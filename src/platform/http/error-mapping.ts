@@ -2,7 +2,9 @@ import { HttpException } from '@nestjs/common';
 import { EventStoreUnavailable } from '../../event-store/port.js';
 import { isDatabaseAway } from '../../event-store/postgres/unavailable.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { BUSY } from './memory.js';
 import { STATUS_OF, titleOf, type Problem } from './problem.js';
+import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
 
 /** Seconds after which a client may try again when something we need is away. */
 const RETRY_AFTER = '1';
@@ -17,7 +19,7 @@ const UNEXPECTED: Problem = { status: 500, detail: 'An unexpected error occurred
 
 /** What Fastify reports before a handler runs, in words for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'The request body must be smaller than 1048576 bytes',
+  FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type must be application/json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
   FST_ERR_BAD_URL: 'The request path is malformed',
@@ -34,6 +36,7 @@ export function toProblem(error: unknown): Problem {
     const problem = { status, detail: error.message, errors: error.fields };
     return status === 503 ? { ...problem, headers: { 'retry-after': RETRY_AFTER } } : problem;
   }
+  if (error instanceof NoRoom) return BUSY;
   if (error instanceof EventStoreUnavailable || isDatabaseAway(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {
     return { status: error.getStatus(), detail: error.message };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -16,11 +17,9 @@ import { EdgeHooks, isSignedPath } from './edge-hooks.js';
 import { answerError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
+import { BODY_LIMIT } from './request-body.js';
 import { newRequestState, rawPath } from './request-state.js';
 import { RouteTable } from './route-table.js';
-
-/** Bodies of this many bytes and more are refused with 413 (merchant-api section 8, decisions.md "1 MB"). */
-export const BODY_LIMIT = 1_048_576;
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
@@ -33,6 +32,7 @@ type EdgeConfig = Pick<
   | 'trustProxy'
   | 'maxConnections'
   | 'maxConnectionsPerIp'
+  | 'requestMemoryMib'
 >;
 
 /** Nest's Fastify adapter with the edge of merchant-api sections 5, 7 and 8 around every route. */
@@ -100,10 +100,11 @@ export class EdgeAdapter extends FastifyAdapter {
     // A GET may carry a body, and then the signature covers it.
     fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-      request.edge.rawBody = body as Buffer;
-      done(null, undefined);
-    });
+    fastify.addContentTypeParser('*', (request, payload, done) => this.edge.read(request, payload, done));
+    // The word to go on is given once it is known who asks.
+    fastify.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+      fastify.server.emit('request', request, response),
+    );
     fastify.addHook('onRoute', (route) => {
       this.routes.add(route.method, route.url);
       const signed = isSignedPath(route.url);
@@ -111,20 +112,22 @@ export class EdgeAdapter extends FastifyAdapter {
       route.preValidation = [signed ? this.edge.admit : this.edge.parse];
     });
     fastify.addHook('onRequest', this.edge.arrive);
+    fastify.addHook('onRequest', this.arriveUnknown);
     fastify.addHook('onSend', this.edge.settle);
     fastify.addHook('onResponse', this.edge.sent);
     fastify.setErrorHandler((error, request, reply) => answerError(request, reply, error));
-    fastify.setNotFoundHandler({ preValidation: this.admitUnknown }, this.answerUnknown);
+    fastify.setNotFoundHandler({ preValidation: this.edge.admit }, this.answerUnknown);
   }
 
-  /** Under the signed prefix nobody learns without a signature which paths exist. */
-  private readonly admitUnknown = (
+  /** onRequest: an unknown path has no body to read. Under the signed prefix nobody learns unsigned which paths exist. */
+  private readonly arriveUnknown = (
     request: FastifyRequest,
     reply: FastifyReply,
     done: (e?: Error) => void,
   ) => {
-    if (isSignedPath(rawPath(request))) this.edge.admit(request, reply, done);
-    else done();
+    if (!request.is404) done();
+    else if (isSignedPath(rawPath(request))) this.edge.recognise(request, reply, done);
+    else this.answerUnknown(request, reply);
   };
 
   private readonly answerUnknown = (request: FastifyRequest, reply: FastifyReply): void => {

@@ -4,7 +4,6 @@ import { AlreadyAnswered } from '../../event-store/command-loop.js';
 import { toProblem } from './error-mapping.js';
 import { sendReplay } from './idempotency.js';
 import { sendProblem } from './problem.js';
-import { drainRefusedBody } from './refused-body.js';
 
 /** Answers whatever was thrown, wherever: handler, hook or framework. */
 export function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
@@ -15,7 +14,6 @@ export function answerError(request: FastifyRequest, reply: FastifyReply, error:
   }
   const problem = toProblem(error);
   if (problem.status >= 500) request.edge.failure = error;
-  if (problem.status === 413) drainRefusedBody(request, reply);
   sendProblem(reply, problem);
 }
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const MOST_DISCARDED_BYTES = 16 * 1_048_576;
 
 /**
- * Reads on after a 413. Closing a connection with unread bytes resets it, and a client that is still sending would then
+ * Reads on after a refusal. Closing a connection with unread bytes resets it, and a client that is still sending would then
  * see the reset instead of the answer.
  */
 export function drainRefusedBody(request: FastifyRequest, reply: FastifyReply): void {

@@ -13,7 +13,16 @@ export interface RequestState {
   rawBody: Buffer;
   /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
   route: string | null;
+  /** What stands for the client's address. */
+  client: string;
+  /** The merchant that the request names; not known to have signed it. */
+  named: MerchantCredentials | null;
   merchant: MerchantCredentials | null;
+  /** Bytes that are counted as held for this request. */
+  bodyBytes: number;
+  responseBytes: number;
+  /** Nothing is held for it any more: its response was taken, or its client is gone. */
+  over: boolean;
   ticket: RequestTicket | null;
   idempotency: IdempotencyOutcome | null;
   /** How many things the request brought, such as events of a batch; told in the log line. */
@@ -39,7 +48,12 @@ export function newRequestState(): RequestState {
     startedAt: performance.now(),
     rawBody: NO_BODY,
     route: null,
+    client: '',
+    named: null,
     merchant: null,
+    bodyBytes: 0,
+    responseBytes: 0,
+    over: false,
     ticket: null,
     idempotency: null,
     items: null,

@@ -59,37 +59,11 @@ export function missingHeaders(names: readonly string[]): Problem {
 
 export const INVALID_API_KEY: Problem = { status: 401, detail: 'Invalid svc-api-key' };
 
-export const TIMESTAMP_DRIFT: Problem = {
-  status: 401,
-  detail: 'svc-timestamp must be Unix seconds within 5 minutes of server time',
-};
-
-const MISMATCH = 'svc-signature does not match the request';
-const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
-
-/** The mismatch answer as a problem, with the bytes that the server signed. */
-export function signatureMismatch(prefix: string, body: Buffer): Problem {
-  const bytes = Buffer.concat([Buffer.from(prefix, 'utf8'), body]);
-  return { status: 401, detail: MISMATCH, members: { string_to_sign_bytes: [...bytes] } };
-}
-
-/** The mismatch answer for `Accept: text/plain`: detail, label line, bytes. */
-export function signatureMismatchText(prefix: string, body: Buffer): string {
-  const hex = Buffer.concat([Buffer.from(prefix, 'utf8'), body]).toString('hex');
-  return `${MISMATCH}\n${LABEL}\n${hex.replace(/..(?=.)/g, '$& ')}`;
-}
-
-/** Whether the client would rather have text/plain than JSON: JSON wins a tie and is the default. */
-export function prefersText(accept: string | undefined): boolean {
-  if (accept === undefined || !/text\//i.test(accept)) return false;
-  let text = 0;
-  let json = 0;
-  for (const part of accept.split(',')) {
-    const [type = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
-    const weight = parameters.find((each) => each.startsWith('q='));
-    const quality = weight === undefined ? 1 : Number(weight.slice(2)) || 0;
-    if (type === 'text/plain' || type === 'text/*') text = Math.max(text, quality);
-    if (/^application\/(json|problem\+json|\*)$/.test(type)) json = Math.max(json, quality);
-  }
-  return text > json;
+/** Tells the server's time, so that a client can see how far off it is, and knows milliseconds when it sees them. */
+export function timestampDrift(timestamp: string, now: number): Problem {
+  const detail =
+    'svc-timestamp must be Unix seconds within 5 minutes of server time, which is ' +
+    String(Math.floor(now / 1000));
+  const inMilliseconds = /^[0-9]{13}$/.test(timestamp) && isFresh(timestamp.slice(0, -3), now);
+  return { status: 401, detail: inMilliseconds ? `${detail}; it was sent in milliseconds` : detail };
 }

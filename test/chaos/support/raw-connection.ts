@@ -51,9 +51,9 @@ export class RawConnection {
   }
 
   /** Rejects when nobody listens. */
-  static open(port: number): Promise<RawConnection> {
+  static open(port: number, localAddress = '127.0.0.1'): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);

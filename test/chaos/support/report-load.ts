@@ -157,13 +157,16 @@ function body(payee: Payee, minor: number, hash: string): string {
 export class Line {
   private connection: RawConnection | null = null;
 
-  constructor(private readonly port: number) {}
+  constructor(
+    private readonly port: number,
+    private readonly localAddress?: string,
+  ) {}
 
   async send(request: () => ReturnType<typeof keyed>): Promise<Outcome> {
     try {
       if (this.connection === null || !this.connection.usable) {
         this.connection?.close();
-        this.connection = await RawConnection.open(this.port);
+        this.connection = await RawConnection.open(this.port, this.localAddress);
       }
     } catch (error) {
       return { kind: 'cut_off', received: 0, why: (error as NodeJS.ErrnoException).code ?? 'refused' };

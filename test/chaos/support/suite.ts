@@ -1,3 +1,4 @@
+import type { Attack } from './attacks/attack.js';
 import type { Verdict } from './verdict.js';
 
 export interface SuiteOptions {
@@ -11,6 +12,8 @@ export interface SuiteOptions {
   readonly queue?: 'postgres' | 'redis';
   /** What the suite `events` kills; several by turns unless told otherwise. */
   readonly kill?: EventVictim;
+  /** Which attack of the suite `slow-readers`; all of them unless told otherwise. */
+  readonly attack?: Attack['kind'];
 }
 
 export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
@@ -26,6 +29,10 @@ export const SIZES = [
   'workers',
   'timeout-ms',
   'p99-ms',
+  'p99-times',
+  'percent',
+  'addresses',
+  'payouts',
 ] as const;
 export type Size = (typeof SIZES)[number];
 

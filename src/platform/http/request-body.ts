@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { Problem } from './problem.js';
+import { NO_BODY } from './request-state.js';
+
+/** Bodies of this many bytes and more are refused with 413 (merchant-api section 8, decisions.md "1 MB"). */
+export const BODY_LIMIT = 1_048_576;
+
+const TOO_LARGE = 'The request body must be smaller than 1048576 bytes';
+export const BODY_TOO_LARGE: Problem = { status: 413, detail: TOO_LARGE };
+
+/** The first piece of memory that a body gets, unless it is announced to be smaller. */
+const FIRST_BYTES = 16_384;
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Whether the headers alone say that the body is too large. */
+export function announcesTooMuch({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) >= BODY_LIMIT;
+}
+
+/**
+ * Reads a body into memory that grows with what has come, not with what is announced: the chunks of a body of a megabyte
+ * may be of one byte each, and cost hundreds of bytes as objects. `room` is asked before memory is taken.
+ */
+export function readBody(payload: IncomingMessage, room: (bytes: number) => boolean, done: Done): void {
+  const announced = payload.headers['content-length'];
+  const most = announced === undefined ? BODY_LIMIT - 1 : Number(announced);
+  let memory = NO_BODY;
+  let length = 0;
+  const end = (error: Error | null, body?: Buffer): void => {
+    payload.off('data', onData).off('end', onEnd).off('error', onError);
+    done(error, body);
+  };
+  const onData = (chunk: Buffer): void => {
+    const needed = length + chunk.length;
+    if (needed >= BODY_LIMIT) return end(new DomainError('too_large', TOO_LARGE));
+    if (needed > memory.length) {
+      const size = Math.min(most, Math.max(needed, FIRST_BYTES, 2 * memory.length));
+      if (!room(size - memory.length)) return end(new NoRoom());
+      const larger = Buffer.allocUnsafe(size);
+      memory.copy(larger, 0, 0, length);
+      memory = larger;
+    }
+    chunk.copy(memory, length);
+    length = needed;
+  };
+  const onEnd = (): void => end(null, memory.subarray(0, length));
+  // The client is gone: nobody reads the answer, and nothing is wrong here.
+  const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }));
+  payload.on('data', onData).on('end', onEnd).on('error', onError);
+}
+
+/** The process, or this client's share of it, is full of bodies. */
+export class NoRoom extends Error {}
