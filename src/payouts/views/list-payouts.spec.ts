@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../test/support/postgres.
 import { deriveId } from '../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../platform/http/page-cursor.js';
 import { STATUS } from './fold.js';
-import { listPayouts, type PayoutFilter } from './list-payouts.js';
+import { listPayouts, PAGE_BYTES, type PayoutFilter } from './list-payouts.js';
 
 const [MERCHANT, OTHER] = [deriveId('list', 'merchant'), deriveId('list', 'other')];
 const USERS = [0, 1, 2].map((user) => deriveId('list', `user ${user}`));
@@ -127,6 +127,39 @@ describe('the list of payouts', () => {
     const ofUser = new Set(expected(all, { pageSize: 1000, userId: USERS[1]! }));
     const rest = await page({ pageSize: 1000, userId: USERS[1]!, after });
     expect(rest.payouts).toEqual(whole.slice(4).filter((id) => ofUser.has(id)));
+  });
+
+  it('ends a page after 4 MiB of payouts, and goes on in the next', async () => {
+    const all = Array.from({ length: 600 }, (_, n): Row => ({
+      id: deriveId('list', `large ${n}`),
+      merchant: MERCHANT,
+      user: USERS[0]!,
+      status: n % 2 ? 'pending' : 'received',
+      createdAt: new Date(START + n),
+    }));
+    await fill(all);
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    for (let next: PayoutFilter | null = { pageSize: 1000 }; next !== null;) {
+      const { payouts, next_cursor } = await page(next);
+      seen.push(...payouts);
+      sizes.push(payouts.length);
+      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+    }
+    const perPage = Math.ceil(PAGE_BYTES / 16_038);
+    expect(sizes).toEqual([perPage, perPage, 600 - 2 * perPage]);
+    expect(seen).toEqual(expected(all, { pageSize: 1000 }));
+    // Full to the byte at its last row, with nothing after it.
+    await fill(all.slice(0, perPage));
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
+    expect((await page({ pageSize: 1000 })).next_cursor).toBeNull();
+    // One that is larger than a page is a page.
+    await fill(all.slice(0, 2));
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', $1::int)`, [
+      PAGE_BYTES,
+    ]);
+    expect((await page({ pageSize: 1000 })).payouts).toHaveLength(1);
   });
 
   it('takes the last cursor that there can be', async () => {

@@ -9,6 +9,9 @@ export interface PayoutFilter extends CreatedPage {
   readonly status?: Status;
 }
 
+/** No payout begins on a page after this many bytes of payouts: a thousand may have 16 MB of metadata. */
+export const PAGE_BYTES = 4 << 20;
+
 const BEFORE = Buffer.from('{"payouts":[');
 /** Where PostgreSQL's times in binary begin, in milliseconds since 1970; they count microseconds. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -19,11 +22,9 @@ const EPOCH_MS = Date.UTC(2000, 0, 1);
  */
 export function listPayouts(database: Database, merchantId: string, filter: PayoutFilter): Promise<Buffer> {
   const { sql, params } = pageQuery(merchantId, filter);
-  return database.binaryRow(sql, params, ([bodies, lastAt, lastId, found]) => {
-    const more = found!.readInt32BE() > filter.pageSize;
-    const cursor = more
-      ? `"${encodeCursor({ createdAt: timeOf(lastAt!), id: lastId!.toString() })}"`
-      : 'null';
+  return database.binaryRow(sql, params, ([bodies, lastAt, lastId]) => {
+    const full = lastAt && lastId;
+    const cursor = full ? `"${encodeCursor({ createdAt: timeOf(lastAt), id: lastId.toString() })}"` : 'null';
     return Buffer.concat([BEFORE, bodies ?? Buffer.alloc(0), Buffer.from(`],"next_cursor":${cursor}}`)]);
   });
 }
@@ -34,8 +35,8 @@ function timeOf(timestamptz: Buffer): Date {
 
 /**
  * One ordered index scan per status, merged by PostgreSQL; every filter is a prefix or a range of its index.
- * A row of the joined bodies, the time and id of the last payout of a full page, and how many were found: one more
- * than the page size when another page follows.
+ * A row of the joined bodies, and the time and id of the last payout when another page follows. The page is full at its
+ * size or at its bytes; the row after it tells that there is more.
  */
 function pageQuery(
   merchantId: string,
@@ -52,16 +53,20 @@ function pageQuery(
       order by created_at desc, id desc limit ${filter.pageSize + 1})`;
   const size = filter.pageSize;
   return {
-    sql: `select string_agg(body, ',') filter (where place <= ${size}) as bodies,
-                 max(created_at) filter (where place = ${size}) as last_at,
-                 max(id::text) filter (where place = ${size}) as last_id,
-                 count(*)::int as found
+    sql: `select string_agg(body, ',') filter (where fits) as bodies,
+                 max(created_at) filter (where is_last) as last_at,
+                 max(id::text) filter (where is_last) as last_id
           from (
-            select created_at, id, body, row_number() over () as place
+            select created_at, id, body, fits, fits and not lead(fits, 1, true) over () as is_last
             from (
-              select * from (${statuses.map(branch).join(' union all ')}) merged
-              order by created_at desc, id desc limit ${size + 1}
-            ) page
+              select created_at, id, body, row_number() over running <= ${size}
+                and sum(octet_length(body)) over running - octet_length(body) < ${PAGE_BYTES} as fits
+              from (
+                select * from (${statuses.map(branch).join(' union all ')}) merged
+                order by created_at desc, id desc limit ${size + 1}
+              ) page
+              window running as (order by created_at desc, id desc rows unbounded preceding)
+            ) measured
           ) numbered`,
     params,
   };
