@@ -75,6 +75,14 @@ export async function claimTaken(
   return null;
 }
 
+/** The stream of whoever holds the claim; null when nobody does. */
+export async function claimOwner(
+  store: EventStore,
+  claim: Pick<Claim, 'category' | 'key'>,
+): Promise<string | null> {
+  return (await readClaim(store, claimStream(claim))).owner;
+}
+
 async function readClaim(
   store: EventStore,
   stream: string,

@@ -8,7 +8,9 @@ import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker } from './application/deactivation-worker.js';
 import { FindUserByWalletHandler } from './application/find-user-by-wallet.js';
 import { FindUserHandler } from './application/find-user.js';
+import { LocateUserHandler } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
+import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user.js';
 import { UsersController } from './http/users.controller.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
@@ -24,6 +26,8 @@ const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
     CreateUserHandler,
     FindUserHandler,
     FindUserByWalletHandler,
+    LocateUserHandler,
+    UserClaims,
     ActivateUserHandler,
     StartDeactivationHandler,
     CompleteDeactivationHandler,

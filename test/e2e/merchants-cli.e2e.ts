@@ -81,6 +81,47 @@ describe('the operator programs', () => {
     );
   });
 
+  it('show and find a user; personal data only when it is asked for', async () => {
+    const [phone, email, externalId] = ['+15550002222', 'ada@example.com', `crm-${randomUUID()}`];
+    const { merchant: client } = app;
+    const merchantId = client.credentials.apiKey;
+    const body = { phone_number: phone, email, external_id: externalId };
+    const { id } = (await client.post('/merchants/v1/users', body)).json<{ user: { id: string } }>().user;
+    const done = await client.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
+    const { issuer_wallet_address: wallet } = done.json<{ user: { issuer_wallet_address: string } }>().user;
+    const shown = {
+      ...{ merchant_id: merchantId, id, external_id: externalId, created_at: expect.any(String) },
+      ...{ account_state: 'active', issuer_wallet_address: wallet },
+    };
+    const user = async (...args: string[]): Promise<unknown> =>
+      JSON.parse(await run(userProgram, '--json', ...args));
+    const find = (...by: string[]): Promise<unknown> => user('find', '--merchant', merchantId, ...by);
+    expect(await user('show', id.toUpperCase())).toEqual(shown);
+    expect(await user('show', id, '--personal')).toEqual({ ...shown, phone_number: phone, email });
+    expect(await find('--phone', '+1 (555) 000-2222')).toEqual(shown);
+    expect(await find('--external-id', externalId, '--personal')).toEqual({
+      ...shown,
+      phone_number: phone,
+      email,
+    });
+    expect(await find('--wallet', wallet.toLowerCase())).toEqual(shown);
+    const text = await run(userProgram, 'show', id);
+    expect(text).toMatch(/account_state\s+active/);
+    for (const hidden of [phone, email]) expect(text).not.toContain(hidden);
+
+    const other = app.secondMerchant.credentials.apiKey;
+    for (const refused of [
+      ['show', randomUUID()],
+      ['find', '--merchant', other, '--phone', phone],
+      ['find', '--merchant', other, '--wallet', wallet],
+      ['find', '--merchant', merchantId, '--external-id', 'nobody'],
+    ]) {
+      await expect(run(userProgram, ...refused)).rejects.toThrow('User not found');
+    }
+    await expect(find('--phone', phone, '--wallet', wallet)).rejects.toThrow('Give exactly one of');
+    await expect(find('--phone', '555')).rejects.toThrow('phone_number must be in E.164 form');
+  });
+
   it('deactivate a user', async () => {
     const answer = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
     const { id } = answer.json<{ user: { id: string } }>().user;

@@ -4,12 +4,13 @@ import {
   Logger,
   Module,
   Optional,
-  type OnApplicationShutdown,
+  type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
+import { Wakeable } from '../wakeable.js';
 import { KeyRing, masterKeysOf } from './key-ring.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -47,9 +48,13 @@ const REFRESH_MS = 5000;
   ],
   exports: [KeyRing, Sealer, KeyedHash, PersonalKeys],
 })
-export class SealingModule implements OnModuleInit, OnApplicationShutdown {
+export class SealingModule implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(SealingModule.name);
   private timer: NodeJS.Timeout | undefined;
+  private readonly refreshing = new Wakeable(
+    () => this.refresh(),
+    (error) => this.logger.warn({ msg: 'the key ring was not read', error }),
+  );
 
   constructor(
     private readonly ring: KeyRing,
@@ -66,23 +71,19 @@ export class SealingModule implements OnModuleInit, OnApplicationShutdown {
         if (this.ring.isLost) throw new Error('the key ring has no copies for MASTER_KEY');
       },
     });
-    this.timer = setInterval(() => void this.refresh(), REFRESH_MS).unref();
-    void this.refresh();
+    this.timer = setInterval(() => this.refreshing.wake(), REFRESH_MS).unref();
+    this.refreshing.wake();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    await this.refreshing.stop();
     await this.resealing.stop();
   }
 
   private async refresh(): Promise<void> {
     const wasLost = this.ring.isLost;
-    try {
-      await this.ring.refresh();
-    } catch (error) {
-      this.logger.warn({ msg: 'the key ring was not read', error });
-      return;
-    }
+    await this.ring.refresh();
     if (this.ring.isLost && !wasLost) {
       this.logger.error(
         'The database no longer goes by the MASTER_KEY of this process: start it with the present one (docs/keys.md)',

@@ -5,9 +5,9 @@ import type { EventMetadata } from '../../event-store/port.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../platform/http/edge.js';
-import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { createUser, user, type User } from '../domain/user.js';
 import { parseProfile, type NewProfile } from './profile.js';
+import { UserClaims } from './user-claims.js';
 import { userJson } from './user-json.js';
 
 /**
@@ -30,7 +30,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly keyedHash: KeyedHash,
+    private readonly claims: UserClaims,
   ) {}
 
   async execute({ merchantId, body, ticket, cause }: CreateUser): Promise<string> {
@@ -44,7 +44,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
           (current) => createUser({ userId, merchantId, createdAt, ...profile }, current),
           {
             metadata: cause,
-            claims: this.claims(merchantId, profile),
+            claims: this.claimsOf(merchantId, profile),
             answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
             expectNew: true,
           },
@@ -58,22 +58,9 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     }
   }
 
-  /** Unique within the merchant. Keyed hashes: a claim is the name of a stream, and personal values are in no name. */
-  private claims(merchantId: string, { phoneNumber, externalId }: NewProfile): Claim[] {
-    const phone: Claim = {
-      category: 'user_phone_number',
-      key: this.keyedHash.of('user phone number', merchantId, phoneNumber),
-      field: 'phone_number',
-      message: 'is taken by another user',
-    };
-    if (externalId === null) return [phone];
-    const external: Claim = {
-      category: 'user_external_id',
-      key: this.keyedHash.of('user external id', merchantId, externalId),
-      field: 'external_id',
-      message: 'is taken by another user',
-    };
-    return [phone, external];
+  private claimsOf(merchantId: string, { phoneNumber, externalId }: NewProfile): Claim[] {
+    const phone = this.claims.phoneNumber(merchantId, phoneNumber);
+    return externalId === null ? [phone] : [phone, this.claims.externalId(merchantId, externalId)];
   }
 }
 
