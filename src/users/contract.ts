@@ -1,6 +1,7 @@
 /** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and queries. */
 export { ActivateUser } from './application/activate-user.js';
 export { FindUser } from './application/find-user.js';
+export { IsWalletOfAnother } from './application/is-wallet-of-another.js';
 export { userJson, type UserJson } from './application/user-json.js';
 export { payee, type Payee } from './domain/payee.js';
 export { USER_EVENTS } from './domain/user.js';
@@ -13,6 +14,4 @@ export type {
   UserDeactivationStarted,
   UserEvent,
 } from './domain/user.js';
-
-/** Name of the read model of users, to be awaited after an activation. */
-export const USERS_VIEW = 'users.views';
+export { USERS_VIEW } from './application/users-view.js';

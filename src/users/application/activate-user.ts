@@ -1,13 +1,16 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
+import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
+import { WalletsView } from '../views/wallets.js';
 import type { UserChanged } from './user-changed.js';
 
 /**
  * onboarding to active, with the wallet (EIP-55 checksummed) that was provisioned; once.
- * Throws `not_found`, or `invalid_transition` when the user is deactivating or deactivated.
+ * Throws `not_found`, `invalid_transition` when the user is deactivating or deactivated, and `validation_failed` when the
+ * wallet is another user's, of whatever merchant: a transfer to it would confirm the payouts of both.
  */
 export class ActivateUser extends Command<UserChanged> {
   constructor(
@@ -23,10 +26,33 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly wallets: WalletsView,
   ) {}
 
   async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
+    // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
+    if (await this.wallets.isOfAnother(userId, issuerWalletAddress)) throw walletTaken();
     const at = this.clock.now().toISOString();
-    return this.loop.execute(user, userId, (state) => activateUser({ issuerWalletAddress, at }, state));
+    const claim = {
+      category: 'user_wallet',
+      key: issuerWalletAddress.toLowerCase(),
+      field: 'issuer_wallet_address',
+      message: 'belongs to another user',
+    };
+    try {
+      return await this.loop.execute(
+        user,
+        userId,
+        (state) => activateUser({ issuerWalletAddress, at }, state),
+        { claims: [claim] },
+      );
+    } catch (error) {
+      if (error instanceof ClaimTaken) throw walletTaken();
+      throw error;
+    }
   }
+}
+
+function walletTaken(): DomainError {
+  return DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { Database } from '../../platform/database/database.js';
-import { USERS_VIEW, type UserActivated } from '../contract.js';
+import type { UserActivated } from '../domain/user.js';
+import { USERS_VIEW } from '../application/users-view.js';
 
 /** Whose wallet is at this address? Addresses are kept lower-cased. */
 export const walletsProjection: SubscriptionDefinition = {
@@ -35,5 +36,14 @@ export class WalletsView {
       [merchantId, address.trim().toLowerCase()],
     );
     return rows[0]?.user_id ?? null;
+  }
+
+  /** Whether the wallet at `address` is of a user other than this one, of whatever merchant. */
+  async isOfAnother(userId: string, address: string): Promise<boolean> {
+    const rows = await this.database.query(
+      'select from users.wallets where address = $1 and user_id <> $2 limit 1',
+      [address.toLowerCase(), userId],
+    );
+    return rows.length > 0;
   }
 }

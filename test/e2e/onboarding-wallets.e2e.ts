@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { HDNodeWallet } from 'ethers';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
+import { newId } from '../../src/kernel/ids.js';
+import { AdvanceOnboarding } from '../../src/onboarding/application/advance-onboarding.js';
+import { ConfirmDetails } from '../../src/onboarding/application/confirm-details.js';
+import {
+  SMS_INBOX,
+  WALLET_PROVISIONER,
+  type SmsInbox,
+  type WalletProvisioner,
+} from '../../src/onboarding/application/ports.js';
+import { SendPhoneCode } from '../../src/onboarding/application/send-phone-code.js';
+import { StartOnboarding } from '../../src/onboarding/application/start-onboarding.js';
+import { SubmitKyc } from '../../src/onboarding/application/submit-kyc.js';
+import { VerifyPhone } from '../../src/onboarding/application/verify-phone.js';
+import { onboarding } from '../../src/onboarding/domain/onboarding.js';
+import { CreateUser } from '../../src/users/application/create-user.js';
+import { ActivateUser, FindUser } from '../../src/users/contract.js';
+import { eventually } from '../support/eventually.js';
+import { plainTicket, startPeople, type People } from '../support/people.js';
+
+const PHONE = '+15550001111';
+const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
+
+/** A provider that knows people, not users: one address for whoever asks, until it is told otherwise. */
+class OneWallet implements WalletProvisioner {
+  address = HDNodeWallet.createRandom().address;
+  async provision(): Promise<string> {
+    return this.address;
+  }
+}
+
+describe('one person with one wallet at two merchants', () => {
+  const started: People[] = [];
+  afterEach(async () => {
+    for (const people of started.splice(0)) await people.close();
+  });
+
+  async function start(wallets: WalletProvisioner, roles = 'api,worker'): Promise<People> {
+    const people = await startPeople({
+      roles,
+      override: (builder) => builder.overrideProvider(WALLET_PROVISIONER).useValue(wallets),
+    });
+    started.push(people);
+    return people;
+  }
+
+  interface Person {
+    readonly merchant: string;
+    readonly id: string;
+  }
+  async function newPerson({ commandBus }: People): Promise<Person> {
+    const person = { merchant: newId(), id: newId() };
+    await commandBus.execute(
+      new CreateUser(person.merchant, { phone_number: PHONE }, plainTicket(person.id), {}),
+    );
+    return person;
+  }
+  async function submit({ commandBus, module }: People, { merchant, id }: Person): Promise<void> {
+    await commandBus.execute(new StartOnboarding(merchant, id));
+    await commandBus.execute(new SendPhoneCode(merchant, id));
+    const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
+    await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code));
+    await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS));
+    await commandBus.execute(new SubmitKyc(merchant, id));
+  }
+  const stateOf = async (people: People, { merchant, id }: Person): Promise<string | undefined> =>
+    (await people.queryBus.execute(new FindUser(merchant, id)))?.accountState;
+  const stageOf = async ({ module }: People, { id }: Person): Promise<string> =>
+    (await module.get<CommandLoop>(COMMAND_LOOP, { strict: false }).load(onboarding, id)).state.stage;
+
+  it('is a user of the first; at the second the onboarding waits until the provider gives another wallet', async () => {
+    const provider = new OneWallet();
+    const people = await start(provider);
+    const [first, second] = [await newPerson(people), await newPerson(people)];
+    await submit(people, first);
+    await eventually(async () => (await stateOf(people, first)) === 'active');
+    provider.address = provider.address.toLowerCase();
+    await submit(people, second);
+    const attempts = async (): Promise<number> => {
+      const [row] = await people.database.query<{ attempts: number }>(
+        'select attempts from onboarding.steps where user_id = $1',
+        [second.id],
+      );
+      return row?.attempts ?? 0;
+    };
+    await eventually(async () => (await attempts()) >= 2 || (await stateOf(people, second)) === 'active');
+    expect([await stateOf(people, second), await stageOf(people, second)]).toEqual([
+      'onboarding',
+      'kyc_passed',
+    ]);
+    await expect(people.commandBus.execute(new AdvanceOnboarding(second.id))).rejects.toThrow(
+      'the wallet that was provisioned belongs to another user',
+    );
+    provider.address = HDNodeWallet.createRandom().address;
+    await eventually(async () => (await stateOf(people, second)) === 'active');
+  });
+
+  it('is a user of one of them when both ask at the same time', async () => {
+    const people = await start(new OneWallet(), 'api');
+    const both = [await newPerson(people), await newPerson(people)];
+    for (const each of both) await submit(people, each);
+    const ends = await Promise.allSettled(
+      both.map(({ id }) => people.commandBus.execute(new AdvanceOnboarding(id))),
+    );
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const stages = await Promise.all(both.map((each) => stageOf(people, each)));
+    expect(stages.sort()).toEqual(['completed', 'kyc_passed']);
+  });
+
+  it('cannot be activated with a wallet that an earlier version gave to another user without a claim', async () => {
+    const people = await start(new OneWallet(), 'api');
+    const person = await newPerson(people);
+    const address = HDNodeWallet.createRandom().address;
+    await people.database.query(
+      'insert into users.wallets (user_id, merchant_id, address) values ($1, $2, $3)',
+      [newId(), newId(), address.toLowerCase()],
+    );
+    await expect(people.commandBus.execute(new ActivateUser(person.id, address))).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+    expect(await stateOf(people, person)).toBe('onboarding');
+  });
+});
