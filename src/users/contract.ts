@@ -14,4 +14,6 @@ export type {
   UserDeactivationStarted,
   UserEvent,
 } from './domain/user.js';
-export { USERS_VIEW } from './application/users-view.js';
+
+/** Name of the read model of users, to be awaited after an activation. */
+export const USERS_VIEW = 'users.views';

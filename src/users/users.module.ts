@@ -7,7 +7,7 @@ import { CreateUserHandler } from './application/create-user.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker } from './application/deactivation-worker.js';
 import { FindUserByWalletHandler } from './application/find-user-by-wallet.js';
-import { IsWalletOfAnotherHandler } from './application/is-wallet-of-another.js';
+import { IsWalletOfAnotherHandler } from './application/is-wallet-of-another-handler.js';
 import { FindUserHandler } from './application/find-user.js';
 import { LocateUserHandler } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';

@@ -1,5 +1,4 @@
-import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { WalletsView } from '../views/wallets.js';
+import { Query } from '@nestjs/cqrs';
 
 /** Whether a wallet is of a user other than this one, of whatever merchant. Looks at activated users alone. */
 export class IsWalletOfAnother extends Query<boolean> {
@@ -8,14 +7,5 @@ export class IsWalletOfAnother extends Query<boolean> {
     readonly address: string,
   ) {
     super();
-  }
-}
-
-@QueryHandler(IsWalletOfAnother)
-export class IsWalletOfAnotherHandler implements IQueryHandler<IsWalletOfAnother> {
-  constructor(private readonly wallets: WalletsView) {}
-
-  execute({ userId, address }: IsWalletOfAnother): Promise<boolean> {
-    return this.wallets.isOfAnother(userId, address);
   }
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
 import { Database } from '../../platform/database/database.js';
-import type { UserActivated } from '../domain/user.js';
-import { USERS_VIEW } from '../application/users-view.js';
+import { USERS_VIEW, type UserActivated } from '../contract.js';
 
 /** Whose wallet is at this address? Addresses are kept lower-cased. */
 export const walletsProjection: SubscriptionDefinition = {
