@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The service in one image; ROLES picks what a container of it does.
+# The service in one image; MODE (it has no default here) and ROLES pick what a container of it does.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
@@ -29,7 +29,7 @@ COPY scripts ./scripts
 USER node
 EXPOSE 3000 3001 3002 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/live`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "scripts/healthcheck.mjs"]
 # SIGTERM goes straight to the service, which answers what is under way and lets go within 35 s.
 STOPSIGNAL SIGTERM
 CMD ["node", "--enable-source-maps", "dist/main.js"]

@@ -18,6 +18,13 @@ export function isInside(address: string, cidrs: readonly string[]): boolean {
   });
 }
 
+const PRIVATE_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];
+
+/** Whether the address is of this machine or of a private network. */
+export function isPrivateAddress(address: string): boolean {
+  return PRIVATE_RANGES.includes(parseAddress(address)?.range() ?? '');
+}
+
 /** What stands for one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address;

@@ -19,7 +19,7 @@ import { drainRefusedBody } from './refused-body.js';
 import { announcesTooMuch, BODY_TOO_LARGE, hasBody, readBody } from './request-body.js';
 import { recordRequest } from './request-log.js';
 import { endRequestSpan, startRequestSpan } from './request-span.js';
-import { newRequestState, rawPath } from './request-state.js';
+import { isHealthPath, newRequestState, rawPath } from './request-state.js';
 import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
 
 /** Everything under it is signed, unknown paths too (merchant-api section 5). */
@@ -274,10 +274,6 @@ declare module 'fastify' {
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }
-}
-
-function isHealthPath(request: FastifyRequest): boolean {
-  return rawPath(request).startsWith('/health/');
 }
 
 /** Puts the parsed body on the request; false when it was answered because of its media type. Throws DomainError. */

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '../telemetry/logger.js';
+import { isPrivateAddress } from './address.js';
 import { httpsNotices, noticeProxies } from './https.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
@@ -33,6 +34,17 @@ describe('the boot', () => {
 
   it('has nothing to say to a worker', () => expect(said({ roles: ['worker'] })).toBe(''));
 });
+
+it.each([
+  ['127.0.0.1', true],
+  ['::ffff:10.1.2.3', true],
+  ['192.168.0.7', true],
+  ['fd00::1', true],
+  ['8.8.8.8', false],
+  ['::ffff:8.8.8.8', false],
+  ['2606:4700::1111', false],
+  ['', false],
+])('metrics go in the clear to %s: %s', (address, may) => expect(isPrivateAddress(address)).toBe(may));
 
 describe('a listener', () => {
   const listen = async (

@@ -72,3 +72,8 @@ export function rawPath(request: FastifyRequest): string {
   const absolute = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)?$/i.exec(path);
   return absolute === null ? path : (absolute[1] ?? '/');
 }
+
+/** Asked by load balancers and operators, in the clear. */
+export function isHealthPath(request: FastifyRequest): boolean {
+  return rawPath(request).startsWith('/health/');
+}

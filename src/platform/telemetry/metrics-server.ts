@@ -1,27 +1,37 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { isPrivateAddress } from '../http/address.js';
 import { CONNECTION_DEFAULTS, guardConnections } from '../http/connections.js';
+import { HTTPS_REQUIRED } from '../http/https.js';
+import { JSON_TYPE, problemJson, PROBLEM_TYPE } from '../http/problem.js';
+import { HealthRegistry } from './health.js';
 import { collectNodeMetrics, registry, scrape } from './metrics.js';
 
 /** Scrapers are few. */
 const MOST_CONNECTIONS = 32;
 
-/** GET /metrics on a listener of its own, so that the public port never shows it. */
+/**
+ * GET /metrics on a listener of its own, so that the public port never shows it. Every process has this listener, and so
+ * its health is asked for here too, whatever its roles are.
+ */
+@Injectable()
 export class MetricsServer {
   private server: Server | null = null;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'requireHttps'>,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+  ) {}
 
   /** Listens, and resolves to the port. Rejects when the port is taken. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
     const server = createServer((request, response) => {
-      if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      scrape().then(
-        (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
+      const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
+      const answer = this.answerTo(path, request.socket.remoteAddress ?? '', response);
+      answer.catch(() => response.writeHead(500).end());
     });
     guardConnections(server, {
       ...CONNECTION_DEFAULTS,
@@ -36,6 +46,20 @@ export class MetricsServer {
     return (server.address() as AddressInfo).port;
   }
 
+  private async answerTo(path: string | undefined, from: string, response: ServerResponse): Promise<void> {
+    if (path === '/health/live') sendJson(response, 200, JSON.stringify({ status: 'ok' }));
+    else if (path === '/health/ready') {
+      const report = await this.health.report();
+      sendJson(response, report.status === 'ok' ? 200 : 503, JSON.stringify(report));
+    } else if (path !== '/metrics') response.writeHead(404).end();
+    else if (this.config.requireHttps && !isPrivateAddress(from)) {
+      sendJson(response, HTTPS_REQUIRED.status, problemJson(HTTPS_REQUIRED), PROBLEM_TYPE);
+    } else {
+      const text = await scrape();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    }
+  }
+
   async close(): Promise<void> {
     const { server } = this;
     this.server = null;
@@ -43,4 +67,8 @@ export class MetricsServer {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
+}
+
+function sendJson(response: ServerResponse, status: number, body: string, type = JSON_TYPE): void {
+  response.writeHead(status, { 'content-type': type }).end(body);
 }

@@ -7,7 +7,7 @@ import { parseJsonBody } from '../../../platform/http/json-body.js';
 import type { Problem } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { recordRequest } from '../../../platform/http/request-log.js';
-import { newRequestState } from '../../../platform/http/request-state.js';
+import { isHealthPath, newRequestState } from '../../../platform/http/request-state.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
 
 /** Gives a request its state and its id in the answer, before anything else. */
@@ -48,7 +48,7 @@ export function guard(
   );
   server.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
-    if (config.requireHttps && request.protocol !== 'https') {
+    if (config.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
       refuse(request, reply, HTTPS_REQUIRED);
       return;
     }

@@ -16,6 +16,7 @@ import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, TIMEOUT_CHECK_MS } from '../../../pl
 import { toProblem } from '../../../platform/http/error-mapping.js';
 import { sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { drainRefusedBody } from '../../../platform/http/refused-body.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
 import { CODE_EVERY_SECONDS } from '../../application/phone-codes.js';
@@ -43,6 +44,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly gate: WidgetGate,
     private readonly steps: WidgetSteps,
     private readonly log: Log,
+    private readonly health: HealthRegistry,
   ) {
     this.server = fastify({
       bodyLimit: BODY_LIMIT - 1,
@@ -63,6 +65,11 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.roles.includes('widget')) return;
     guard(this.server, this.config, this.log, sendRefusal);
+    this.server.get('/health/live', () => ({ status: 'ok' }));
+    this.server.get('/health/ready', async (_, reply) => {
+      const report = await this.health.report();
+      return reply.code(report.status === 'ok' ? 200 : 503).send(report);
+    });
     this.server.get('/onboarding', (request, reply) => this.page(request, reply));
     this.server.post('/onboarding/:merchantId/:userId/:step', (request, reply) => this.step(request, reply));
     this.server.setErrorHandler((error, request, reply) => refuse(request, reply, error));

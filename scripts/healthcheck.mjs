@@ -1,0 +1,20 @@
+// The health check of the image: every listener that a process with these ROLES has says that it lives.
+const roles = (process.env.ROLES || 'api,worker,widget').split(',').map((each) => each.trim());
+const ports = [
+  ...(roles.includes('api') ? [process.env.PORT || 3000] : []),
+  ...(roles.includes('widget') ? [process.env.WIDGET_PORT || 3001] : []),
+  process.env.METRICS_PORT || 9464,
+];
+const TIMEOUT_MS = 4000;
+
+const answers = await Promise.all(
+  ports.map((port) =>
+    fetch(`http://127.0.0.1:${port}/health/live`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
+      ({ ok, status }) => ({ port, ok, said: status }),
+      (error) => ({ port, ok: false, said: error.cause?.code ?? error.name }),
+    ),
+  ),
+);
+const failed = answers.filter(({ ok }) => !ok);
+for (const { port, said } of failed) console.error(`port ${port}: ${said}`);
+process.exit(failed.length === 0 ? 0 : 1);
