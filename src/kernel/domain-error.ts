@@ -21,6 +21,8 @@ export class DomainError extends Error {
     readonly code: DomainErrorCode,
     message: string,
     readonly fields: FieldErrors = {},
+    /** When the same may be tried again, if that is known. */
+    readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }

@@ -87,9 +87,7 @@ describe('an onboarding', () => {
 
   it('takes each step once: a repeat at any later point changes nothing', () => {
     STEPS.forEach((step, index) => {
-      // Details may be confirmed anew until they are submitted.
-      const from = step === confirm ? index + 2 : index + 1;
-      for (let length = from; length <= HISTORY.length; length++) {
+      for (let length = index + 1; length <= HISTORY.length; length++) {
         expect(given(...HISTORY.slice(0, length)).when(step)()).toEqual([]);
       }
     });
@@ -127,5 +125,44 @@ describe('an onboarding', () => {
     const again = [...afterFailure, detailsConfirmed, submitted('v2')];
     expect(given(...again).when(record({ passed: true }))()).toEqual([]);
     expect(given(...again).when(record({ passed: true }, 'v2'))()).toHaveLength(1);
+  });
+
+  it('takes other details until they are submitted', () => {
+    const other: Decide = (state) =>
+      confirmDetails({ details: { ...details, firstName: 'Augusta' }, at }, state);
+    const confirmed = HISTORY.slice(0, 3);
+    expect(given(...confirmed).when(other)()).toMatchObject([{ data: { first_name: 'Augusta' } }]);
+    expect(given(...confirmed, submitted()).when(other)()).toEqual([]);
+  });
+
+  it('counts identity checks from its own events', () => {
+    const tries = Array.from({ length: 3 }, (_, n) => [
+      submitted(`v${n}`),
+      { ...failed, data: { ...failed.data, verification_id: `v${n}` } },
+    ]);
+    const history = [...HISTORY.slice(0, 3), ...tries.flat()];
+    expect(given(...history).when(submit)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+    expect(given(...history.slice(0, -2)).when(submit)()).toHaveLength(1);
+  });
+
+  it('goes on from a snapshot at any point as from its events', () => {
+    const { pack, unpack, subject } = onboarding.snapshots!;
+    HISTORY.forEach((_, index) => {
+      const before = fold(onboarding, HISTORY.slice(0, index));
+      const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
+      expect(fold(onboarding, HISTORY.slice(index), kept)).toEqual(fold(onboarding, HISTORY));
+      expect(subject!(before)).toBe(index === 0 ? null : 'u1');
+    });
+  });
+
+  it('is kept in this shape: another one needs another version', () => {
+    const { version, pack } = onboarding.snapshots!;
+    expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
+      version: 1,
+      kept: {
+        ...{ stage: 'completed', userId: 'u1', merchantId: 'm1', details, verificationId: 'v1' },
+        ...{ issuerWalletAddress: wallet, tries: { details: [at], checks: [at] } },
+      },
+    });
   });
 });

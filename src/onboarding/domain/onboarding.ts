@@ -1,5 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { NO_TRIES, requireCheckQuota, requireDetailsQuota, withTry, type Tries } from './tries.js';
 
 interface Common {
   user_id: string;
@@ -67,7 +68,11 @@ interface Started {
   readonly userId: string;
   readonly merchantId: string;
 }
-interface Detailed extends Started {
+/** From the verified phone on. */
+interface Verified extends Started {
+  readonly tries: Tries;
+}
+interface Detailed extends Verified {
   readonly details: Details;
 }
 interface Submitted extends Detailed {
@@ -79,7 +84,8 @@ interface WithWallet extends Submitted {
 
 export type Onboarding =
   | { readonly stage: 'not_started' }
-  | ({ readonly stage: 'started' | 'phone_verified' } & Started)
+  | ({ readonly stage: 'started' } & Started)
+  | ({ readonly stage: 'phone_verified' } & Verified)
   | ({ readonly stage: 'details_confirmed' } & Detailed)
   | ({ readonly stage: 'kyc_submitted' | 'kyc_passed' } & Submitted)
   | ({ readonly stage: 'kyc_failed'; readonly reason: string } & Submitted)
@@ -99,25 +105,21 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   evolve(state, event) {
     const { user_id: userId, merchant_id: merchantId } = event.data;
     if (event.type === 'onboarding.started.v1') return { stage: 'started', userId, merchantId };
-    if (event.type === 'onboarding.phone_verified.v1') return { stage: 'phone_verified', userId, merchantId };
+    const tries = 'tries' in state ? state.tries : NO_TRIES;
+    const person = { userId, merchantId, tries };
+    if (event.type === 'onboarding.phone_verified.v1') return { stage: 'phone_verified', ...person };
     if (event.type === 'onboarding.details_confirmed.v1') {
-      const { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth } = event.data;
-      return {
-        stage: 'details_confirmed',
-        userId,
-        merchantId,
-        details: { firstName, lastName, dateOfBirth },
-      };
+      const { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth, at } = event.data;
+      const details = { firstName, lastName, dateOfBirth };
+      return { stage: 'details_confirmed', ...person, tries: withTry(tries, 'details', at), details };
     }
     if (!('details' in state)) return state;
     if (event.type === 'onboarding.kyc_submitted.v1') {
+      const { verification_id: verificationId, at } = event.data;
       const { details } = state;
       return {
-        stage: 'kyc_submitted',
-        userId,
-        merchantId,
-        details,
-        verificationId: event.data.verification_id,
+        ...{ stage: 'kyc_submitted', ...person, details, verificationId },
+        tries: withTry(tries, 'checks', at),
       };
     }
     if (!('verificationId' in state)) return state;
@@ -131,8 +133,8 @@ type AfterSubmission = Exclude<
 >;
 
 function evolveSubmitted(state: Onboarding & Submitted, event: AfterSubmission): Onboarding {
-  const { userId, merchantId, details, verificationId } = state;
-  const submitted: Submitted = { userId, merchantId, details, verificationId };
+  const { userId, merchantId, tries, details, verificationId } = state;
+  const submitted: Submitted = { userId, merchantId, tries, details, verificationId };
   switch (event.type) {
     case 'onboarding.kyc_passed.v1':
       return { stage: 'kyc_passed', ...submitted };
@@ -195,7 +197,10 @@ export function verifyPhone(
   return [{ type: 'onboarding.phone_verified.v1', data: { ...common(person), at: command.at } }];
 }
 
-/** Details may be confirmed anew until they are submitted, and again after a failed verification. */
+/**
+ * Details may be confirmed anew until they are submitted, and again after a failed verification; throws `rate_limited`
+ * when they change too often. The same once more change nothing.
+ */
 export function confirmDetails(
   command: { details: Details; at: string },
   state: Onboarding,
@@ -203,18 +208,26 @@ export function confirmDetails(
   const person = inOrder(state, 'phone_verified');
   if (reached(state, 'kyc_submitted')) return [];
   const { firstName, lastName, dateOfBirth } = command.details;
+  if (state.stage === 'details_confirmed' && isSame(state.details, command.details)) return [];
+  requireDetailsQuota('tries' in state ? state.tries : NO_TRIES, command.at);
   const fields = { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth };
   return [
     { type: 'onboarding.details_confirmed.v1', data: { ...common(person), at: command.at, ...fields } },
   ];
 }
 
+function isSame(a: Details, b: Details): boolean {
+  return a.firstName === b.firstName && a.lastName === b.lastName && a.dateOfBirth === b.dateOfBirth;
+}
+
+/** Throws `rate_limited` when the identity was checked too often lately. */
 export function submitKyc(
   command: { verificationId: string; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'details_confirmed');
   if (reached(state, 'kyc_submitted')) return [];
+  requireCheckQuota('tries' in state ? state.tries : NO_TRIES, command.at);
   const data = { ...common(person), at: command.at, verification_id: command.verificationId };
   return [{ type: 'onboarding.kyc_submitted.v1', data }];
 }

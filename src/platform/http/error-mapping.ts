@@ -34,7 +34,8 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];
     const problem = { status, detail: error.message, errors: error.fields };
-    return status === 503 ? { ...problem, headers: { 'retry-after': RETRY_AFTER } } : problem;
+    const retryAfter = error.retryAfterSeconds?.toString() ?? (status === 503 ? RETRY_AFTER : undefined);
+    return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }
   if (error instanceof NoRoom) return BUSY;
   if (error instanceof EventStoreUnavailable || isDatabaseAway(error)) return UNAVAILABLE;
