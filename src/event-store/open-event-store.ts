@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Config } from '../platform/config/config.js';
 import { outliveConnections } from '../platform/database/lost-connections.js';
+import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../platform/database/session-settings.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { COMMIT_FUNCTION } from './postgres/commit-function.js';
@@ -46,14 +47,8 @@ export async function openEventStore(
 
 /** A database for events alone has no migrations: its schema is made when it is missing. */
 async function preparedPool(connectionString: string, max: number): Promise<pg.Pool> {
-  const options = '-c plan_cache_mode=force_custom_plan';
-  const pool = new pg.Pool({
-    connectionString,
-    max,
-    options,
-    keepAlive: true,
-    connectionTimeoutMillis: 5000,
-  });
+  const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
+  const pool = new pg.Pool({ connectionString, max, options, query_timeout: ANSWER_MS, ...CONNECTING });
   outliveConnections(pool);
   await pool.query(EVENT_STORE_SCHEMA);
   await pool.query(COMMIT_FUNCTION);

@@ -1,7 +1,16 @@
 import { types } from 'node:util';
 
-/** SQLSTATE classes of a server that is away or going away, and of transactions that may simply run again. */
-const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '53300', '40001', '40P01']);
+/** A transaction took longer than it may. */
+export const TRANSACTION_TIMEOUT = '25P04';
+
+/**
+ * SQLSTATE classes of a server that is away or going away, of transactions that may simply run again, and of those that
+ * ended because somebody stood still: whoever held the lock that was waited for, or this process itself.
+ */
+const TRANSIENT_STATES = new Set([
+  ...['57P01', '57P02', '57P03', '53300', '40001', '40P01'],
+  ...['55P03', '25P03', TRANSACTION_TIMEOUT],
+]);
 const TRANSIENT_CLASSES = ['08'];
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',

@@ -21,7 +21,7 @@ const WORD_EVERY = 12;
 /** Before it takes the checkpoint, the rebuild has caught up with the runner to within what that did in one such turn. */
 const CATCH_UPS = 3;
 /** The fold has no lock that anybody waits for; a rebuild that stands still while it swaps must not keep its locks. */
-const BEGIN = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
+const BEGIN = `begin; set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 

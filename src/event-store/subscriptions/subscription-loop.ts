@@ -3,7 +3,7 @@ import { backoffMs, pause } from '../backoff.js';
 import { traced } from '../../platform/telemetry/tracing.js';
 import type { EventCodec } from '../event-codec.js';
 import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../port.js';
-import { isDatabaseAway } from '../postgres/unavailable.js';
+import { isDatabaseAway, TRANSACTION_TIMEOUT } from '../postgres/unavailable.js';
 import type { SubscriptionDefinition } from '../projection.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { EventFeed } from './event-feed.js';
@@ -249,7 +249,9 @@ export class SubscriptionLoop {
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.failures += 1;
     this.ahead = null;
-    const outage = isDatabaseAway(error) || error instanceof EventStoreUnavailable;
+    // One that took too long may do so again: it is cut in half like one that fails.
+    const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
+    const outage = (isDatabaseAway(error) && !tooLong) || error instanceof EventStoreUnavailable;
     const size = this.inHand.length;
     if (!outage && size > 1 && (this.failures >= PATIENCE || this.troubleUntil !== null)) {
       this.troubleUntil ??= this.inHand.at(-1)!.position;

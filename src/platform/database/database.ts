@@ -6,10 +6,8 @@ import type { Config } from '../config/config.js';
 import { outliveConnections } from './lost-connections.js';
 import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
+import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { migrate } from './migrate.js';
-
-/** After this long without a word the system asks whether the other side is still there. */
-const KEEP_ALIVE_MS = 10_000;
 
 /**
  * The one PostgreSQL database and the one pool of connections to it. TypeORM owns the pool;
@@ -31,6 +29,10 @@ export class Database implements OnApplicationShutdown {
     readonly migrate?: boolean;
     /** How long {@link query} waits for its answer; as long as it takes when not set. */
     readonly patienceMs?: number;
+    /** Sessions hold others up for a while at most: {@link LIMITS}. */
+    readonly limited?: boolean;
+    /** How long statements of transactions wait for their answer, in milliseconds; as long as it takes when not set. */
+    readonly answerMs?: number;
   }): Promise<Database> {
     if (options.migrate !== false) await migrate(options.url);
     const dataSource = new DataSource({
@@ -40,10 +42,9 @@ export class Database implements OnApplicationShutdown {
       poolSize: options.poolSize,
       // Plans made while a table was empty stay bad for as long as the connection lives (measured 2.8 times slower).
       extra: {
-        options: '-c plan_cache_mode=force_custom_plan',
-        keepAlive: true,
-        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-        connectionTimeoutMillis: 5000,
+        ...CONNECTING,
+        options: sessionOptions({ plan_cache_mode: 'force_custom_plan' }, options.limited ? LIMITS : {}),
+        ...(options.answerMs === undefined ? {} : { query_timeout: options.answerMs }),
       },
       // In place of TypeORM's own, which logs every lost connection.
       poolErrorHandler: () => undefined,
@@ -106,9 +107,12 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      await client.query(statement('rollback')).catch((failure: Error) => {
-        broken = failure;
-      });
+      // Where an answer did not come there comes none to a rollback: the server rolls back when the connection ends.
+      if (error instanceof Error && /query read timeout/i.test(error.message)) broken = error;
+      else
+        await client.query(statement('rollback')).catch((failure: Error) => {
+          broken = failure;
+        });
       throw error;
     } finally {
       client.off('error', onError);
@@ -132,12 +136,15 @@ export class Database implements OnApplicationShutdown {
 
 /** Builds the {@link Database} of a process from its configuration. */
 export async function databaseFromConfig(
-  config: Pick<Config, 'databaseUrl' | 'databasePoolSize'>,
+  config: Pick<Config, 'databaseUrl' | 'databasePoolSize' | 'roles'>,
 ): Promise<Database> {
   if (config.databaseUrl === null) throw new Error('DATABASE_URL is not set');
   return Database.connect({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     patienceMs: PATIENCE_MS,
+    limited: true,
+    // Programs of operators have no role. A rebuild waits for as long as its statements take.
+    ...(config.roles.length > 0 ? { answerMs: ANSWER_MS } : {}),
   });
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
+import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections } from './lost-connections.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
@@ -32,7 +33,13 @@ export async function migrate(
     migrations: [...migrations],
     migrationsTableName: 'disburse_migrations',
     migrationsTransactionMode: 'each',
-    extra: { options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`, connectionTimeoutMillis: 5000 },
+    extra: {
+      ...CONNECTING,
+      options: sessionOptions({
+        lock_timeout: LOCK_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: LIMITS.idle_in_transaction_session_timeout,
+      }),
+    },
     // In place of TypeORM's own, which write to the console.
     logger: 'debug',
     poolErrorHandler: () => undefined,

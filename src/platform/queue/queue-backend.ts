@@ -7,6 +7,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { outliveConnections } from '../database/lost-connections.js';
+import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../database/session-settings.js';
 import { RedisConnections } from './redis-connections.js';
 
 const SCHEMA = 'bullmq';
@@ -55,10 +56,10 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     const pool = new pg.Pool({
       connectionString,
       application_name: 'disburse-queue',
-      options: `-c search_path=${SCHEMA}`,
+      options: sessionOptions({ search_path: SCHEMA }, LIMITS),
       max: POOL_SIZE,
-      keepAlive: true,
-      connectionTimeoutMillis: 5000,
+      query_timeout: ANSWER_MS,
+      ...CONNECTING,
     });
     outliveConnections(pool);
     const client = await pool.connect();

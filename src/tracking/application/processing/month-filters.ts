@@ -117,6 +117,8 @@ export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationSh
     for (const { partition, events } of await this.sealed()) {
       if (events !== null) continue;
       await this.database.transaction(async (tx) => {
+        // It reads a month, and nobody waits for its lock.
+        await tx.query('set local statement_timeout = 0; set local transaction_timeout = 0');
         const lock = await tx.query<{ locked: boolean }>(
           `select pg_try_advisory_xact_lock($1) and exists (select from tracking.sealed_months
              where partition = $2 and events is null) as locked`,

@@ -1,0 +1,45 @@
+/** The silent peer of a connection is asked whether it is there after so long, and given up after three more words. */
+const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * What the server does about a client whose host is gone, or who no longer takes what it is sent: it ends the session
+ * within half a minute, in the middle of a statement too.
+ */
+const CONNECTION = {
+  tcp_keepalives_idle: KEEP_ALIVE_MS / 1000,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 25_000,
+  client_connection_check_interval: 5000,
+} as const;
+
+/**
+ * How long a session may hold others up, in milliseconds. A process that stands still in a transaction (a stopped
+ * container, a paused host) says nothing more: the server has to end it (ADR 98). Waiting for a lock ends before the
+ * client gives the answer up, so that sessions nobody listens to do not queue for it. Work that takes longer for good
+ * reasons says so with `set local`.
+ */
+export const LIMITS = {
+  idle_in_transaction_session_timeout: 10_000,
+  lock_timeout: 8000,
+  statement_timeout: 30_000,
+  /** Also where the client stopped between two messages of one statement, which is not "idle". */
+  transaction_timeout: 60_000,
+} as const;
+
+/** After so long a client gives up any answer: the server would have ended the session. */
+export const ANSWER_MS = LIMITS.transaction_timeout + 10_000;
+
+/** Settings as `options` of a new session. */
+export function sessionOptions(...settings: readonly Readonly<Record<string, string | number>>[]): string {
+  return Object.entries({ ...CONNECTION, ...Object.assign({}, ...settings) })
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+}
+
+/** How a pool of the service's connects. */
+export const CONNECTING = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  connectionTimeoutMillis: 5000,
+} as const;
