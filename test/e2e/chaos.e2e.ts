@@ -6,6 +6,7 @@ import { fairness } from '../chaos/suites/fairness.js';
 import { races } from '../chaos/suites/races.js';
 import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
+import { slowReaders } from '../chaos/suites/slow-readers.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
 
@@ -51,4 +52,10 @@ test(
   'killed between 202 and processing, every accepted event is there once and forwarded',
   () => hold(events, 2),
   PATIENCE_MS,
+);
+
+test(
+  'clients that read nothing, finish nothing or sign nothing take neither the process nor the merchants down',
+  () => hold(slowReaders, 1, { seconds: 2, percent: 50, payouts: 200, 'p99-times': 1000 }),
+  2 * PATIENCE_MS,
 );

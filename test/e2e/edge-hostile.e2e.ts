@@ -105,34 +105,40 @@ test('who expects to be told to go on is told when the key is known, and not bef
   expect(await until(known, 'string_to_sign_bytes')).toContain('401 Unauthorized');
 });
 
-test('an address whose signatures fail is refused before its body is read; the merchant goes on', async () => {
-  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
-  const client = edge.client();
-  const { apiKey } = client.credentials;
-  const fails = async (address: string): Promise<string> => {
-    const socket = await open(address);
-    socket.write(head({ apiKey, more: [announced] }));
-    socket.write(LARGE);
-    return (await until(socket, /\]\}\r\n|\{\}\}/)).slice(9, 12);
-  };
-  // From an address of its own, and from the merchant's.
-  for (const address of ['127.0.0.3', '127.0.0.1']) {
-    if (address === '127.0.0.1') expect((await client.post(PLAIN, {})).status).toBe(201);
-    expect(await fails(address)).toBe('401');
-    for (let i = 0; i < 5; i++) await fails(address);
-    const next = await open(address);
-    next.write(head({ apiKey, more: [announced] }));
-    if (address === '127.0.0.3') {
-      const refusal = await until(next, 'Rate limit exceeded');
-      expect(refusal).toMatch(/^HTTP\/1.1 429 /);
-      expect(refusal).toMatch(/^retry-after: \d+/im);
-    } else {
-      next.write(LARGE);
-      expect(await until(next, 'Rate limit exceeded')).toMatch(/^HTTP\/1.1 429 /);
+// Elsewhere the loopback has one address only.
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux(
+  'an address whose signatures fail is refused before its body is read; the merchant goes on',
+  async () => {
+    edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+    const client = edge.client();
+    const { apiKey } = client.credentials;
+    const fails = async (address: string): Promise<string> => {
+      const socket = await open(address);
+      socket.write(head({ apiKey, more: [announced] }));
+      socket.write(LARGE);
+      return (await until(socket, /\]\}\r\n|\{\}\}/)).slice(9, 12);
+    };
+    // From an address of its own, and from the merchant's.
+    for (const address of ['127.0.0.3', '127.0.0.1']) {
+      if (address === '127.0.0.1') expect((await client.post(PLAIN, {})).status).toBe(201);
+      expect(await fails(address)).toBe('401');
+      for (let i = 0; i < 5; i++) await fails(address);
+      const next = await open(address);
+      next.write(head({ apiKey, more: [announced] }));
+      if (address === '127.0.0.3') {
+        const refusal = await until(next, 'Rate limit exceeded');
+        expect(refusal).toMatch(/^HTTP\/1.1 429 /);
+        expect(refusal).toMatch(/^retry-after: \d+/im);
+      } else {
+        next.write(LARGE);
+        expect(await until(next, 'Rate limit exceeded')).toMatch(/^HTTP\/1.1 429 /);
+      }
+      expect((await client.post(PLAIN, {})).status).toBe(201);
     }
-    expect((await client.post(PLAIN, {})).status).toBe(201);
-  }
-});
+  },
+);
 
 test('bodies and responses share a bound; small requests go on, and all is given back', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });

@@ -86,7 +86,8 @@ export const payoutsApi: OpenApiFragment = {
         ],
         responses: {
           200: {
-            description: 'One page. The list is exhausted when next_cursor is null.',
+            description:
+              'One page: page_size payouts, or fewer once they have more than 4 MiB. The list is exhausted when next_cursor is null.',
             content: {
               'application/json': {
                 schema: {
