@@ -140,10 +140,45 @@ onLinux(
   },
 );
 
+test('large bodies of those who never signed rightly are read two at a time, until one of them is right', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const { apiKey } = client.credentials;
+  const held = [await open(), await open()];
+  for (const socket of held) {
+    socket.write(head({ apiKey, more: [announced, 'Expect: 100-continue'] }));
+    expect(await until(socket, '100 Continue')).toContain('100 Continue');
+    socket.write(LARGE.subarray(1));
+  }
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  const waiting = [1, 2, 3, 4].map(() => client.post(PLAIN, large));
+  expect(await Promise.race([...waiting, sleep(500, null)])).toBeNull();
+  // A small one waits for nobody, and shows who it is.
+  expect((await client.post(PLAIN, {})).status).toBe(201);
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect(held.every((socket) => !socket.destroyed)).toBe(true);
+});
+
+test('who goes while he waits for his turn gives it on', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const { apiKey } = client.credentials;
+  for (let i = 0; i < 6; i++) {
+    const socket = await open();
+    socket.write(head({ apiKey, more: [announced] }));
+    socket.write(LARGE.subarray(1));
+  }
+  await sleep(100);
+  sockets.splice(0).forEach((socket) => socket.destroy());
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  expect((await client.post(PLAIN, large)).status).toBe(201);
+});
+
 test('bodies and responses share a bound; small requests go on, and all is given back', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const { apiKey } = client.credentials;
+  expect((await client.post(PLAIN, {})).status).toBe(201);
   // A quarter is 4 MiB: of five unfinished bodies of nearly one each, not all find room.
   const answer = await Promise.race(
     await Promise.all(

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../kernel/ids.js';
 import { isInside } from './address.js';
 import type { MerchantCredentials, MerchantDirectory } from './edge.js';
-import { FailedSignatures } from './failed-signatures.js';
+import { FailedSignatures, type Claim } from './failed-signatures.js';
 import { sendProblem, type Problem } from './problem.js';
 import { tooManyRequests, type MerchantRateLimiter } from './rate-limit.js';
-import { announcesTooMuch, BODY_TOO_LARGE } from './request-body.js';
+import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from './request-body.js';
 import { rawPath } from './request-state.js';
 import { prefersText, signatureMismatch } from './signature-mismatch.js';
 import {
@@ -62,8 +62,17 @@ export class Admission {
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
-    const blockedUntil = this.failures.blockedUntil(request.edge.client, merchant.merchantId);
+    const claim = claimOf(request, merchant);
+    if (isLarge(request.raw) && !this.failures.isProven(claim)) await this.turn(request, reply, claim);
+    const blockedUntil = this.failures.blockedUntil(claim);
     return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
+  }
+
+  private async turn(request: FastifyRequest, reply: FastifyReply, claim: Claim): Promise<void> {
+    await this.failures.turn(claim);
+    const end = (): void => this.failures.turnEnded(claim);
+    if (request.edge.over) end();
+    else reply.raw.once('close', end);
   }
 
   /** With the body read: the merchant if it signed the request and may go on; null when it was answered. */
@@ -84,14 +93,15 @@ export class Admission {
   }
 
   private isAuthentic(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean {
-    const { rawBody, client } = request.edge;
+    const { rawBody } = request.edge;
+    const claim = claimOf(request, merchant);
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
     if (isSignedBy(merchant.privateKeys, signature, prefix, rawBody)) {
-      this.failures.succeeded(client, merchant.merchantId);
+      this.failures.succeeded(claim);
       return true;
     }
-    const blockedUntil = this.failures.failed(client, merchant.merchantId, rawBody.length);
+    const blockedUntil = this.failures.failed(claim, rawBody.length);
     if (blockedUntil !== null) {
       refuse(reply, tooManyRequests(blockedUntil, this.now()));
       return false;
@@ -101,6 +111,10 @@ export class Admission {
     reply.code(401).header('content-type', contentType).send(payload);
     return false;
   }
+}
+
+function claimOf({ edge }: FastifyRequest, { merchantId }: MerchantCredentials): Claim {
+  return { client: edge.client, merchantId };
 }
 
 function refuse(reply: FastifyReply, problem: Problem): null {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { Turns } from './turns.js';
 
 /** The most addresses, keys and signers kept in mind; the ones not seen for longest are forgotten first. */
 const MOST_KEPT = 50_000;
@@ -15,33 +16,61 @@ interface Count {
   resetsAt: number;
 }
 
+/** Large bodies read at once for one key from an address that has not signed rightly for it yet. */
+const UNPROVEN_AT_ONCE = 2;
+
+/** Who a request says it is from: an address and a merchant. */
+export interface Claim {
+  readonly client: string;
+  readonly merchantId: string;
+}
+
 /**
  * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature is answered
  * with 429 instead of the bytes that were signed; above that of its address a request is refused before its body is
  * read. Whoever has signed rightly from that address stays: api keys are public, and nobody is locked out by a stranger
  * who fails in his name, neither from elsewhere nor from behind the same address.
+ *
+ * A failure is known only when the body is read: so that hundreds that come at once do not all pass, large ones take
+ * turns until one of them was signed rightly.
  */
 export class FailedSignatures {
   private readonly addresses = new LRUCache<string, Count>({ max: MOST_KEPT });
   private readonly keys = new LRUCache<string, Count>({ max: MOST_KEPT });
   private readonly signers = new LRUCache<string, true>({ max: MOST_KEPT });
+  private readonly turns = new Turns(UNPROVEN_AT_ONCE);
 
   constructor(private readonly now: () => number = Date.now) {}
 
   /** Null when the body may be read, else the epoch milliseconds at which the next may. */
-  blockedUntil(client: string, merchantId: string): number | null {
-    const count = this.addresses.get(client);
+  blockedUntil(claim: Claim): number | null {
+    const count = this.addresses.get(claim.client);
     if (count === undefined || count.resetsAt <= this.now() || count.points <= MOST_PER_ADDRESS) return null;
-    return this.signers.has(signer(client, merchantId)) ? null : count.resetsAt;
+    return this.isProven(claim) ? null : count.resetsAt;
   }
 
-  succeeded(client: string, merchantId: string): void {
-    const name = signer(client, merchantId);
-    if (this.signers.get(name) === undefined) this.signers.set(name, true);
+  isProven(claim: Claim): boolean {
+    return this.signers.has(nameOf(claim));
+  }
+
+  /** Resolves when a large body may be read; to be followed by {@link turnEnded} when the response is over. */
+  turn(claim: Claim): Promise<void> {
+    return this.turns.take(nameOf(claim));
+  }
+
+  turnEnded(claim: Claim): void {
+    this.turns.end(nameOf(claim));
+  }
+
+  succeeded(claim: Claim): void {
+    const name = nameOf(claim);
+    if (this.signers.get(name) !== undefined) return;
+    this.signers.set(name, true);
+    this.turns.open(name);
   }
 
   /** Counts a failure. Null when it may be explained, else when the next may. */
-  failed(client: string, merchantId: string, bodyBytes: number): number | null {
+  failed({ client, merchantId }: Claim, bodyBytes: number): number | null {
     const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
     const address = this.add(this.addresses, client, points);
     const key = this.add(this.keys, merchantId, points);
@@ -60,6 +89,6 @@ export class FailedSignatures {
   }
 }
 
-function signer(client: string, merchantId: string): string {
+function nameOf({ client, merchantId }: Claim): string {
   return `${client} ${merchantId}`;
 }

@@ -1,8 +1,6 @@
 import type { RequestState } from './request-state.js';
 import type { Problem } from './problem.js';
-
-/** What any request may hold: small ones go on when large ones are refused. */
-const SMALL_BYTES = 16_384;
+import { SMALL_BYTES } from './request-body.js';
 
 /** One client's share of all bytes: a part of this. */
 const SHARES = 4;

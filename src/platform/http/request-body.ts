@@ -9,8 +9,8 @@ export const BODY_LIMIT = 1_048_576;
 const TOO_LARGE = 'The request body must be smaller than 1048576 bytes';
 export const BODY_TOO_LARGE: Problem = { status: 413, detail: TOO_LARGE };
 
-/** The first piece of memory that a body gets, unless it is announced to be smaller. */
-const FIRST_BYTES = 16_384;
+/** What any request may hold: small ones go on when large ones wait or are refused. */
+export const SMALL_BYTES = 16_384;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
@@ -22,6 +22,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 /** Whether the headers alone say that the body is too large. */
 export function announcesTooMuch({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) >= BODY_LIMIT;
+}
+
+/** Whether the body may be more than a small one. */
+export function isLarge({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
 
 /**
@@ -41,7 +46,7 @@ export function readBody(payload: IncomingMessage, room: (bytes: number) => bool
     const needed = length + chunk.length;
     if (needed >= BODY_LIMIT) return end(new DomainError('too_large', TOO_LARGE));
     if (needed > memory.length) {
-      const size = Math.min(most, Math.max(needed, FIRST_BYTES, 2 * memory.length));
+      const size = Math.min(most, Math.max(needed, SMALL_BYTES, 2 * memory.length));
       if (!room(size - memory.length)) return end(new NoRoom());
       const larger = Buffer.allocUnsafe(size);
       memory.copy(larger, 0, 0, length);

@@ -5,9 +5,11 @@ import type { Attack, Report } from './attack.js';
 
 /*
  * Clients that take a service's memory and time, as a process of its own: it must not slow down who measures. Each
- * connection that ends is opened anew.
+ * connection that ends is opened anew, and each ends after a while.
  */
 
+/** A client that reads nothing does not see that it was closed: it gives up after this long. */
+const HELD_MS = 20_000;
 /** A moment before a connection is opened again, so that the attack is not one of connecting alone. */
 const AGAIN_MS = 250;
 const LARGE = Buffer.alloc(1_048_575, 0x20);
@@ -64,7 +66,9 @@ function hold(attack: Attack, place: number): void {
     count('connected');
     for (const bytes of bytesOf(attack, place)) socket.write(bytes);
   });
+  const givenUp = setTimeout(() => socket.destroy(), HELD_MS);
   socket.on('close', () => {
+    clearTimeout(givenUp);
     count('closed');
     setTimeout(() => hold(attack, place), AGAIN_MS);
   });
