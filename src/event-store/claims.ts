@@ -87,7 +87,7 @@ async function readClaim(
   store: EventStore,
   stream: string,
 ): Promise<{ readonly owner: string | null; readonly revision: number | null }> {
-  const last = (await store.readStream(stream)).at(-1);
+  const [last] = await store.readStream(stream, { lastOnly: true });
   if (last === undefined) return { owner: null, revision: null };
   // A newer version may hold it under a name that this one does not know.
   if (!CLAIM_EVENTS.some(({ type }) => type === last.type))

@@ -74,6 +74,8 @@ export type CommitResult =
 export interface ReadOptions {
   /** First revision to read; default 0. */
   readonly fromRevision?: number;
+  /** The newest event alone. */
+  readonly lastOnly?: boolean;
 }
 
 export interface Subscription extends AsyncIterable<readonly RecordedEvent[]> {

@@ -29,6 +29,10 @@ export function describeAppending(subject: SubjectOf): void {
         1, 2,
       ]);
       expect(await store.readStream(stream, { fromRevision: 9 })).toEqual([]);
+      const [last] = await store.readStream(stream, { lastOnly: true });
+      expect(last).toEqual((await store.readStream(stream)).at(-1));
+      expect(await store.readStream(stream, { fromRevision: 9, lastOnly: true })).toEqual([]);
+      expect(await store.readStream(freshStream(), { lastOnly: true })).toEqual([]);
       expect(await store.readStream(freshStream())).toEqual([]);
     });
 

@@ -87,9 +87,10 @@ export class EventStoreDbEventStore implements EventStore {
 
   async readStream(
     stream: string,
-    { fromRevision = 0 }: ReadOptions = {},
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    return this.readOne(stream, FORWARDS, BigInt(fromRevision));
+    if (!lastOnly) return this.readOne(stream, FORWARDS, BigInt(fromRevision));
+    return (await this.readOne(stream, BACKWARDS, END, 1)).filter(({ revision }) => revision >= fromRevision);
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {

@@ -48,9 +48,10 @@ export class InMemoryEventStore implements EventStore {
 
   async readStream(
     stream: string,
-    { fromRevision = 0 }: ReadOptions = {},
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    return this.eventsOf(stream).slice(fromRevision);
+    const events = this.eventsOf(stream).slice(fromRevision);
+    return lastOnly ? events.slice(-1) : events;
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {

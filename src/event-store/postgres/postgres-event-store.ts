@@ -70,13 +70,12 @@ export class PostgresEventStore implements EventStore {
 
   async readStream(
     stream: string,
-    { fromRevision = 0 }: ReadOptions = {},
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    return this.read(
-      'event_store.read_stream',
-      `select ${COLUMNS} from event_store.events where stream = $1 and revision >= $2 order by revision`,
-      [stream, fromRevision],
-    );
+    const events = `select ${COLUMNS} from event_store.events where stream = $1 and revision >= $2 order by revision`;
+    return lastOnly
+      ? this.read('event_store.read_last', `${events} desc limit 1`, [stream, fromRevision])
+      : this.read('event_store.read_stream', events, [stream, fromRevision]);
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
