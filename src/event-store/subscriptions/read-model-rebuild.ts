@@ -106,7 +106,7 @@ export class ReadModelRebuild {
         return;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
-        await tx.query('rollback to savepoint swap');
+        await tx.query('rollback to savepoint swap; release savepoint swap');
         Object.assign(history, { position, events });
       }
       if (attempt % WORD_EVERY === 0)
