@@ -1,6 +1,7 @@
 import type { MigrationInterface } from 'typeorm';
 import { EventStore1764000000000 } from './event-store/postgres/migrations/1764000000000-event-store.js';
 import { PassingTypes1764000000010 } from './event-store/postgres/migrations/1764000000010-passing-types.js';
+import { LogIdentity1764000000030 } from './event-store/postgres/migrations/1764000000030-log-identity.js';
 import { Snapshots1764000000020 } from './event-store/postgres/migrations/1764000000020-snapshots.js';
 import { Merchants1764000000200 } from './merchants/migrations/1764000000200-merchants.js';
 import { Onboarding1764000000400 } from './onboarding/migrations/1764000000400-onboarding.js';
@@ -28,6 +29,7 @@ import { Webhooks1764000000600 } from './webhooks/migrations/1764000000600-webho
 export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   EventStore1764000000000,
   Snapshots1764000000020,
+  LogIdentity1764000000030,
   PersonalKeys1764000000110,
   KeyRing1764000000120,
   RateLimits1764000000100,

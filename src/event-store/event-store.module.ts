@@ -9,6 +9,7 @@ import { COMMAND_LOOP } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
+import { FollowedLog } from './followed-log.js';
 import { openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
@@ -55,8 +56,10 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     ReadModelRebuild,
     ViewFreshness,
     ViewProgress,
+    FollowedLog,
   ],
   exports: [
+    FollowedLog,
     CommitObservers,
     EventRegistry,
     EVENT_STORE,
@@ -74,10 +77,12 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(OPEN_STORE) private readonly open: OpenEventStore,
     private readonly registry: EventRegistry,
+    private readonly log: FollowedLog,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     this.registry.register(CLAIM_EVENTS);
+    await this.log.verify();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -6,6 +6,7 @@ import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { COMMIT_FUNCTION } from './postgres/commit-function.js';
 import { EVENT_STORE_SCHEMA } from './postgres/migrations/1764000000000-event-store.js';
+import { LOG_IDENTITY_SCHEMA } from './postgres/migrations/1764000000030-log-identity.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
 export interface OpenEventStore {
@@ -51,6 +52,7 @@ async function preparedPool(connectionString: string, max: number): Promise<pg.P
   const pool = new pg.Pool({ connectionString, max, options, query_timeout: ANSWER_MS, ...CONNECTING });
   outliveConnections(pool);
   await pool.query(EVENT_STORE_SCHEMA);
+  await pool.query(LOG_IDENTITY_SCHEMA);
   await pool.query(COMMIT_FUNCTION);
   return pool;
 }

@@ -105,6 +105,8 @@ export interface EventStore {
   subscribe(after: string | null): Subscription;
   /** Position of the newest event; null when empty. */
   head(): Promise<string | null>;
+  /** Which log this is: a uuid that stays with the events, made when it is asked for the first time. */
+  identity(): Promise<string>;
   /** Resolves when the store can take appends, throws {@link EventStoreUnavailable} otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

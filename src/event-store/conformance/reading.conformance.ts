@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { isUuid } from '../../kernel/ids.js';
 import { type EventStore, type RecordedEvent } from '../port.js';
 import { append, freshStream, someEvent, take, type SubjectOf } from './support.js';
 
@@ -75,6 +76,16 @@ export function describeReading(subject: SubjectOf): void {
 
     it('answers a ping', async () => {
       await store.ping();
+    });
+
+    it('knows which log it is, wherever it is opened', async () => {
+      const head = await store.head();
+      const other = await subject().open();
+      const [first, second] = await Promise.all([store.identity(), other.identity()]);
+      expect(isUuid(first)).toBe(true);
+      expect(second).toBe(first);
+      // Nothing that happened: no reader meets it.
+      expect(await store.head()).toBe(head);
     });
   });
 }

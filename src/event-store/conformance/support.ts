@@ -33,7 +33,8 @@ export function freshStream(): string {
 export function someEvent(data: NewEvent['data'] = {}): NewEvent {
   return {
     id: newId(),
-    type: 'conformance.happened.v1',
+    // One that every version knows: a service that reads the same log does not stop at it.
+    type: 'claim.released.v1',
     data,
     metadata: { request_id: deriveId('request') },
   };

@@ -10,7 +10,10 @@ import {
   type EventStoreDBClient,
   type Position,
   type ReadPosition,
+  type ReadRevision,
+  type ResolvedEvent,
 } from '@eventstore/db-client';
+import { newId } from '../../kernel/ids.js';
 import { PATIENCE_MS } from '../../platform/database/bounded.js';
 import { failpoint } from '../../platform/failpoints.js';
 import type { CommitObservers } from '../commit-observer.js';
@@ -29,7 +32,14 @@ import { inTime, isNoStream, persevere } from './failures.js';
 import { BUFFERED, readUntil } from './reading.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
 import { Tail } from './tail.js';
-import { toEventData, toExpectedRevision, toReadPosition, toRecordedEvent } from './wire.js';
+import {
+  IDENTITY_STREAM,
+  IDENTITY_TYPE,
+  toEventData,
+  toExpectedRevision,
+  toReadPosition,
+  toRecordedEvent,
+} from './wire.js';
 
 /** Events of one read of the log. */
 const PAGE = 1000;
@@ -133,6 +143,17 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
+  async identity(): Promise<string> {
+    const known = await this.mark();
+    if (known !== null) return known;
+    const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: newId() }, metadata: {} };
+    // Two may ask for the first time at once: the first mark counts.
+    await this.append({ stream: IDENTITY_STREAM, events: [mark], expected: 'no_stream' });
+    const made = await this.mark();
+    if (made === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
+    return made;
+  }
+
   async ping(): Promise<void> {
     await this.persevere(() => this.scan(BACKWARDS, END, () => true, 1));
   }
@@ -221,18 +242,33 @@ export class EventStoreDbEventStore implements EventStore {
   private async readOne(
     stream: string,
     direction: Direction,
-    fromRevision: bigint | typeof END,
+    fromRevision: ReadRevision,
     maxCount?: number,
   ): Promise<readonly RecordedEvent[]> {
+    const stored = await this.readRaw(stream, direction, fromRevision, maxCount);
+    return stored.map(toRecordedEvent).filter((event) => event !== null);
+  }
+
+  private async mark(): Promise<string | null> {
+    const [mark] = await this.readRaw(IDENTITY_STREAM, FORWARDS, START, 1);
+    const data = mark?.event?.data as { readonly log_id: string } | undefined;
+    return data?.log_id ?? null;
+  }
+
+  private async readRaw(
+    stream: string,
+    direction: Direction,
+    fromRevision: ReadRevision,
+    maxCount?: number,
+  ): Promise<readonly ResolvedEvent[]> {
     return this.persevere(async () => {
-      const events: RecordedEvent[] = [];
+      const events: ResolvedEvent[] = [];
       const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
       try {
         await readUntil(
           this.client.readStream(stream, options, BUFFERED),
           (each) => {
-            const event = toRecordedEvent(each);
-            if (event !== null) events.push(event);
+            events.push(each);
             return false;
           },
           this.patienceMs,

@@ -42,9 +42,14 @@ export function toReadPosition(position: string): Position {
   return { commit, prepare: commit };
 }
 
+/** Says which log this is. Nothing that happened: readers do not see it. */
+export const IDENTITY_STREAM = 'log-identity';
+export const IDENTITY_TYPE = 'log.identified.v1';
+
 /** Null for links, for events of the server's own, and for what is no JSON: none of them are ours. */
 export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent | null {
   if (!event?.isJson || event.type.startsWith('$') || event.streamId.startsWith('$')) return null;
+  if (event.streamId === IDENTITY_STREAM) return null;
   if (event.position === undefined) {
     throw new Error('the event store is older than 22.6: it tells no positions of the events of a stream');
   }

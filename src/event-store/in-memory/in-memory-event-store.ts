@@ -1,3 +1,4 @@
+import { newId } from '../../kernel/ids.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {
   type Commit,
@@ -17,6 +18,7 @@ import { StoredEvent } from '../stored-event.js';
 export interface Memory {
   readonly events: RecordedEvent[];
   readonly answers: Map<string, StoredAnswer>;
+  identity?: string;
 }
 
 /**
@@ -71,6 +73,11 @@ export class InMemoryEventStore implements EventStore {
 
   async head(): Promise<string | null> {
     return this.memory.events.at(-1)?.position ?? null;
+  }
+
+  async identity(): Promise<string> {
+    this.memory.identity ??= newId();
+    return this.memory.identity;
   }
 
   async ping(): Promise<void> {}

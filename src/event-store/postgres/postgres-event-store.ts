@@ -112,6 +112,11 @@ export class PostgresEventStore implements EventStore {
     return position;
   }
 
+  async identity(): Promise<string> {
+    const rows = await this.query<[string]>(undefined, 'select log_id from event_store.log_identity', []);
+    return rows[0]![0];
+  }
+
   async ping(): Promise<void> {
     try {
       await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.patienceMs));

@@ -8,10 +8,12 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { CommitObservers } from '../../event-store/commit-observer.js';
+import { FollowedLog } from '../../event-store/followed-log.js';
 import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
 import { SubscriptionLag } from '../../event-store/subscriptions/subscription-lag.js';
 import { SubscriptionRunner } from '../../event-store/subscriptions/subscription-runner.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { ConfigError } from '../config/settings.js';
 import { Database } from '../database/database.js';
 import { HealthController } from './health.controller.js';
 import { HealthRegistry } from './health.js';
@@ -46,6 +48,7 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(ModuleRef) private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
     @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
+    @Optional() @Inject(FollowedLog) private readonly followedLog?: FollowedLog,
     @Optional() @Inject(SubscriptionRunner) private readonly runner?: SubscriptionRunner,
   ) {}
 
@@ -53,7 +56,7 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
     const anywhere = { strict: false };
     const events = this.modules.get<EventStore>(EVENT_STORE, anywhere);
     this.health.register({ name: 'database', check: () => this.database.ping() });
-    this.health.register({ name: 'event_store', check: () => events.ping() });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
     this.modules.get(CommitObservers, anywhere).add({
       onCommit: (durationMs, units) => {
         appendDuration.observe(durationMs / 1000);
@@ -63,6 +66,17 @@ export class TelemetryModule implements OnModuleInit, OnApplicationShutdown {
     });
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
+  }
+
+  private async checkEvents(events: EventStore): Promise<void> {
+    await events.ping();
+    try {
+      await this.followedLog?.verify();
+    } catch (error) {
+      // The health report holds no details, and nothing else would tell the operator.
+      if (error instanceof ConfigError) this.log.write('error', error.message);
+      throw error;
+    }
   }
 
   private watchViews(lag: SubscriptionLag): void {
