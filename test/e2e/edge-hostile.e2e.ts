@@ -97,7 +97,9 @@ test('who expects to be told to go on is told when the key is known, and not bef
   const more = ['Content-Length: 2', 'Expect: 100-continue', 'Content-Type: application/json'];
   const stranger = await open();
   stranger.write(head({ apiKey: randomUUID(), more }));
-  expect(await until(stranger, 'Invalid svc-api-key')).toMatch(/^HTTP\/1.1 401 /);
+  const refusal = await until(stranger, 'Invalid svc-api-key');
+  expect(refusal).toMatch(/^HTTP\/1.1 401 /);
+  expect(refusal).toMatch(/^connection: close\r\n/im);
   const known = await open();
   known.write(head({ apiKey: edge.client().credentials.apiKey, more }));
   expect(await until(known, '100 Continue')).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
@@ -201,6 +203,17 @@ test('bodies and responses share a bound; small requests go on, and all is given
   const deadline = Date.now() + 20_000;
   while ((await client.post(PLAIN, large)).status !== 201 && Date.now() < deadline) await sleep(20);
   for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, large)).status).toBe(201);
+});
+
+test('a HEAD with a large body and a wrong signature has no body in its answer', async () => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  const { apiKey } = edge.client().credentials;
+  socket.write(head({ apiKey, method: 'HEAD', path: '/merchants/v1/probe/whoami', more: [announced] }));
+  socket.write(LARGE);
+  expect(await until(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 401 [^]*\r\n\r\n$/);
+  socket.write(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
+  expect(await until(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 (200|404) /);
 });
 
 test('a body of chunks of one byte each is read like any other', async () => {

@@ -155,7 +155,11 @@ export class EdgeHooks {
     payload: unknown,
     done: SendDone,
   ): void => {
-    if (!request.raw.complete && hasBody(request.raw)) drainRefusedBody(request, reply);
+    if (!request.raw.complete && hasBody(request.raw)) {
+      // Who was not told to go on sends no body, and his next request must not be taken for it.
+      if (request.raw.headers.expect === undefined) drainRefusedBody(request, reply);
+      else reply.header('connection', 'close');
+    }
     if (this.draining) reply.header('connection', 'close');
     const { edge } = request;
     if (edge?.ticket && edge.ticket.key !== null) {
@@ -298,6 +302,9 @@ function dressProblem(reply: FastifyReply, problem: Problem): string {
 
 /** On with the request: a client that waits for the word sends its body now. */
 function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-  if (request.raw.headers.expect !== undefined) reply.raw.writeContinue();
+  if (request.raw.headers.expect !== undefined) {
+    reply.raw.writeContinue();
+    delete request.raw.headers.expect;
+  }
   done();
 }
