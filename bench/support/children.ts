@@ -66,7 +66,7 @@ export class Children {
 }
 
 /** Waits until the URL answers 200; the child's last words go into the error when it ends or takes too long. */
-export async function ready(child: Child, url: string, patienceMs = 60_000): Promise<void> {
+export async function ready(child: Child, url: string, patienceMs = 180_000): Promise<void> {
   const came = await until(async () => child.exited() !== null || (await answers(url)), patienceMs);
   if (came && child.exited() === null) return;
   throw new Error(`${url} did not come up (${child.exited() ?? 'no answer'}):\n${lastWords(child.log)}`);
@@ -78,7 +78,7 @@ export function lastWords(log: string): string {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
     await response.arrayBuffer();
     return response.status === 200;
   } catch {

@@ -3,6 +3,7 @@ import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
+import { fuzz } from './suites/fuzz.js';
 import { hostile } from './suites/hostile.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
@@ -27,6 +28,7 @@ const SUITES: Readonly<
   deliveries: { suite: deliveries, count: 100, of: 'kills' },
   fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
+  fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };

@@ -3,6 +3,7 @@ import { deliveries } from '../chaos/suites/deliveries.js';
 import { events } from '../chaos/suites/events.js';
 import { failpoints } from '../chaos/suites/failpoints.js';
 import { fairness } from '../chaos/suites/fairness.js';
+import { fuzz } from '../chaos/suites/fuzz.js';
 import { races } from '../chaos/suites/races.js';
 import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
@@ -18,7 +19,7 @@ async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = 
   expect(verdict.facts).toBeGreaterThan(5);
 }
 
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 
 test('200 repeats under one key, to two processes, write one payout', () => hold(repeats, 1), PATIENCE_MS);
 
@@ -58,4 +59,10 @@ test(
   'clients that read nothing, finish nothing or sign nothing take neither the process nor the merchants down',
   () => hold(slowReaders, 1, { seconds: 2, percent: 50, payouts: 200, 'p99-times': 1000 }),
   2 * PATIENCE_MS,
+);
+
+test(
+  'fuzzed requests and broken HTTP are answered as the contract says, and hold nobody up',
+  () => hold(fuzz, 1500, { seed: 1 }),
+  PATIENCE_MS,
 );

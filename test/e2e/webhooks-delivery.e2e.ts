@@ -29,7 +29,10 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
 
   beforeAll(async () => {
     if (kind === 'Redis' && !redis) throw new Error('redis-server is missing and cannot be installed here');
-    const settings = kind === 'Redis' ? { QUEUE_URL: redis!.url } : undefined;
+    const settings = {
+      WEBHOOK_TIMEOUT_MS: '2000',
+      ...(kind === 'Redis' ? { QUEUE_URL: redis!.url } : {}),
+    };
     worker = await WebhookWorker.start({ databaseUrl, settings });
     expect(worker.get(QueueBackend).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
   });

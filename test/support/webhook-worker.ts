@@ -21,6 +21,9 @@ import { RegisterWebhookEndpoint } from '../../src/webhooks/application/register
 import { WebhooksModule } from '../../src/webhooks/webhooks.module.js';
 import { eventually } from './eventually.js';
 
+/** That of all workers of a test file: they may have one database. */
+const MASTER_KEY = randomBytes(32).toString('hex');
+
 /** One delivery as it stands in the table. */
 export interface DeliveryRow {
   readonly delivery_id: string;
@@ -35,7 +38,7 @@ export interface RegisteredEndpoint {
 
 export interface WebhookWorkerOptions {
   readonly databaseUrl: string;
-  /** 64 hexadecimal digits; random when absent. */
+  /** 64 hexadecimal digits; the same for all workers of a test file when absent. */
   readonly masterKey?: string;
   readonly settings?: Readonly<Record<string, string>>;
   /** False: nobody sweeps, so that only the queue and the saga wake lanes. */
@@ -54,8 +57,9 @@ export class WebhookWorker {
   }: WebhookWorkerOptions): Promise<WebhookWorker> {
     const config = readConfig({
       ...{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'silent', METRICS_PORT: '0' },
-      MASTER_KEY: masterKey ?? randomBytes(32).toString('hex'),
-      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '2000' },
+      MASTER_KEY: masterKey ?? MASTER_KEY,
+      // A receiver on a busy machine may be slow: only tests of silence are in a hurry.
+      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '30000' },
       ...settings,
     });
     const platform = [

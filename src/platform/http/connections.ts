@@ -69,6 +69,8 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): void
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
     guard.asked(request.socket, response),
   );
+  // Node's own answer to an Expect that it does not know is no problem document: the request counts as if it had none.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const sweeper = setInterval(() => guard.sweep(performance.now()), Math.min(1000, bounds.stallMs / 4));
   sweeper.unref();
   server.on('close', () => clearInterval(sweeper));

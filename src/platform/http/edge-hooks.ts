@@ -13,7 +13,7 @@ import type { MerchantCredentials } from './edge.js';
 import { HTTPS_REQUIRED } from './https.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { BUSY, BytesInHand } from './memory.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
+import { HOST_REQUIRED, type Problem, PROBLEM_TYPE, problemJson, sendProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { drainRefusedBody } from './refused-body.js';
 import { announcesTooMuch, BODY_TOO_LARGE, hasBody, readBody } from './request-body.js';
@@ -29,7 +29,6 @@ export function isSignedPath(path: string): boolean {
   return path === SIGNED_PREFIX || path.startsWith(`${SIGNED_PREFIX}/`);
 }
 
-const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
 const MALFORMED_KEY: Problem = {
   status: 400,

@@ -62,6 +62,9 @@ export function problemJson(problem: Problem): string {
   });
 }
 
+/** Of HTTP/1.1 alone: Node would answer it by itself, with no problem details. */
+export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
+
 export function sendProblem(reply: FastifyReply, problem: Problem): void {
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(problemJson(problem));

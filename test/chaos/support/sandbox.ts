@@ -71,7 +71,7 @@ export class Sandbox {
   }
 
   /** Resolves when every dependency is there. Throws when the process ends first. */
-  async ready(patienceMs = 60_000): Promise<void> {
+  async ready(patienceMs = 180_000): Promise<void> {
     await ready(this.running, `${this.baseUrl}/health/ready`, patienceMs);
     // It listens first and writes down its merchants then.
     const told = await until(() => existsSync(join(this.dir, 'sandbox.json')), 10_000);

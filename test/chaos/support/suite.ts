@@ -33,6 +33,8 @@ export const SIZES = [
   'percent',
   'addresses',
   'payouts',
+  'seed',
+  'only',
 ] as const;
 export type Size = (typeof SIZES)[number];
 

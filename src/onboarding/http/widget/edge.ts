@@ -4,7 +4,7 @@ import { addressLimit, AddressRateLimiter } from '../../../platform/http/address
 import { connectionBounds, guardConnections } from '../../../platform/http/connections.js';
 import { HTTPS_REQUIRED, noticeProxies } from '../../../platform/http/https.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
-import type { Problem } from '../../../platform/http/problem.js';
+import { HOST_REQUIRED, type Problem } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { recordRequest } from '../../../platform/http/request-log.js';
 import { isHealthPath, newRequestState } from '../../../platform/http/request-state.js';
@@ -48,6 +48,10 @@ export function guard(
   );
   server.addHook('onRequest', (request, reply, done) => {
     receive(request, reply);
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      refuse(request, reply, HOST_REQUIRED);
+      return;
+    }
     if (config.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
       refuse(request, reply, HTTPS_REQUIRED);
       return;

@@ -50,7 +50,12 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       bodyLimit: BODY_LIMIT - 1,
       requestTimeout: TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+      http: {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+        // Node's own answer to a request without Host is no problem document; the edge gives one.
+        requireHostHeader: false,
+      },
       trustProxy: config.trustProxy ?? false,
       requestIdHeader: false,
       genReqId: () => randomUUID(),

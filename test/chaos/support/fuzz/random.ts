@@ -1,0 +1,46 @@
+/** A seeded generator (mulberry32): one seed and one number give one request, on every machine. */
+export class Random {
+  private state: number;
+
+  constructor(seed: number, index: number) {
+    this.state = Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b);
+    // The first numbers of neighbouring states resemble each other.
+    for (let turn = 0; turn < 3; turn += 1) this.fraction();
+  }
+
+  /** From 0 up to, and without, 1. */
+  fraction(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** A whole number from 0 to one less than `count`. */
+  below(count: number): number {
+    return Math.floor(this.fraction() * count);
+  }
+
+  chance(share: number): boolean {
+    return this.fraction() < share;
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)]!;
+  }
+
+  /** Small ones mostly, sometimes as large as `most`: each power of two is as likely. */
+  size(most: number): number {
+    return Math.floor(2 ** (this.fraction() * Math.log2(most + 1))) - 1;
+  }
+
+  bytes(count: number): Buffer {
+    return Buffer.from(Array.from({ length: count }, () => this.below(256)));
+  }
+
+  /** Of version 4. */
+  uuid(): string {
+    const hex = this.bytes(16).toString('hex');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
+}

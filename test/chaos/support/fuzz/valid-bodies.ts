@@ -1,0 +1,47 @@
+import { randomHash } from '../operations.js';
+import type { Random } from './random.js';
+import type { World } from './world.js';
+
+/** Bodies that would be taken, by operation. URLs are of loopback: the service calls those that it takes. */
+export function validBody(method: string, path: string, random: Random, world: World): unknown {
+  const user_id = random.pick(world.ids);
+  const url = `http://${random.pick(['127.0.0.1:9', '[::1]:9', 'localhost:9', '0x7f.1:9', '2130706433:9'])}/${random.pick(['', 'a?b=c', '%00', '\u00e9', '#'])}`;
+  const amount = random.pick(['12.5', '0.000001', '1', '999999999999.999999']);
+  switch (`${method} ${path.replace('/merchants/v1/', '')}`) {
+    case 'POST users':
+      return {
+        phone_number: `+4915${String(1_000_000_00 + random.below(899_999_999)).padStart(9, '0')}`,
+        email: 'ada@example.com',
+        external_id: random.uuid(),
+      };
+    case 'POST payouts/report':
+      return {
+        user_id,
+        payout: { amount, transaction_hash: randomHash(), custom_metadata: { note: 'fuzz', n: 1.0 } },
+      };
+    case 'POST events':
+      return {
+        events: Array.from({ length: 1 + random.size(20) }, () => ({
+          event_name: random.pick(['Order Paid', 'Checkout']),
+          payload: { amount: '1.50', items: [{ sku: 'a' }] },
+          event_datetime: '2026-01-31T12:00:00.000Z',
+          event_id: random.uuid(),
+          user_external_id: 'customer-1',
+          device_id: random.uuid(),
+        })),
+      };
+    case 'POST webhook_endpoints':
+    case 'PATCH webhook_endpoints/{id}':
+      return {
+        webhook_endpoint: { url, description: 'fuzz', event_types: ['payout.received'], status: 'enabled' },
+      };
+    case 'POST webhook_endpoints/{id}/rotate_secret':
+      return { overlap_seconds: random.below(90_000) };
+    case 'POST webhook_endpoints/{id}/recover':
+      return { since: new Date(Date.now() - random.below(100_000_000)).toISOString() };
+    case 'POST sandbox/transfers':
+      return { to: `0x${'1'.repeat(40)}`, user_id, amount };
+    default:
+      return {};
+  }
+}
