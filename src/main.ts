@@ -16,16 +16,18 @@ async function main(): Promise<void> {
   const given = readConfig();
   const sandbox = given.mode === 'sandbox' ? await prepareSandbox(given) : null;
   const config = sandbox?.config ?? given;
-  let service: Service;
+  let service: Service | undefined;
   try {
     service = await startService(config);
+    stopOnSignal(service, sandbox, config.shutdownGraceMs);
+    const commands = service.app.get(CommandBus);
+    await sandbox?.ready(service.app, (name) => commands.execute(new RegisterMerchant(name)));
   } catch (error) {
+    // Whatever fails, also after the service listens: what the sandbox started does not outlive it.
+    await service?.close().catch(() => undefined);
     await sandbox?.stop();
     throw error;
   }
-  stopOnSignal(service, sandbox, config.shutdownGraceMs);
-  const commands = service.app.get(CommandBus);
-  await sandbox?.ready(service.app, (name) => commands.execute(new RegisterMerchant(name)));
 }
 
 /** SIGTERM and SIGINT: finish, let go, exit with 0. A second signal, or too long a farewell, ends it at once. */

@@ -150,6 +150,24 @@ describe('npm start', () => {
     TEST_MS,
   );
 
+  test(
+    'leaves no server behind when its event store is away, and says so in a sentence',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const url = `esdb://127.0.0.1:${await freePort()}?tls=false`;
+      const started = run('start.mjs', { DATA_DIR: dataDir, EVENT_STORE_URL: url });
+      const chain = join(dataDir, 'chain', 'chain.json');
+      await eventually(() => existsSync(chain));
+      const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain('The event store of EVENT_STORE_URL is away');
+      expect(started.output()).not.toContain('    at ');
+      expect(isAlive(pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
+    },
+    TEST_MS,
+  );
+
   test.each([
     ['RATE_LIMIT_PER_MINUTE', 'often', /RATE_LIMIT_PER_MINUTE must be a whole number/],
     ['CHAIN_RPC_URL', 'ftp://chain', /CHAIN_RPC_URL must be a URL that begins with http/],
