@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Every block of bash in `docs/<name>`, one after the other; those in a list are indented. */
+/** Every block of bash in `docs/<name>`, one after the other. */
 export function commandsOf(name: string): string {
-  const guide = readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+  return commandsIn(readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8'));
+}
+
+/** Every block of bash in a Markdown text, one after the other; those in a list are indented. */
+export function commandsIn(guide: string): string {
   const blocks = [...guide.matchAll(/^( *)```bash\n([\s\S]*?)^ *```$/gm)];
   return blocks.map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
 }

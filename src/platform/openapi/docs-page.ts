@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { docsScript } from './docs-script.js';
 
 /** The files of swagger-ui-dist that the page needs; no other is served. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -11,17 +13,25 @@ const TYPES: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const START = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#page',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  docExpansion: 'list',
-  supportedSubmitMethods: [],
-  validatorUrl: null,
-});`;
+const STYLE = `body { margin: 0 }
+.swagger-ui .scheme-container, .swagger-ui .authorization__btn { display: none }
+#keys { display: flex; flex-wrap: wrap; gap: 12px 20px; align-items: end; max-width: 1420px; margin: 24px auto 0;
+  padding: 16px 20px; box-sizing: border-box; font: 14px/1.5 sans-serif; color: #3b4151; background: #f0f5ff;
+  border: 1px solid #b9cdf5; border-radius: 4px }
+#keys label { display: block; font-weight: 600 }
+#keys input { display: block; width: 24em; max-width: 100%; margin-top: 4px; padding: 8px 10px; font: 13px monospace;
+  border: 1px solid #838c9c; border-radius: 4px; box-sizing: border-box }
+#keys p { flex-basis: 100%; margin: 0 }`;
 
-const HTML = `<!doctype html>
+const KEYS = `<section id="keys" aria-label="Keys to try requests with">
+<p>To try requests, enter the keys that <code>npm start</code> prints. They stay in this page, which signs with them: the
+private key is neither sent nor stored.</p>
+<label>svc-api-key<input id="api-key" autocomplete="off" spellcheck="false"></label>
+<label>private key<input id="private-key" type="password" autocomplete="off" spellcheck="false"></label>
+</section>`;
+
+function html(mayTry: boolean, script: string): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -29,32 +39,44 @@ const HTML = `<!doctype html>
 <title>disburse merchant API</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<style>body { margin: 0 } .swagger-ui .scheme-container { display: none }</style>
+<style>${STYLE}</style>
 </head>
 <body>
+${mayTry ? KEYS : ''}
 <div id="page"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script>${START}</script>
+<script>${script}</script>
 </body>
 </html>
 `;
+}
 
-/** The page that shows the document, with the parts it loads; none of them from elsewhere. */
+/**
+ * The page that shows the document, with the parts it loads; none of them from elsewhere. In the sandbox its requests can
+ * be tried; nobody is asked for the key of a production merchant in a browser.
+ */
 @Injectable()
 export class DocsPage {
-  readonly html = HTML;
-  readonly policy = [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${createHash('sha256').update(START).digest('base64')}'`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
+  readonly html: string;
+  readonly policy: string;
   private readonly folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   private readonly read = new Map<string, Promise<Buffer>>();
+
+  constructor(@Inject(CONFIG) { mode }: Pick<Config, 'mode'>) {
+    const mayTry = mode === 'sandbox';
+    const script = docsScript(mayTry);
+    this.html = html(mayTry, script);
+    this.policy = [
+      "default-src 'none'",
+      `script-src 'self' 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+      "style-src 'self' 'unsafe-inline'",
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; ');
+  }
 
   /** One file of the page; null when there is no such file. */
   async file(name: string): Promise<{ readonly type: string; readonly bytes: Buffer } | null> {

@@ -1,5 +1,5 @@
 import type { OpenApiFragment } from './fragment.js';
-import { SIGNING_GUIDE } from './guide.js';
+import { signingGuide } from './guide.js';
 import { sharedHeaders, sharedParameters, sharedResponses, sharedSchemas } from './shared.js';
 
 const SIGNED_PREFIX = '/merchants/v1/';
@@ -93,7 +93,7 @@ export function assembleDocument(fragments: readonly OpenApiFragment[], serverUr
   const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
   return {
     openapi: '3.1.0',
-    info: { title: 'disburse merchant API', version: '1', description: SIGNING_GUIDE },
+    info: { title: 'disburse merchant API', version: '1', description: signingGuide(serverUrl) },
     servers: [{ url: serverUrl }],
     tags: tagsOf(paths),
     paths,
