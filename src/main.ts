@@ -6,10 +6,18 @@ import { ConfigError } from './platform/config/settings.js';
 import { followParent } from './platform/sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from './platform/sandbox/prepare.js';
 import { SandboxError } from './platform/sandbox/sandbox-error.js';
+import { Unreachable } from './platform/unreachable.js';
 import { startService, type Service } from './service.js';
 
 /** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */
 const FORCED_EXIT_AFTER_MS = 4000;
+
+/** Of <sysexits.h>: what the operator can mend, and what may be mended by waiting. */
+const EXIT_CODES = [
+  [ConfigError, 78],
+  [SandboxError, 78],
+  [Unreachable, 69],
+] as const;
 
 async function main(): Promise<void> {
   followParent();
@@ -51,14 +59,15 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
 
 /** A sentence for what the operator can mend, a stack for what only an engineer can. */
 function fail(error: unknown): never {
-  const known = error instanceof ConfigError || error instanceof SandboxError;
-  const text = known
-    ? error.message
-    : error instanceof Error
-      ? (error.stack ?? error.message)
-      : String(error);
+  const exitCode = EXIT_CODES.find(([kind]) => error instanceof kind)?.[1];
+  const text =
+    exitCode !== undefined && error instanceof Error
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
   process.stderr.write(`${text}\n`);
-  process.exit(known ? 78 : 1);
+  process.exit(exitCode ?? 1);
 }
 
 main().catch(fail);

@@ -27,9 +27,12 @@ export async function startService(config: Config): Promise<Service> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     bufferLogs: true,
     abortOnError: false,
+    // What went wrong in a boot is said by main, once.
+    autoFlushLogs: false,
   });
   const log = app.get(Log);
   app.useLogger(new NestLog(log));
+  app.flushLogs();
   for (const sentence of httpsNotices(config)) log.write('warn', sentence);
   noticeProxies(adapter.getHttpServer(), config, log);
   const close = async (): Promise<void> => {

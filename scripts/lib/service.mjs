@@ -90,9 +90,9 @@ export function ending(code, signal) {
     : `The service was killed (${signal}).`;
 }
 
-/** The service ends with 78 (EX_CONFIG) when its last words are a sentence for whoever started it. */
+/** The service ends with 78 (EX_CONFIG) or 69 (EX_UNAVAILABLE) when its last words are a sentence for whoever started it. */
 function reasonFor(code, signal, file, from) {
   const lines = readFileSync(file).subarray(from).toString().trim().split('\n');
-  if (code === 78) return lines.filter((line) => !line.startsWith('{')).join('\n');
+  if (code === 78 || code === 69) return lines.filter((line) => !line.startsWith('{')).join('\n');
   return `${ending(code, signal)} The end of ${file}:\n\n${lines.slice(-15).join('\n')}`;
 }

@@ -14,6 +14,7 @@ import { about, ConfigError } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { readJson } from '../platform/sandbox/files.js';
 import type { SandboxSecrets } from '../platform/sandbox/secrets.js';
+import { Unreachable } from '../platform/unreachable.js';
 import { SealingModule } from '../platform/sealing/sealing.module.js';
 import { UsersModule } from '../users/users.module.js';
 
@@ -78,7 +79,7 @@ export async function runProgram(program: Command): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED;
-    const expected = error instanceof ConfigError || error instanceof DomainError;
+    const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
     process.stderr.write(
       `${expected || !(error instanceof Error) ? String(messageOf(error)) : error.stack}\n`,
     );

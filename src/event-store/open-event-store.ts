@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Config } from '../platform/config/config.js';
 import { outliveConnections } from '../platform/database/lost-connections.js';
 import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../platform/database/session-settings.js';
+import { reaching } from '../platform/unreachable.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { COMMIT_FUNCTION } from './postgres/commit-function.js';
@@ -37,7 +38,9 @@ export async function openEventStore(
     const store = new PostgresEventStore(pool, observers);
     return { store, answers: { pool, writer: store }, close: () => store.close() };
   }
-  const own = await preparedPool(url, config.databasePoolSize);
+  const own = await reaching('event store', 'EVENT_STORE_URL', () =>
+    preparedPool(url, config.databasePoolSize),
+  );
   const store = new PostgresEventStore(own, observers);
   const close = async (): Promise<void> => {
     await store.close();

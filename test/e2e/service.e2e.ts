@@ -31,10 +31,21 @@ describe('the whole service', () => {
   it('has its operations in the order in which an integrator needs them', async () => {
     const { tags, paths } = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
       tags: { name: string }[];
-      paths: object;
+      paths: Record<string, Record<string, { tags: string[] }>>;
     };
+    const used = Object.values(paths).flatMap((each) => Object.values(each).flatMap((one) => one.tags));
+    expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
     expect(tags.map(({ name }) => name)).toEqual([
-      ...['Users', 'Payouts', 'Webhook endpoints', 'Events', 'Sandbox', 'Documentation', 'Health'],
+      ...[
+        'Users',
+        'Payouts',
+        'Webhook endpoints',
+        'Webhook deliveries',
+        'Events',
+        'Sandbox',
+        'Documentation',
+        'Health',
+      ],
     ]);
     expect(Object.keys(paths)[0]).toBe('/merchants/v1/users');
     expect(Object.keys(paths).at(-1)).toBe('/health/ready');

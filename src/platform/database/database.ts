@@ -3,6 +3,7 @@ import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Config } from '../config/config.js';
+import { reaching } from '../unreachable.js';
 import { outliveConnections } from './lost-connections.js';
 import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
@@ -49,7 +50,7 @@ export class Database implements OnApplicationShutdown {
       // In place of TypeORM's own, which logs every lost connection.
       poolErrorHandler: () => undefined,
     });
-    await dataSource.initialize();
+    await reaching('database', 'DATABASE_URL', () => dataSource.initialize());
     const pool = (dataSource.driver as PostgresDriver).master as Pool;
     outliveConnections(pool);
     return new Database(dataSource, pool, options.patienceMs ?? null);

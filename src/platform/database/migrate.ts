@@ -6,6 +6,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections } from './lost-connections.js';
+import { reaching } from '../unreachable.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_001;
@@ -44,7 +45,7 @@ export async function migrate(
     logger: 'debug',
     poolErrorHandler: () => undefined,
   });
-  await dataSource.initialize();
+  await reaching('database', 'DATABASE_URL', () => dataSource.initialize());
   const pool = (dataSource.driver as PostgresDriver).master as Pool;
   outliveConnections(pool);
   const client = await pool.connect();

@@ -12,7 +12,8 @@ type Responses = Readonly<Record<string, object>>;
 const TAGS: Readonly<Record<string, string>> = {
   Users: 'The people who are paid.',
   Payouts: 'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
-  'Webhook endpoints': 'Where the service tells what happened, and what became of each delivery.',
+  'Webhook endpoints': 'Where the service tells what happened.',
+  'Webhook deliveries': 'What became of each delivery, and how it is sent again.',
   Events: 'Server-side events of the merchant, and the journeys they make.',
   Sandbox: 'Short cuts that exist in the sandbox alone.',
   Documentation: 'This document.',

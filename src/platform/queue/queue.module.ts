@@ -2,6 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
+import { reaching } from '../unreachable.js';
 import { QueueBackend } from './queue-backend.js';
 
 /** The {@link QueueBackend} of the process: QUEUE_URL, or the database. */
@@ -14,7 +15,8 @@ import { QueueBackend } from './queue-backend.js';
       useFactory: ({ queueUrl, databaseUrl }: Config) => {
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
-        return QueueBackend.connect(url);
+        const setting = queueUrl === null ? 'DATABASE_URL' : 'QUEUE_URL';
+        return reaching('queue', setting, () => QueueBackend.connect(url));
       },
     },
   ],

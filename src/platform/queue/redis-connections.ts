@@ -24,7 +24,10 @@ export class RedisConnections {
     // Workers block on their connection, so a command may wait for as long as the server is away.
     const client = new ioredis.Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, retryStrategy });
     const connections = new RedisConnections(client);
-    client.on('error', () => undefined);
+    let lastError: Error | null = null;
+    client.on('error', (error: Error) => {
+      lastError = error;
+    });
     const duplicate = client.duplicate.bind(client);
     client.duplicate = (override) => {
       const copy = duplicate(override);
@@ -32,7 +35,11 @@ export class RedisConnections {
       return copy;
     };
     connections.all.push(client);
-    await client.connect();
+    // ioredis itself says no more than that the connection is closed.
+    await client.connect().catch((error: unknown) => {
+      client.disconnect();
+      throw lastError ?? error;
+    });
     return connections;
   }
 

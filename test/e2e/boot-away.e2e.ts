@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../src/platform/sandbox/processes.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const PRODUCTION = {
+  ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', MASTER_KEY: randomBytes(32).toString('hex') },
+  ...{ USDC_ADDRESS: `0x${'1'.repeat(40)}`, PORT: '0', WIDGET_PORT: '0', METRICS_PORT: '0' },
+};
+
+/** What a boot of the real build says, and its exit code. */
+function boot(env: Readonly<Record<string, string>>): Promise<{ said: string; code: number | null }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
+}
+
+describe('a boot while something it needs is away', () => {
+  let db: TestDatabase;
+  let nowhere: string;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    nowhere = `127.0.0.1:${await freePort()}`;
+  });
+  afterAll(() => db?.drop());
+
+  it.each([
+    ['DATABASE_URL', () => ({ DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` })],
+    [
+      'EVENT_STORE_URL',
+      () => ({ DATABASE_URL: db.url, EVENT_STORE_URL: `postgres://eve:hunter2@${nowhere}/x` }),
+    ],
+    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
+    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `postgres://eve:hunter2@${nowhere}/x` })],
+  ])(
+    'says in one sentence that it is what %s names',
+    async (name, env) => {
+      const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
+      expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
+      for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(said).not.toContain(unwanted);
+      expect(code).toBe(69);
+    },
+    60_000,
+  );
+
+  it('says what PostgreSQL refuses', async () => {
+    const wrong = new URL(db.url);
+    wrong.pathname = '/no_such_database';
+    const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
+    expect(said).toMatch(
+      /^The database of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
+    );
+    expect(code).toBe(69);
+  }, 60_000);
+});
