@@ -4,13 +4,16 @@ import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
 import { fuzz } from './suites/fuzz.js';
+import { giantReceipts } from './suites/giant-receipts.js';
 import { hostile } from './suites/hostile.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
 import { races } from './suites/races.js';
+import { lyingNode } from './suites/lying-node.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
+import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
@@ -29,6 +32,9 @@ const SUITES: Readonly<
   fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
+  'giant-receipts': { suite: giantReceipts, count: 3, of: 'rounds' },
+  'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
+  'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };

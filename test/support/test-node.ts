@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 
 export interface RpcCall {
@@ -32,6 +33,8 @@ export class TestNode {
   private tampering: Tampering = () => undefined;
   private cut: (call: RpcCall) => boolean = () => false;
   private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
+  private delay: { readonly applies: (call: RpcCall) => boolean; readonly ms: number } | null = null;
+  private endless = false;
   private rewriting: (answers: readonly object[]) => readonly object[] = (answers) => answers;
 
   private constructor(
@@ -91,6 +94,16 @@ export class TestNode {
     this.refusal = { applies, status };
   }
 
+  /** Answers every request that holds such a call so much later. */
+  delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
+    this.delay = { applies, ms };
+  }
+
+  /** Answers every request with a text that never ends. */
+  neverEnd(): void {
+    this.endless = true;
+  }
+
   /** Puts these answers in place of those of a batch. */
   rewrite(rewriting: (answers: readonly object[]) => readonly object[]): void {
     this.rewriting = rewriting;
@@ -99,6 +112,8 @@ export class TestNode {
   /** An honest node again. */
   comeBack(): void {
     this.away = false;
+    this.delay = null;
+    this.endless = false;
     this.refusal = null;
     this.rewriting = (answers) => answers;
     this.cut = () => false;
@@ -117,7 +132,9 @@ export class TestNode {
     const asked = JSON.parse(await text(request)) as RpcCall | RpcCall[];
     for (const { method } of [asked].flat()) this.calls.push(method);
     if ([asked].flat().some((call) => this.cut(call))) return void request.socket.destroy();
-    const { refusal } = this;
+    const { refusal, delay } = this;
+    if (this.endless) return flood(response);
+    if (delay !== null && [asked].flat().some((call) => delay.applies(call))) await sleep(delay.ms);
     if (refusal !== null && [asked].flat().some((call) => refusal.applies(call))) {
       return void response.writeHead(refusal.status).end();
     }
@@ -150,4 +167,12 @@ export class TestNode {
     });
     return Array.isArray(asked) ? this.rewriting(tampered) : tampered[0];
   }
+}
+
+function flood(response: ServerResponse): void {
+  const more = (): void => {
+    while (!response.destroyed && response.write(' '.repeat(65_536)));
+  };
+  response.on('drain', more).on('error', () => undefined);
+  more();
 }

@@ -15,6 +15,8 @@ const LARGE_KNOWN = 10_000;
 const LARGE_PER_LOOK = 50;
 /** Blocks carry the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
+/** Merchants whose transactions travel in batches of their own. */
+const MOST_GROUPS = 8;
 /** In a batch a slow transaction holds up the others; one that is asked for alone may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const ALONE_TIMEOUT_MS = 5000;
@@ -97,12 +99,17 @@ export class ChainNode {
     const large = wanted.filter(({ hash }) => this.large.has(hash));
     const others = wanted.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
     for (const { hash } of wanted) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
-    const answers = await this.node.ask(
-      others.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-      alone ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS } : { timeoutMs: BATCH_TIMEOUT_MS },
+    const options = alone ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS } : { timeoutMs: BATCH_TIMEOUT_MS };
+    const groups = byTurn(others);
+    const asked = groups.map((group) =>
+      this.node.ask(
+        group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+        options,
+      ),
     );
-    answers.forEach((answer, place) => {
-      const each = others[place]!;
+    const inOrder = groups.flat();
+    (await Promise.all(asked)).flat().forEach((answer, place) => {
+      const each = inOrder[place]!;
       if ('result' in answer) {
         const receipt = readReceipt(answer.result, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
@@ -187,6 +194,17 @@ export class ChainNode {
     }
     if (answered(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   }
+}
+
+/** Few merchants get batches of their own, so that what slows one batch down is none of the others' business. */
+function byTurn(wanted: readonly WantedTransaction[]): readonly (readonly WantedTransaction[])[] {
+  const groups = new Map<string | undefined, WantedTransaction[]>();
+  for (const each of wanted) {
+    const group = groups.get(each.turn);
+    if (group === undefined) groups.set(each.turn, [each]);
+    else group.push(each);
+  }
+  return groups.size > MOST_GROUPS ? [wanted] : [...groups.values()];
 }
 
 function blockCall(tag: string): RpcCall {

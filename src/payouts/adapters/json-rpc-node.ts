@@ -6,7 +6,7 @@ import { Slots } from './slots.js';
 const BATCH_CALLS = 100;
 /** Into so many parts a batch is split that failed as a whole. */
 const PARTS = 8;
-/** Requests under way at a time; connections are kept. */
+/** Requests under way at a time, and as many more for calls that are asked alone: neither waits for the other. */
 const CONNECTIONS = 4;
 /** Bytes of one response: so many, and so many more for each call that it answers, up to the most. */
 const RESPONSE_BYTES = 1_048_576;
@@ -42,13 +42,13 @@ export interface AskOptions {
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
-  private readonly slots = new Slots(CONNECTIONS);
+  private readonly slots = { batches: new Slots(CONNECTIONS), alone: new Slots(CONNECTIONS) };
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
   constructor(url: string) {
     const { origin, pathname, search, username, password } = new URL(url);
-    this.pool = new Pool(origin, { connections: CONNECTIONS, connect: { timeout: 5000 } });
+    this.pool = new Pool(origin, { connections: 2 * CONNECTIONS, connect: { timeout: 5000 } });
     this.path = `${pathname}${search}`;
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
     this.headers = {
@@ -71,7 +71,8 @@ export class JsonRpcNode {
   }
 
   private async part(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcAnswer[]> {
-    const answers = [...(await this.slots.run(() => this.send(calls, options)))];
+    const slots = options.batch === 1 ? this.slots.alone : this.slots.batches;
+    const answers = [...(await slots.run(() => this.send(calls, options)))];
     if (calls.length === 1) return answers;
     const again = answers.flatMap((answer, place) => (worthAsking(answer) ? [place] : []));
     const size = Math.ceil(calls.length / PARTS);

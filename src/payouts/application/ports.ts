@@ -6,6 +6,8 @@ export interface WantedTransaction {
   readonly hash: string;
   /** Whom it may have paid: all that is asked for when its receipt is too large. */
   readonly wallets: readonly string[];
+  /** Whose it is: as far as it goes, transactions of different merchants travel apart. */
+  readonly turn?: string;
 }
 
 /** One look at the chain. */

@@ -202,9 +202,12 @@ export class VerificationRound {
 }
 
 function wantedOf(taken: readonly Verification[]): readonly WantedTransaction[] {
-  const wallets = new Map<string, Set<string>>();
-  for (const { hash, wallet } of taken) {
-    if (wallet !== null) wallets.set(hash, (wallets.get(hash) ?? new Set()).add(wallet));
+  const wanted = new Map<string, { hash: string; turn: string; wallets: string[] }>();
+  for (const { hash, turn, wallet } of taken) {
+    if (wallet === null) continue;
+    const known = wanted.get(hash);
+    if (known === undefined) wanted.set(hash, { hash, turn, wallets: [wallet] });
+    else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
   }
-  return [...wallets].map(([hash, paid]) => ({ hash, wallets: [...paid] }));
+  return [...wanted.values()];
 }

@@ -14,7 +14,7 @@ import { VerificationRound } from './verification-round.js';
 import { VerificationWork, type Taken } from './verification-work.js';
 
 /** Payouts looked up in one round; of those that the node was silent about each is asked for by itself. */
-const BATCH = { prompt: 500, silent: 16 } as const;
+const BATCH = { prompt: 500, silent: 4 } as const;
 type Line = keyof typeof BATCH;
 
 /**

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomUUID } from 'node:crypto';
-import { call, type Credentials } from '../../../bench/support/sign.js';
+import type { Credentials } from '../../../bench/support/sign.js';
 import type { Service } from '../../../bench/support/service.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { checkEvents, checkViews, totals, viewsAgree } from '../support/books.js';
-import { REPORT } from '../support/operations.js';
+import { reportPayout } from '../support/outcomes.js';
 import { activePayee, Treasury, type Payee } from '../support/payees.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
@@ -67,7 +66,7 @@ async function playRound(
   );
   const now = await totals(shared.pool);
   verdict.equal(now.reported - before.reported, RACES + 2 * RIVALS, `round ${round}: payouts`);
-  const outcomes = await Promise.all(pairs.map((pair) => outcomesOf(pair, shared)));
+  const outcomes = await Promise.all(pairs.map((pair) => typesOf(pair, shared)));
   const wrong = outcomes.filter((pair) => pair.filter((type) => type === 'payout.received.v1').length !== 1);
   verdict.none(wrong, `round ${round}: of two payouts naming one transfer not exactly one was received`);
   const received = now.received - before.received - RIVALS;
@@ -82,7 +81,7 @@ async function raceWithExpiry({ services, payees, treasury, who }: Round): Promi
   const minor = Math.floor(between(1, 9_000_000));
   const { hash, broadcast } = await treasury.prepare(payee.wallet, minor);
   const reportedAt = performance.now();
-  await report(oneOf(services), who, payee, minor, hash);
+  await reportPayout(oneOf(services).baseUrl, who, payee, minor, hash);
   const until = reportedAt + WINDOW_SECONDS * 1000 + between(-600, 600);
   await sleep(Math.max(0, until - performance.now()));
   await broadcast();
@@ -93,28 +92,10 @@ async function rivals({ services, payees, treasury, who }: Round): Promise<strin
   const payee = oneOf(payees);
   const minor = Math.floor(between(1, 9_000_000));
   const hash = await treasury.transfer(payee.wallet, minor);
-  return Promise.all(services.map((service) => report(service, who, payee, minor, hash)));
+  return Promise.all(services.map(({ baseUrl }) => reportPayout(baseUrl, who, payee, minor, hash)));
 }
 
-async function report(
-  service: Service,
-  who: Credentials,
-  payee: Payee,
-  minor: number,
-  hash: string,
-): Promise<string> {
-  const amount = `${Math.floor(minor / 1_000_000)}.${String(minor % 1_000_000).padStart(6, '0')}`;
-  const body = {
-    user_id: payee.id,
-    payout: { amount, transaction_hash: hash, custom_metadata: { invoice: randomUUID() } },
-  };
-  const answer = (await call(service.baseUrl, who, 'POST', REPORT.path, 201, body)) as {
-    payout: { id: string };
-  };
-  return answer.payout.id;
-}
-
-async function outcomesOf(payouts: readonly string[], shared: Shared): Promise<string[]> {
+async function typesOf(payouts: readonly string[], shared: Shared): Promise<string[]> {
   const found = await shared.pool.query<{ type: string }>(
     `select type from event_store.events where stream = any($1::text[]) and type <> 'payout.reported.v1'`,
     [payouts.map((id) => `payout-${id}`)],

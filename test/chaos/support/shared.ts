@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import type { Child } from '../../../bench/support/children.js';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
-import { startService, type Service } from '../../../bench/support/service.js';
+import { spawnService, startService, type Service } from '../../../bench/support/service.js';
 
 const DATABASE = 'chaos';
 
@@ -25,6 +26,18 @@ export class Shared {
   /** A service process, ready. A name used before gets that one's folder, and so its merchants. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
     return startService(this.environment, {
+      name,
+      database: DATABASE,
+      env: { MASTER_KEY: this.masterKey, ...env },
+    });
+  }
+
+  /** Starts a service process and waits for nothing: it may never be ready. */
+  async spawn(
+    name: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ readonly child: Child; readonly dir: string }> {
+    return spawnService(this.environment, {
       name,
       database: DATABASE,
       env: { MASTER_KEY: this.masterKey, ...env },

@@ -22,6 +22,8 @@ export type EventVictim = (typeof EVENT_VICTIMS)[number];
 
 /** Sizes that some suites take besides `--count`. */
 export const SIZES = [
+  'logs',
+  'honest',
   'deliveries',
   'endpoints',
   'rate',

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rpc } from '../../../src/platform/sandbox/chain.js';
+import { eventually } from '../../../bench/support/wait.js';
+import type { Credentials } from '../../../bench/support/sign.js';
+import { TestNode } from '../../support/test-node.js';
+import { checkEvents, checkViews, viewsAgree } from '../support/books.js';
+import { LIES, type Receipt } from '../support/lies.js';
+import { randomHash } from '../support/operations.js';
+import { outcomesOf, reportPayout } from '../support/outcomes.js';
+import { activePayee, Treasury, type Payee } from '../support/payees.js';
+import { Shared } from '../support/shared.js';
+import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+
+const WINDOW_SECONDS = 6;
+const MARGIN_SECONDS = 1;
+/** Lies follow each other from before the window's end to after it. */
+const LIE_MS = 1500;
+const LYING_MS = 12_000;
+const EACH = 6;
+
+interface Stage {
+  readonly shared: Shared;
+  readonly node: TestNode;
+  readonly rpcUrl: string;
+  readonly baseUrl: string;
+  readonly who: Credentials;
+  readonly payee: Payee;
+  readonly treasury: Treasury;
+  readonly quorum: boolean;
+}
+
+/**
+ * A chain with a block a second, behind a node that tells one lie after another while payouts come to their end, and
+ * then the truth. With one node alone, and with that node beside an honest one and a quorum of two, where it may also tell
+ * the same lie in all of its answers. Every outcome is judged against the real chain.
+ */
+export const lyingNode: Suite = async (options) => {
+  for (const quorum of [false, true]) {
+    const shared = await Shared.start();
+    const { rpcUrl, usdcAddress } = await shared.chain();
+    await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
+    const node = await TestNode.start(rpcUrl);
+    try {
+      const { baseUrl, merchant } = await shared.service('service', {
+        CHAIN_RPC_URL: quorum ? `${node.url},${rpcUrl}` : node.url,
+        CHAIN_QUORUM: quorum ? '2' : '1',
+        CHAIN_MAX_HEAD_AGE_SECONDS: '15',
+        PAYOUT_EXPIRY_MARGIN_SECONDS: String(MARGIN_SECONDS),
+        PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+        PAYOUT_CHECK_INTERVAL_MS: '100',
+      });
+      const payee = await activePayee(baseUrl, merchant);
+      const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+      const stage = { shared, node, rpcUrl, baseUrl, who: merchant, payee, treasury, quorum };
+      for (let round = 1; round <= options.count; round += 1) await playRound(round, stage, options);
+      await checkEvents(shared.pool, options.verdict);
+      await checkViews(shared.pool, options.verdict);
+    } finally {
+      await node.stop();
+      await shared.close();
+    }
+  }
+};
+
+async function playRound(round: number, stage: Stage, { say, verdict }: SuiteOptions): Promise<void> {
+  const { shared, node, baseUrl, who, payee, treasury, quorum } = stage;
+  const name = `${quorum ? 'quorum' : 'one node'}, round ${round}`;
+  const ghosts = await dropped(stage);
+  const told: string[] = [];
+  const lying = lie(stage, ghosts, told);
+  const hashes = new Map<string, string>();
+  const send = async (minor: number, laterMs: number): Promise<void> => {
+    const { hash, broadcast } = await treasury.prepare(payee.wallet, minor);
+    hashes.set(await reportPayout(baseUrl, who, payee, minor, hash), hash);
+    await sleep(laterMs);
+    await broadcast();
+  };
+  const never = async (minor: number, hash: string): Promise<void> => {
+    hashes.set(await reportPayout(baseUrl, who, payee, minor, hash), hash);
+  };
+  await Promise.all([
+    ...numbers(EACH).map((n) => send(1000 + n, between(0, 1000))),
+    ...numbers(EACH).map((n) => send(2000 + n, WINDOW_SECONDS * 1000 - between(0, 2500))),
+    ...numbers(EACH).map((n) => never(3000 + n, randomHash())),
+    ...ghosts.map(({ transactionHash }, n) => never(GHOST_MINOR + n, transactionHash)),
+  ]);
+  await lying;
+  node.comeBack();
+  const ids = [...hashes.keys()];
+  const began = performance.now();
+  await eventually(
+    `${name}: every payout has its outcome once the node is honest`,
+    async () => (await outcomesOf(shared.pool, ids)).size === ids.length && viewsAgree(shared.pool),
+    120_000,
+  );
+  const wrong = await wrongOutcomes(stage, hashes);
+  verdict.none(wrong, `${name}: a wrong final fact`);
+  const received = [...(await outcomesOf(shared.pool, ids)).values()].filter(({ type }) =>
+    type.includes('received'),
+  );
+  say(
+    `${name}  ${told.join(', ')}: ${received.length} received, ${ids.length - received.length} expired, ${wrong.length} wrong; settled ${seconds(performance.now() - began)} after the last lie`,
+  );
+}
+
+const GHOST_MINOR = 4000;
+
+/** Transfers that were mined, and that a reorganisation dropped: their receipts. */
+async function dropped({ treasury, payee, rpcUrl }: Stage): Promise<readonly Receipt[]> {
+  const prepared = await Promise.all(numbers(3).map((n) => treasury.prepare(payee.wallet, GHOST_MINOR + n)));
+  await nextBlocks(rpcUrl, 1);
+  for (const { broadcast } of prepared) await broadcast();
+  await nextBlocks(rpcUrl, 2);
+  const receipts = await Promise.all(
+    prepared.map(({ hash }) => rpc(rpcUrl, 'eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>),
+  );
+  const mined = receipts.flatMap((receipt) => receipt ?? []);
+  const head = Number(await rpc(rpcUrl, 'eth_blockNumber', []));
+  const first = Math.min(...mined.map(({ blockNumber }) => Number(blockNumber)), head);
+  await rpc(rpcUrl, 'anvil_reorg', [head - first + 1, []]);
+  return mined;
+}
+
+async function nextBlocks(rpcUrl: string, blocks: number): Promise<void> {
+  const height = async (): Promise<number> => Number(await rpc(rpcUrl, 'eth_blockNumber', []));
+  const from = await height();
+  await eventually('the chain goes on', async () => (await height()) >= from + blocks);
+}
+
+async function lie({ node, quorum }: Stage, ghosts: readonly Receipt[], told: string[]): Promise<void> {
+  const until = performance.now() + LYING_MS;
+  const choices = LIES.filter(({ consistent }) => quorum || !consistent);
+  while (performance.now() < until) {
+    const chosen = oneOf(choices);
+    node.comeBack();
+    await chosen.tell(node, ghosts);
+    told.push(chosen.name);
+    await sleep(LIE_MS);
+  }
+}
+
+/** Payouts whose outcome is not what the chain itself says, and what it says. */
+async function wrongOutcomes(
+  { shared, rpcUrl }: Stage,
+  hashes: ReadonlyMap<string, string>,
+): Promise<readonly unknown[]> {
+  const outcomes = await outcomesOf(shared.pool, [...hashes.keys()]);
+  const wrong: unknown[] = [];
+  for (const [id, hash] of hashes) {
+    const outcome = outcomes.get(id)!;
+    const receipt = (await rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Receipt | null;
+    const isThere = receipt?.status === '0x1';
+    if (
+      isThere !== (outcome.type === 'payout.received.v1') ||
+      (!isThere && outcome.afterEnd < MARGIN_SECONDS)
+    ) {
+      wrong.push({ ...outcome, hash, onTheChain: isThere });
+    }
+  }
+  return wrong;
+}
+
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}

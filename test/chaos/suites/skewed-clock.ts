@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../bench/support/wait.js';
+import { checkEvents, checkViews, viewsAgree } from '../support/books.js';
+import { randomHash } from '../support/operations.js';
+import { outcomesOf, reportPayout } from '../support/outcomes.js';
+import { activePayee, Treasury } from '../support/payees.js';
+import { Shared } from '../support/shared.js';
+import { between, type Suite } from '../support/suite.js';
+
+const SKEWS_HOURS = [25, -25] as const;
+const WINDOW_SECONDS = 8;
+const PAYOUTS = 20;
+const SKEW = new URL('../support/skew.mjs', import.meta.url).href;
+
+/**
+ * Two workers on one database, one of them with its clock 25 hours ahead or behind, by turns. Transfers reach the chain
+ * well within the window, or never: no payout expires before its window is over, or though its transfer is there.
+ */
+export const skewedClock: Suite = async ({ count, say, verdict }) => {
+  const shared = await Shared.start();
+  try {
+    const env = {
+      PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+      PAYOUT_CHECK_INTERVAL_MS: '100',
+    };
+    const { baseUrl, merchant } = await shared.service('first', env);
+    const payee = await activePayee(baseUrl, merchant);
+    const treasury = await Treasury.of(await shared.chain());
+    for (let round = 1; round <= count; round += 1) {
+      const hours = SKEWS_HOURS[(round - 1) % SKEWS_HOURS.length]!;
+      const worker = await shared.spawn(`skewed-${round}`, {
+        ...env,
+        ROLES: 'worker',
+        NODE_OPTIONS: `--import=${SKEW}`,
+        CHAOS_SKEW_MS: String(hours * 3_600_000),
+      });
+      const log = join(worker.dir, 'service.json.log');
+      const said = (text: string): boolean => existsSync(log) && readFileSync(log, 'utf8').includes(text);
+      await eventually('the worker with the wrong clock says so', async () => said('payouts are left to'));
+      const paid: string[] = [];
+      const unpaid: string[] = [];
+      await Promise.all(
+        Array.from({ length: PAYOUTS }, async (_, n) => {
+          const minor = 1_000_000 * round + n + 1;
+          if (n % 2 === 0) {
+            unpaid.push(await reportPayout(baseUrl, merchant, payee, minor, randomHash()));
+            return;
+          }
+          const { hash, broadcast } = await treasury.prepare(payee.wallet, minor);
+          paid.push(await reportPayout(baseUrl, merchant, payee, minor, hash));
+          await sleep(between(0, (WINDOW_SECONDS * 1000) / 3));
+          await broadcast();
+        }),
+      );
+      const all = [...paid, ...unpaid];
+      await eventually(
+        `round ${round}: every payout has its outcome`,
+        async () => (await outcomesOf(shared.pool, all)).size === all.length && viewsAgree(shared.pool),
+      );
+      const outcomes = await outcomesOf(shared.pool, all);
+      verdict.none(
+        paid.filter((id) => outcomes.get(id)?.type !== 'payout.received.v1'),
+        `round ${round}: a payout whose transfer is on the chain was not received`,
+      );
+      verdict.none(
+        unpaid.filter((id) => {
+          const outcome = outcomes.get(id);
+          return outcome?.type !== 'payout.expired.v1' || outcome.afterEnd < 0;
+        }),
+        `round ${round}: a payout without a transfer did not expire after its window`,
+      );
+      verdict.equal(worker.child.exited(), null, `round ${round}: the worker with the wrong clock lives`);
+      await worker.child.stop();
+      say(
+        `round ${round}  clock ${hours} h off: ${paid.length} received, ${unpaid.length} expired after their window`,
+      );
+    }
+    await checkEvents(shared.pool, verdict);
+    await checkViews(shared.pool, verdict);
+  } finally {
+    await shared.close();
+  }
+};

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { giantReceipts } from '../chaos/suites/giant-receipts.js';
+import { lyingNode } from '../chaos/suites/lying-node.js';
+import { skewedClock } from '../chaos/suites/skewed-clock.js';
+import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
+import { Verdict } from '../chaos/support/verdict.js';
+
+/** The suites of the chain at their smallest; `npm run chaos` runs them at length. */
+async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = {}): Promise<void> {
+  const verdict = new Verdict();
+  await suite({ count, verdict, say: () => undefined, sizes });
+  expect(verdict.broken).toEqual([]);
+  expect(verdict.facts).toBeGreaterThan(5);
+}
+
+const PATIENCE_MS = 300_000;
+
+test(
+  'receipts without bounds hold no other merchant up',
+  () => hold(giantReceipts, 1, { logs: 10_000, honest: 5 }),
+  PATIENCE_MS,
+);
+
+test('a node that lies ends no payout wrongly', () => hold(lyingNode, 1), PATIENCE_MS);
+
+test('a worker with a wrong clock ends no payout wrongly', () => hold(skewedClock, 2), PATIENCE_MS);
