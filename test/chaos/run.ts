@@ -14,6 +14,7 @@ import { lyingNode } from './suites/lying-node.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
+import { standstill } from './suites/standstill.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
@@ -35,6 +36,7 @@ const SUITES: Readonly<
   'giant-receipts': { suite: giantReceipts, count: 3, of: 'rounds' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
+  standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };

@@ -8,6 +8,7 @@ import { races } from '../chaos/suites/races.js';
 import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
 import { slowReaders } from '../chaos/suites/slow-readers.js';
+import { standstill } from '../chaos/suites/standstill.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
 
@@ -65,4 +66,10 @@ test(
   'fuzzed requests and broken HTTP are answered as the contract says, and hold nobody up',
   () => hold(fuzz, 1500, { seed: 1 }),
   PATIENCE_MS,
+);
+
+test(
+  'a process that stands still, in a transaction if it can be, holds nobody up',
+  () => hold(standstill, 1),
+  4 * PATIENCE_MS,
 );

@@ -25,7 +25,8 @@ export class Sandbox {
   private constructor(
     readonly dir: string,
     readonly port: number,
-    private readonly env: Readonly<Record<string, string>>,
+    /** What it was told besides its own. */
+    readonly settings: Readonly<Record<string, string>>,
   ) {}
 
   static async create(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
@@ -65,7 +66,7 @@ export class Sandbox {
         RATE_LIMIT_PER_MINUTE: '10000000',
         RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
         LOG_FILE: join(this.dir, 'service.json.log'),
-        ...this.env,
+        ...this.settings,
       },
     });
   }

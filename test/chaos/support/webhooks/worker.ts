@@ -15,7 +15,7 @@ export class Worker {
 
   constructor(
     private readonly environment: Pick<BenchEnvironment, 'chain' | 'folder' | 'children'>,
-    private readonly name: string,
+    readonly name: string,
     private readonly env: Readonly<Record<string, string>>,
     private readonly dns: SilentDns | null = null,
   ) {}
@@ -71,6 +71,12 @@ export class Worker {
     if (child === null) return null;
     await child.stop();
     return child.exited();
+  }
+
+  /** Throws while it does not run. */
+  get pid(): number {
+    if (this.child === null || this.child.exited() !== null) throw new Error(`${this.name} does not run`);
+    return this.child.pid;
   }
 
   get residentMiB(): number {
