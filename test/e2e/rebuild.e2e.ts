@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBooks } from '../../src/audit/application/verify-books.js';
 import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
+import { rebuildProgram } from '../../src/cli/rebuild-program.js';
 import { EventCodec } from '../../src/event-store/event-codec.js';
 import { EventRegistry } from '../../src/event-store/event-registry.js';
 import type { EventStore, JsonObject } from '../../src/event-store/port.js';
@@ -19,7 +20,8 @@ import { directoryProjection } from '../../src/merchants/views/directory.js';
 import { payoutViews } from '../../src/payouts/views/projection.js';
 import { walletsProjection } from '../../src/users/views/wallets.js';
 import { endpointsProjection } from '../../src/webhooks/views/endpoints.js';
-import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { Gate } from '../support/gate.js';
+import { dropTestDatabase, testDatabase, testDatabaseUrl, type TestDatabase } from '../support/postgres.js';
 
 /** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
 const OUTAGE_MS = 5000;
@@ -292,6 +294,19 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   });
 });
 
+it('the program of operators rebuilds all of them', async () => {
+  const url = await testDatabaseUrl();
+  try {
+    const lines: string[] = [];
+    const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
+    await rebuildProgram({ env, print: (line) => lines.push(line) }).parseAsync(['node', 'rebuild']);
+    const rebuilt = lines.map((line) => line.slice(0, line.indexOf(':')));
+    expect(rebuilt.sort()).toEqual(VIEWS.map(({ definition }) => definition.name).sort());
+  } finally {
+    await dropTestDatabase(url);
+  }
+});
+
 /** Resolves once a session waits to have a table for itself. */
 async function wanted(tables: readonly string[], pool: pg.Pool): Promise<void> {
   for (;;) {
@@ -301,27 +316,5 @@ async function wanted(tables: readonly string[], pool: pg.Pool): Promise<void> {
     );
     if (rowCount! > 0) return;
     await sleep(1);
-  }
-}
-
-/** Holds up whoever passes while it is shut. */
-class Gate {
-  private opened: Promise<void> = Promise.resolve();
-  private letThrough: () => void = () => undefined;
-  private arrived: () => void = () => undefined;
-  somebodyWaits: Promise<void> = Promise.resolve();
-
-  shut(): void {
-    this.opened = new Promise((resolve) => (this.letThrough = resolve));
-    this.somebodyWaits = new Promise((resolve) => (this.arrived = resolve));
-  }
-
-  open(): void {
-    this.letThrough();
-  }
-
-  async passed(): Promise<void> {
-    this.arrived();
-    await this.opened;
   }
 }
