@@ -6,6 +6,7 @@ import { fairness } from './suites/fairness.js';
 import { fuzz } from './suites/fuzz.js';
 import { giantReceipts } from './suites/giant-receipts.js';
 import { hostile } from './suites/hostile.js';
+import { keys } from './suites/keys.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
@@ -37,6 +38,7 @@ const SUITES: Readonly<
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
   standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
+  keys: { suite: keys, count: 5, of: 'rotations' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };

@@ -23,6 +23,10 @@ export class Shared {
     return this.environment.chain();
   }
 
+  databaseUrl(): Promise<string> {
+    return this.environment.database(DATABASE);
+  }
+
   /** A service process, ready. A name used before gets that one's folder, and so its merchants. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
     return startService(this.environment, {
