@@ -19,6 +19,8 @@ const AT_ONCE = 48;
 /** From then on memory is counted: by then the service has compiled and cached what it will need. */
 const WARM_SHARE = 0.2;
 const WORST_GROWTH_MIB = 256;
+/** Of all requests, those that may lose their connection to a timeout or to an early answer. */
+const WORST_CUT_OFF = 0.002;
 const HONEST_PAUSE_MS = 100;
 /** Of a merchant who goes on in between, however busy the machine is. */
 const HONEST_WORST_MS = 30_000;
@@ -60,6 +62,8 @@ export const fuzz: Suite = async (options) => {
     say(`honest ${honest.summary()}`);
     say(`memory ${memory.warm} MiB when warm, ${memory.most} MiB at most`);
     for (const fault of fuzzer.faults) verdict.expect(false, fault);
+    const most = count * WORST_CUT_OFF;
+    verdict.expect(fuzzer.cutOff <= most, 'valid HTTP is answered', `${fuzzer.cutOff} cut off`);
     verdict.equal(fuzzer.faults.length, 0, 'no response is wrong and no request hangs');
     verdict.expect(
       memory.most - memory.warm <= WORST_GROWTH_MIB,

@@ -26,6 +26,8 @@ export class Fuzzer {
   readonly tally = new Tally();
   /** Each names the number of its request: `--seed S --only N` sends it again. */
   readonly faults: string[] = [];
+  /** Requests that are HTTP, and whose connection was closed without a response. */
+  cutOff = 0;
   private readonly pools: Readonly<Record<keyof Ports, readonly Pool[]>>;
 
   constructor(
@@ -76,9 +78,9 @@ export class Fuzzer {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.tally.add(`${port} ${code ?? message}`);
-      // The service closes an idle connection in the very moment in which it is used again, or answers before a body is there.
-      if (!['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? ''))
-        this.found(index, `${code} ${message}`, shown(request));
+      // It closes an idle connection in the very moment in which it is used again, or answers before a body is there.
+      if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? '')) this.cutOff += 1;
+      else this.found(index, `${code} ${message}`, shown(request));
     }
   }
 
