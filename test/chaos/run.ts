@@ -17,6 +17,7 @@ import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { standstill } from './suites/standstill.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
+import { twoVersions } from './suites/two-versions.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
@@ -39,6 +40,7 @@ const SUITES: Readonly<
   'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
   standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
   keys: { suite: keys, count: 5, of: 'rotations' },
+  'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };

@@ -9,6 +9,7 @@ import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
 import { slowReaders } from '../chaos/suites/slow-readers.js';
 import { standstill } from '../chaos/suites/standstill.js';
+import { twoVersions } from '../chaos/suites/two-versions.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
 
@@ -71,5 +72,11 @@ test(
 test(
   'a process that stands still, in a transaction if it can be, holds nobody up',
   () => hold(standstill, 1),
+  4 * PATIENCE_MS,
+);
+
+test(
+  'two versions run side by side, one of them with a new version of an event',
+  () => hold(twoVersions, 1),
   4 * PATIENCE_MS,
 );

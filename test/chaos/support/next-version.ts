@@ -1,0 +1,52 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const OLD = 'payout.reported.v1';
+const NEW = 'payout.reported.v2';
+
+/** What a release does that stores a new version of an event: it writes the new name and reads both. */
+const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
+  [
+    'payouts/payouts.module.js',
+    'this.events.register(PAYOUT_EVENTS',
+    `this.events.register([{ type: '${OLD}', upcast: { to: '${NEW}', with: (data) => data } }]);
+     this.events.register(PAYOUT_EVENTS`,
+  ],
+  ['audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
+  [
+    'audit/domain/books.js',
+    'add(event) {',
+    `add(event) { if (event.type === '${OLD}') event = Object.create(event, { type: { value: '${NEW}' } });`,
+  ],
+];
+
+/** Makes the next version of the service in `folder`, from the build of this one; its `dist`. */
+export function makeNextVersion(folder: string): string {
+  const dist = join(folder, 'dist');
+  mkdirSync(folder);
+  for (const name of readdirSync(ROOT)) {
+    if (!['dist', '.git', '.sandbox'].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  cpSync(join(ROOT, 'dist'), dist, { recursive: true });
+  rmSync(join(dist, 'bundle'), { recursive: true, force: true });
+  cpSync(join(dist, 'main.unbundled.js'), join(dist, 'main.js'));
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  );
+  for (const name of files) change(join(dist, name), (text) => text.replaceAll(OLD, NEW));
+  for (const [file, before, after] of CHANGES) {
+    change(join(dist, file), (text) => {
+      if (!text.includes(before)) throw new Error(`${file} holds no ${before}`);
+      return text.replace(before, () => after);
+    });
+  }
+  return dist;
+}
+
+function change(file: string, how: (text: string) => string): void {
+  const text = readFileSync(file, 'utf8');
+  const changed = how(text);
+  if (changed !== text) writeFileSync(file, changed);
+}
