@@ -74,7 +74,7 @@ function pathOf(template: string, random: Random, world: World): string {
     case 1:
       return path.replace('/v1', '//v1');
     case 2:
-      return path.toUpperCase();
+      return path.replace('merchants', 'MERCHANTS');
     case 3:
       return `${path}/${segment(random, world)}`;
     case 4:
