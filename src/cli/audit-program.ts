@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { verifyBooks, type AuditReport } from '../audit/application/verify-books.js';
 import { CommitObservers } from '../event-store/commit-observer.js';
+import { FollowedLog } from '../event-store/followed-log.js';
 import { openEventStore } from '../event-store/open-event-store.js';
 import { fromMinorUnits } from '../kernel/money.js';
 import { Database } from '../platform/database/database.js';
@@ -34,6 +35,7 @@ async function verify(env: NodeJS.ProcessEnv): Promise<AuditReport> {
   try {
     const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
     try {
+      await new FollowedLog(database, store).verify();
       return await verifyBooks(database, store);
     } finally {
       await close();
