@@ -43,7 +43,7 @@ export function connectionBounds(
 /** What is known of an open connection. */
 interface Connection {
   readonly client: string;
-  unanswered: number;
+  readonly unanswered: Set<ServerResponse>;
   /** When the time in which the client has to take bytes began, and how many it had taken then. */
   waitingSince: number;
   takenBefore: number;
@@ -90,9 +90,12 @@ class ConnectionGuard {
       return;
     }
     this.perClient.set(client, count);
-    this.open.set(socket, { client, unanswered: 0, waitingSince: 0, takenBefore: 0, endedAt: 0 });
+    const unanswered = new Set<ServerResponse>();
+    this.open.set(socket, { client, unanswered, waitingSince: 0, takenBefore: 0, endedAt: 0 });
     socket.once('close', () => {
       this.open.delete(socket);
+      // Node tells only the response whose turn it is; those pipelined behind it have no socket yet.
+      for (const response of unanswered) if (response.socket === null) response.emit('close');
       const left = this.perClient.get(client)! - 1;
       if (left === 0) this.perClient.delete(client);
       else this.perClient.set(client, left);
@@ -102,11 +105,9 @@ class ConnectionGuard {
   asked(socket: Socket, response: ServerResponse): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
-    connection.unanswered += 1;
-    if (connection.unanswered > this.bounds.mostUnanswered) cut(socket, 'pipelined');
-    response.once('close', () => {
-      connection.unanswered -= 1;
-    });
+    connection.unanswered.add(response);
+    if (connection.unanswered.size > this.bounds.mostUnanswered) cut(socket, 'pipelined');
+    response.once('close', () => connection.unanswered.delete(response));
   }
 
   sweep(now: number): void {

@@ -302,7 +302,8 @@ function dressProblem(reply: FastifyReply, problem: Problem): string {
 /** On with the request: a client that waits for the word sends its body now. */
 function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
   if (request.raw.headers.expect !== undefined) {
-    reply.raw.writeContinue();
+    // HTTP/1.0 does not know the word, and would take it for the response.
+    if (request.raw.httpVersion === '1.1') reply.raw.writeContinue();
     delete request.raw.headers.expect;
   }
   done();
