@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import type { SignedClient } from '../support/signed-client.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;
@@ -107,6 +108,16 @@ test('who expects to be told to go on is told when the key is known, and not bef
   expect(await until(known, 'string_to_sign_bytes')).toContain('401 Unauthorized');
 });
 
+test('a client of HTTP/1.0 is not told to go on: it would take that for the response', async () => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  const more = ['Content-Length: 2', 'Expect: 100-continue'];
+  socket.write(
+    head({ apiKey: edge.client().credentials.apiKey, more }).replace('HTTP/1.1', 'HTTP/1.0') + '{}',
+  );
+  expect(await until(socket, 'string_to_sign_bytes')).toMatch(/^HTTP\/1.1 401 /);
+});
+
 // Elsewhere the loopback has one address only.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
@@ -141,6 +152,21 @@ onLinux(
     }
   },
 );
+
+test('a merchant who has not signed yet is not kept out by one who fails from behind the same address', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const { apiKey } = edge.client().credentials;
+  for (let i = 0; i < 5; i++) {
+    const socket = await open();
+    socket.write(head({ apiKey, more: [announced] }) + LARGE.toString());
+    await until(socket, /\]\}\r\n|\{\}\}/);
+  }
+  const merchant = edge.client();
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  expect((await merchant.post(PLAIN, large)).status).toBe(429);
+  expect((await merchant.post(PLAIN, {})).status).toBe(201);
+  expect((await merchant.post(PLAIN, large)).status).toBe(201);
+});
 
 test('large bodies of those who never signed rightly are read two at a time, until one of them is right', async () => {
   edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
@@ -246,3 +272,35 @@ test('requests whose clients have gone leave nothing counted', async () => {
   }
   expect((await client.post(PLAIN, large)).status).toBe(201);
 });
+
+test('requests pipelined behind one under way, whose client has gone, leave nothing counted and no turn taken', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  // All that is left behind would be the whole share of the address.
+  for (let round = 0; round < 2; round++) {
+    const [slow, merchant] = [edge.client(), edge.client()];
+    edge.probe.hold();
+    const runs = edge.probe.runs;
+    const socket = await open();
+    socket.write(signedHead(slow.credentials, '/merchants/v1/probe/slow'));
+    while (edge.probe.runs === runs) await sleep(5);
+    // Their responses wait for that of the slow one.
+    for (let i = 0; i < 2; i++) {
+      socket.write(head({ apiKey: merchant.credentials.apiKey, more: [announced] }));
+      socket.write(LARGE);
+    }
+    await sleep(500);
+    socket.destroy();
+    await sleep(100);
+    edge.probe.release();
+    expect(await Promise.race([merchant.post(PLAIN, large), sleep(20_000, null)])).toMatchObject({
+      status: 201,
+    });
+  }
+});
+
+function signedHead({ apiKey, privateKey }: SignedClient['credentials'], path: string): string {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', privateKey).update(`${timestamp}\nPOST\n${path}\n`).digest('hex');
+  return head({ apiKey, path, timestamp }).replace(WRONG, signature);
+}

@@ -27,8 +27,8 @@ export interface Claim {
 
 /**
  * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature is answered
- * with 429 instead of the bytes that were signed; above that of its address a request is refused before its body is
- * read. Whoever has signed rightly from that address stays: api keys are public, and nobody is locked out by a stranger
+ * with 429 instead of the bytes that were signed; above that of its address a request with a large body is refused before
+ * that is read. Whoever has signed rightly from that address stays, and whoever has not shows it with a small request: api keys are public, and nobody is locked out by a stranger
  * who fails in his name, neither from elsewhere nor from behind the same address.
  *
  * A failure is known only when the body is read: so that hundreds that come at once do not all pass, large ones take
@@ -42,7 +42,7 @@ export class FailedSignatures {
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Null when the body may be read, else the epoch milliseconds at which the next may. */
+  /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
   blockedUntil(claim: Claim): number | null {
     const count = this.addresses.get(claim.client);
     if (count === undefined || count.resetsAt <= this.now() || count.points <= MOST_PER_ADDRESS) return null;
