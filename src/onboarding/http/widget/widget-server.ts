@@ -102,7 +102,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
         'callback_url must be an https address or the deep link of an app',
       );
     }
-    const refusal = await this.gate.refusal(merchantId, userId);
+    const refusal = await this.gate.refusal(merchantId, userId, request.ip);
     if (refusal !== null) return sendRefusal(request, reply, refusal);
     const { phoneNumber, email } = await findApplicant(this.queryBus, merchantId, userId);
     const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
@@ -121,7 +121,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const step = Object.hasOwn(this.steps.byName, params.step) ? this.steps.byName[params.step] : undefined;
     if (step === undefined) throw DomainError.notFound('Page');
     const [merchantId, userId] = [idOf(params.merchantId), idOf(params.userId)];
-    const refusal = await this.gate.refusal(merchantId, userId);
+    const refusal = await this.gate.refusal(merchantId, userId, request.ip);
     if (refusal !== null) return sendRefusal(request, reply, refusal);
     const body = request.body;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
