@@ -14,6 +14,7 @@ import { PreparedBatches } from './prepared-batches.js';
 const MERCHANT_LOCKS = 7331;
 /** A process that stands still, or whose host is gone, loses the lock of its merchant after this. */
 const STANDSTILL_MS = 30_000;
+const COPY = 'copy tracking.events';
 
 /** `busy`: another process is at this merchant. `stale`: it has been since the batches were read. */
 export type Processed =
@@ -53,6 +54,19 @@ export class BatchProcessor {
     }
   }
 
+  /**
+   * Ends what a process holds that stands still in the middle of its copy: there PostgreSQL heeds none of the timeouts
+   * of a session.
+   */
+  async endStandstills(): Promise<void> {
+    await this.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and usename = current_user and state = 'active' and wait_event = 'ClientRead'
+         and query like '${COPY}%' and query_start < clock_timestamp() - make_interval(secs => $1)`,
+      [STANDSTILL_MS / 1000],
+    );
+  }
+
   private async processIn(
     tx: PoolClient,
     began: readonly QueryResult[],
@@ -73,7 +87,7 @@ export class BatchProcessor {
   }
 
   private async copy(data: readonly Buffer[], tx: PoolClient): Promise<void> {
-    const stream = tx.query(copyFrom(`copy tracking.events (${EVENT_COLUMNS}) from stdin (format binary)`));
+    const stream = tx.query(copyFrom(`${COPY} (${EVENT_COLUMNS}) from stdin (format binary)`));
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error('query read timeout')),

@@ -96,6 +96,7 @@ export class Processing implements OnApplicationBootstrap, BeforeApplicationShut
   private async run(): Promise<void> {
     if (this.polling) {
       this.polling = false;
+      await this.processor.endStandstills();
       for (const merchantId of await this.accepted.merchants()) this.turns.add(merchantId);
       this.away = { failures: 0, until: 0 };
     }
