@@ -38,4 +38,18 @@ describe('the log that a database belongs to', () => {
     await checkpoints.move('views.some', head, String(Number(head) + 1));
     await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
   });
+
+  it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {
+    const old = await testDatabase();
+    try {
+      const checkpoints = new Checkpoints(old.database);
+      await checkpoints.ensure(['views.some']);
+      await checkpoints.move('views.some', null, (await store.head())!);
+      const wrong = new FollowedLog(old.database, new InMemoryEventStore());
+      await expect(wrong.verify()).rejects.toThrow('ends before the checkpoint of views.some');
+      await expect(new FollowedLog(old.database, store).verify()).resolves.toBeUndefined();
+    } finally {
+      await old.drop();
+    }
+  });
 });

@@ -17,19 +17,22 @@ export class FollowedLog {
   /** The first log that this database meets is its own. Throws {@link ConfigError} beside any other, or a shorter one. */
   async verify(): Promise<void> {
     const found = await this.found();
-    const rows = await this.database.query<{ log_id: string }>(
+    const [row] = await this.database.query<{ log_id: string }>(
+      'select log_id from event_store.followed_log',
+    );
+    if (row !== undefined) requireSame(found, row.log_id);
+    await this.requireWhole();
+    // Checkpoints may be older than names of logs are: one that lacks their events is not the first either.
+    const [met] = await this.database.query<{ log_id: string }>(
       `with met as (
          insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning log_id
        ) select log_id from met union all select log_id from event_store.followed_log`,
       [found],
     );
-    const followed = rows[0]?.log_id;
-    if (followed !== undefined && followed !== found) {
-      throw new ConfigError(
-        `The event store is not the one that this database belongs to (${found}, expected ${followed}). ` +
-          'Set EVENT_STORE_URL to the event store of the service, also for operator programs, or DATABASE_URL to the database of this event store.',
-      );
-    }
+    if (met !== undefined) requireSame(found, met.log_id);
+  }
+
+  private async requireWhole(): Promise<void> {
     const ahead = await this.furthest();
     if (ahead !== null && comparePositions(ahead.position, await this.store.head()) > 0) {
       throw new ConfigError(
@@ -55,4 +58,12 @@ export class FollowedLog {
     );
     return rows.toSorted((a, b) => comparePositions(b.position, a.position))[0] ?? null;
   }
+}
+
+function requireSame(found: string, followed: string): void {
+  if (found === followed) return;
+  throw new ConfigError(
+    `The event store is not the one that this database belongs to (${found}, expected ${followed}). ` +
+      'Set EVENT_STORE_URL to the event store of the service, also for operator programs, or DATABASE_URL to the database of this event store.',
+  );
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { auditProgram } from '../../src/cli/audit-program.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createPayee, createUser, getPayout, reported, settledPayout } from '../support/payout-calls.js';
+import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 
 interface Report {
   readonly events: number;
@@ -17,6 +18,7 @@ describe('npm run audit -- verify', () => {
   let pending: string;
   let payee: string;
   let before: typeof process.exitCode;
+  let elsewhere: { readonly EVENT_STORE_URL?: string } = {};
 
   beforeAll(async () => {
     app = await startTestApp();
@@ -43,7 +45,7 @@ describe('npm run audit -- verify', () => {
   const audit = async (...args: string[]): Promise<{ printed: string; exitCode: unknown }> => {
     let printed = '';
     process.exitCode = undefined;
-    const env = { DATABASE_URL: app.config.databaseUrl! };
+    const env = { DATABASE_URL: app.config.databaseUrl!, ...elsewhere };
     await auditProgram({ env, print: (text) => (printed += text) }).parseAsync([...args, 'verify'], {
       from: 'user',
     });
@@ -132,6 +134,16 @@ describe('npm run audit -- verify', () => {
     expect(report.exitCode).toBe(2);
     expect(report.differences).toContain(difference());
     expect((await audit()).exitCode).toBeUndefined();
+  });
+
+  it('says that the event store is not the one that the read models are of, and nothing of the books', async () => {
+    elsewhere = { EVENT_STORE_URL: await testDatabaseUrl() };
+    try {
+      await expect(audit()).rejects.toThrow('The event store ends before the checkpoint');
+    } finally {
+      await dropTestDatabase(elsewhere.EVENT_STORE_URL!);
+      elsewhere = {};
+    }
   });
 
   it('names a pending payout that a subscription passed by, so that nobody looks for its transfer', async () => {

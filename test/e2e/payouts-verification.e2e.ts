@@ -109,6 +109,21 @@ describe('the verification of payouts', () => {
       expect(await lab.settled(second)).toBe(expiryReason({ kind: 'already_used' }));
     });
 
+    it('no wallet only where the user has none: the list of wallets may be behind', async () => {
+      const late = await lab.newUser();
+      const id = await lab.report({ user: late, hash: await pay(late), windowSeconds: SHORT_WINDOW });
+      await eventually(() => lab.isListed(id));
+      const letGo = await lab.holdCheckpoint('payouts.verification');
+      try {
+        await lab.activate(late);
+        await wait(SHORT_WINDOW * 1000 + 1000);
+        expect(await lab.outcome(id)).toBe('reported');
+      } finally {
+        await letGo();
+      }
+      expect(await lab.settled(id)).toBe('received');
+    });
+
     it('no wallet to the end', async () => {
       const walletless = await lab.newUser();
       const id = await lab.report({ user: walletless, hash: NOWHERE, windowSeconds: 1 });

@@ -134,6 +134,25 @@ export class PayoutLab {
     return row?.last_finding ?? null;
   }
 
+  /** Whether the payout is among those to be looked up. */
+  async isListed(payoutId: string): Promise<boolean> {
+    const rows = await this.db.database.query('select from payouts.verifications where payout_id = $1', [
+      payoutId,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Keeps a subscription where it is, until what it gives back is called. */
+  async holdCheckpoint(name: string): Promise<() => Promise<void>> {
+    const holder = await this.db.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from event_store.checkpoints where name = $1 for update', [name]);
+    return async () => {
+      await holder.query('rollback');
+      holder.release();
+    };
+  }
+
   /** Waits until the last look said so. */
   async found(payoutId: string, finding: string): Promise<void> {
     await eventually(async () => (await this.finding(payoutId)) === finding);

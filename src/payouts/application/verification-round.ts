@@ -7,6 +7,7 @@ import { chainRules, type ChainRules } from '../domain/chain-rules.js';
 import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';
 import { expiryReason, judge, type Finding } from '../domain/verification.js';
 import { ExpirePayout } from './expire-payout.js';
+import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
   ChainUnavailable,
@@ -50,6 +51,7 @@ export class VerificationRound {
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
     private readonly table: VerificationWork,
     private readonly commandBus: CommandBus,
+    private readonly payees: PayeeCache,
   ) {
     this.rules = chainRules(config);
   }
@@ -152,8 +154,17 @@ export class VerificationRound {
     if (!isSecondLook(each.closing, { ...closing, at: now }, rules)) {
       return { payoutId: each.payoutId, delayMs: apartMs, finding: finding.kind, closing };
     }
+    // The list of wallets follows the events, and may be behind them.
+    if (finding.kind === 'no_wallet' && (await this.hasWallet(each.userId)))
+      return this.nextCheck(each, finding, now);
     const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
     return expiry === 'early' ? this.nextCheck(each, finding, now) : 'ended';
+  }
+
+  private async hasWallet(userId: string): Promise<boolean> {
+    this.payees.forget(userId);
+    const { state } = await this.payees.get(userId);
+    return state.accountState !== 'unknown' && state.issuerWalletAddress !== null;
   }
 
   private verdictOf(each: Verification, looks: readonly ChainLook[], now: Date): Verdict | null {

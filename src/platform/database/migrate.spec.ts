@@ -31,6 +31,19 @@ class Spec2764000000001 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
+class Spec2764000000002 implements MigrationInterface {
+  readonly transaction = false;
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('select pg_sleep(1)');
+    await createIndexConcurrently(runner, {
+      schema: 'users',
+      index: 'wallets_again',
+      on: 'wallets (address)',
+    });
+  }
+  async down(): Promise<void> {}
+}
+
 describe('migrations', () => {
   let db: TestDatabase;
   let other: pg.Client;
@@ -75,13 +88,21 @@ describe('migrations', () => {
     ]);
   });
 
+  it('make an index concurrently while a process of a version before waits for its turn in a statement', async () => {
+    const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000002]);
+    await until(
+      `select from pg_stat_activity where query = 'select pg_sleep(1)' and datname = current_database()`,
+    );
+    await reader.query('select pg_advisory_lock(7331001)');
+    await reader.query('select pg_advisory_unlock(7331001)');
+    await migrating;
+  });
+
   async function waitsForTable(): Promise<void> {
-    for (;;) {
-      const { rowCount } = await db.pool.query(
-        `select from pg_locks where relation = 'users.wallets'::regclass and not granted`,
-      );
-      if (rowCount! > 0) return;
-      await sleep(5);
-    }
+    await until(`select from pg_locks where relation = 'users.wallets'::regclass and not granted`);
+  }
+
+  async function until(sql: string): Promise<void> {
+    while ((await db.pool.query(sql)).rowCount === 0) await sleep(5);
   }
 });

@@ -9,7 +9,9 @@ import { outliveConnections } from './lost-connections.js';
 import { reaching } from '../unreachable.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
-const MIGRATION_LOCK = 7_331_001;
+const MIGRATION_LOCK = 7_331_002;
+/** That of versions which wait for it in a statement, and hold up `create index concurrently` for as long as they wait. */
+const FORMER_LOCK = 7_331_001;
 /** How long a migration waits for a lock, and everybody who comes after it with it. */
 const LOCK_TIMEOUT_MS = 1000;
 /** Between tries, so that those who had to wait get their turn. */
@@ -52,12 +54,16 @@ export async function migrate(
   try {
     // Asked for again and again: a session that waits in a statement would hold up `create index concurrently`.
     const until = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const lock = 'select pg_try_advisory_lock($1) as mine';
-      if ((await client.query<{ mine: boolean }>(lock, [MIGRATION_LOCK])).rows[0]!.mine) break;
-      if (Date.now() > until) throw new Error('another process has been migrating the database for too long');
-      await sleep(POLL_MS);
+    const lock = 'select pg_try_advisory_lock($1) as mine';
+    for (const key of [MIGRATION_LOCK, FORMER_LOCK]) {
+      while (!(await client.query<{ mine: boolean }>(lock, [key])).rows[0]!.mine) {
+        if (Date.now() > until)
+          throw new Error('another process has been migrating the database for too long');
+        await sleep(POLL_MS);
+      }
     }
+    // Such a version is not migrating now, and one that comes later finds nothing left to do.
+    await client.query('select pg_advisory_unlock($1)', [FORMER_LOCK]);
     await persevere(dataSource, until);
   } finally {
     // Its connection ends, and the lock with it.
