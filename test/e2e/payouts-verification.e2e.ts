@@ -143,6 +143,16 @@ describe('the verification of payouts', () => {
       expect(await lab.settled(unpaid)).toBe(expiryReason({ kind: 'not_found' }));
     });
 
+    it('that denies one transaction again and again has the others', async () => {
+      const denied = `0x${'de'.repeat(32)}`;
+      const error = { code: -32005, message: 'limit exceeded' };
+      lab.node.tamper(({ params }) => (params[0] === denied ? { error } : undefined));
+      const stuck = await lab.report({ user, hash: denied });
+      await wait(1000);
+      expect(await lab.settled(await lab.report({ user, hash: await pay(user) }))).toBe('received');
+      expect(await lab.outcome(stuck)).toBe('reported');
+    });
+
     it('decides nothing on receipts of other transactions, also when the window is over', async () => {
       const other = await lab.chain.rpc('eth_getTransactionReceipt', [await pay(user)]);
       lab.node.tamper(({ method }) =>

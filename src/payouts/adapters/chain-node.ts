@@ -108,6 +108,7 @@ export class ChainNode {
       ),
     );
     const inOrder = groups.flat();
+    let denied = 0;
     (await Promise.all(asked)).flat().forEach((answer, place) => {
       const each = inOrder[place]!;
       if ('result' in answer) {
@@ -117,12 +118,15 @@ export class ChainNode {
         return;
       }
       const { kind, message } = answer.refused;
-      if (kind === 'denied') throw new ChainUnavailable(message);
       refusals.add(message);
-      // A batch that takes long says nothing of the one at fault.
-      if (kind !== 'slow' || alone) large.push(each);
+      if (kind === 'denied') denied += 1;
+      // A batch that takes long, or too much of what is allowed, says nothing of the one at fault.
+      if ((kind !== 'slow' && kind !== 'denied') || alone) large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
+    // One transaction that is denied whoever asks must not hold up the others.
+    if (!alone && denied > 0 && denied === inOrder.length)
+      throw new ChainUnavailable([...refusals].join(', '));
     await Promise.all(
       large.slice(0, LARGE_PER_LOOK).map(async (each) => {
         const receipt = await readLargeTransaction(this.node, each, this.options.token);
