@@ -15,6 +15,8 @@ export async function rebuildReadModels(
     const started = performance.now();
     const { events, position } = await readModels.rebuild(name, print);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    print(`${name}: ${events} events up to position ${position ?? 'none'} in ${seconds} s`);
+    print(
+      `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds} s`,
+    );
   }
 }

@@ -27,7 +27,7 @@ export const SETTINGS = {
     'MODE',
     oneOf('sandbox', 'production'),
     'sandbox',
-    'sandbox (everything from npm packages) or production; sandbox when not set, but where NODE_ENV is production.',
+    'sandbox (everything from npm packages) or production; sandbox when not set, except where NODE_ENV is production: there it has to be set.',
   ),
   roles: setting(
     'ROLES',
@@ -71,7 +71,7 @@ export const SETTINGS = {
   masterKey: optional(
     'MASTER_KEY',
     pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
-    'the key that seals all other secrets.',
+    'wraps the keys that seal all secrets (docs/keys.md).',
     true,
   ),
   masterKeyFormer: optional(
