@@ -23,7 +23,7 @@ export const LIMITS = {
   idle_in_transaction_session_timeout: 10_000,
   lock_timeout: 8000,
   statement_timeout: 30_000,
-  /** Also where the client stopped between two messages of one statement, which is not "idle". */
+  /** Also where the client stopped between two messages of one statement, which is not "idle". Since PostgreSQL 17. */
   transaction_timeout: 60_000,
 } as const;
 
