@@ -2,6 +2,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CLOCK, type Clock } from '../kernel/clock.js';
 import { CONFIG, type Config } from '../platform/config/config.js';
+import { earlierNow } from '../platform/database/clock-check.js';
+import { Database } from '../platform/database/database.js';
 import { PostgresAnswerStore } from './answer-store.js';
 
 const HOUR_MS = 3_600_000;
@@ -13,6 +15,7 @@ export class AnswerPurge {
 
   constructor(
     private readonly answers: PostgresAnswerStore,
+    private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
@@ -21,7 +24,7 @@ export class AnswerPurge {
   async run(): Promise<void> {
     if (!this.config.roles.includes('worker')) return;
     try {
-      await this.answers.purge(this.clock.now());
+      await this.answers.purge(await earlierNow(this.database, this.clock));
     } catch (error) {
       this.logger.warn(`expired answers were not deleted: ${String(error)}`);
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../test/support/postgres.js';
 import { newId } from '../kernel/ids.js';
+import { AnswerPurge } from './answer-purge.js';
 import { PostgresAnswerStore } from './answer-store.js';
 import type { StoredAnswer } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
@@ -75,5 +76,14 @@ describe('the answer store', () => {
     expect(await store.purge(new Date(written + 30 * DAY_MS - 60_000))).toBe(0);
     expect(await store.purge(new Date(written + 30 * DAY_MS + 60_000))).toBeGreaterThan(0);
     expect(await store.find(old.scope, old.key)).toBeNull();
+  });
+
+  it('forgets nothing early in a process whose clock is ahead', async () => {
+    const store = ofAProcess();
+    const kept = answer();
+    await store.storeOrGet(kept);
+    const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
+    await new AnswerPurge(store, test.database, ahead, { roles: ['worker'] }).run();
+    expect(await store.find(kept.scope, kept.key)).toEqual(kept);
   });
 });

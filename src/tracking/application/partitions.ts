@@ -11,6 +11,7 @@ import { Interval } from '@nestjs/schedule';
 import type { PoolClient } from 'pg';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
+import { earlierNow } from '../../platform/database/clock-check.js';
 import { Database } from '../../platform/database/database.js';
 import { Wakeable } from '../../platform/wakeable.js';
 import { DAYS, MONTHS, type PartitionedTable, type Period } from '../domain/periods.js';
@@ -108,7 +109,7 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
    * jumped ahead shall not take years with it.
    */
   async drop(): Promise<void> {
-    const now = new Date(Math.min(...(await this.clocks()).map(Number)));
+    const now = await earlierNow(this.database, this.clock);
     await this.dropBefore(EVENTS, MONTHS.at(now, -this.config.trackingRetentionMonths).from);
     await this.dropBefore(BATCHES, DAYS.at(now, -this.config.trackingRawDays).from);
   }

@@ -61,11 +61,11 @@ const retention = (
     { now: () => now },
     database,
   );
-/** A database that counts what it is asked. */
+/** A database that counts what it is asked, the time apart. */
 function counting(): { statements: number; database: Database } {
   const counter = { statements: 0, database: {} as Database };
   const query = (...asked: Parameters<Database['query']>) => {
-    counter.statements += 1;
+    if (!asked[0].startsWith('select clock_timestamp()')) counter.statements += 1;
     return db.database.query(...asked);
   };
   counter.database = { query } as unknown as Database;

@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { Interval } from '@nestjs/schedule';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { earlierNow } from '../../../platform/database/clock-check.js';
 import { Database } from '../../../platform/database/database.js';
 import { Wakeable } from '../../../platform/wakeable.js';
 
@@ -63,7 +64,7 @@ export class Retention implements BeforeApplicationShutdown {
   /** Up to CHUNKS_PER_TURN statements of a round; none between two rounds. */
   async turn(): Promise<void> {
     if (this.clock.now().getTime() < this.restUntil) return;
-    const before = this.cutoff();
+    const before = await this.cutoff();
     for (let chunk = 0; chunk < CHUNKS_PER_TURN && !this.stopping; chunk += 1) {
       const place = this.waiting.shift();
       if (place) await this.prune(place, before);
@@ -107,10 +108,10 @@ export class Retention implements BeforeApplicationShutdown {
   }
 
   /** Attempts that still count as failures are kept, however short the retention is. */
-  private cutoff(): Date {
+  private async cutoff(): Promise<Date> {
     const { webhookRetentionDays, webhookDisableWindowSeconds } = this.config;
     const seconds = Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
-    return new Date(this.clock.now().getTime() - seconds * 1000);
+    return new Date((await earlierNow(this.database, this.clock)).getTime() - seconds * 1000);
   }
 }
 
