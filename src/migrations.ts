@@ -16,6 +16,7 @@ import { Payouts1764000000500 } from './payouts/migrations/1764000000500-payouts
 import { Forwarding1764000000720 } from './tracking/migrations/1764000000720-forwarding.js';
 import { Tracking1764000000700 } from './tracking/migrations/1764000000700-tracking.js';
 import { WalletsByAddress1764000000310 } from './users/migrations/1764000000310-wallets-by-address.js';
+import { PayoutIntents1764000000320 } from './users/migrations/1764000000320-payout-intents.js';
 import { Users1764000000300 } from './users/migrations/1764000000300-users.js';
 import { WebhookCare1764000000610 } from './webhooks/migrations/1764000000610-webhook-care.js';
 import { WebhookRounds1764000000630 } from './webhooks/migrations/1764000000630-webhook-rounds.js';
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly (new () => MigrationInterface)[] = [
   Merchants1764000000200,
   Users1764000000300,
   WalletsByAddress1764000000310,
+  PayoutIntents1764000000320,
   Onboarding1764000000400,
   PhoneCodeLimits1764000000410,
   Payouts1764000000500,

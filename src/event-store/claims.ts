@@ -95,8 +95,8 @@ async function readClaim(
   return { owner: last.type === TAKEN ? String(last.data['owner']) : null, revision: last.revision };
 }
 
-/** True when `holder` has no events of its own and can write none any more before it looks at its claims again. */
-async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
+/** Fences `holder`. True when it has no events of its own and can write none any more before it looks at its claims again. */
+export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);
     if (!events.every(isFence)) return false;

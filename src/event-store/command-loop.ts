@@ -35,6 +35,11 @@ export interface ExecuteOptions<State> {
    */
   readonly preconditions?: readonly StreamAppend[];
   /**
+   * Only for a store that is not atomic: an append to a new stream that stands before the preconditions are read. The
+   * precondition may fail to hold between its read and the events; whoever changes it finds here what may still come.
+   */
+  readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
+  /**
    * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
    * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
    */

@@ -201,9 +201,12 @@ export class RetryingCommandLoop implements CommandLoop {
     { append, answer }: Pick<Decided<S, unknown>, 'append' | 'answer'>,
     { established }: Found<S>,
     contested: ReadonlySet<string>,
-    { claims = [], preconditions = [], metadata = NO_METADATA }: ExecuteOptions<S>,
+    { claims = [], preconditions = [], announcement, metadata = NO_METADATA }: ExecuteOptions<S>,
   ): Promise<CommitResult> {
     if (append.events.length === 0 && answer === undefined) return NOTHING;
+    // A conflict says that an attempt before this one announced it.
+    if (!this.store.atomic && announcement !== undefined && append.events.length > 0)
+      await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
     const won: StreamAppend[] = [];
     const claimant: Claimant = { stream: append.stream, established, metadata };
     for (const claim of append.events.length > 0 ? claims : []) {

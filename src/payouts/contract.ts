@@ -37,6 +37,16 @@ export type PayoutExpired = DomainEvent<
   PayoutFacts & { readonly reason: string; readonly expired_at: string }
 >;
 
+/**
+ * Only on a store that is not atomic (ADR 103): a payout of the user may be reported soon, unless the user is being
+ * deactivated. Stream `payout_intent-<payout_id>`; no part of the payout.
+ */
+export const PAYOUT_INTENDED = 'payout.intended.v1';
+export interface PayoutIntent {
+  readonly payout_id: string;
+  readonly user_id: string;
+}
+
 export type PayoutEvent = PayoutReported | PayoutReceived | PayoutExpired;
 
 export const PAYOUT_REPORTED = 'payout.reported.v1';

@@ -14,7 +14,7 @@ import { verificationSaga } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
 import { VerificationWork } from './application/verification-work.js';
 import { Verifier } from './application/verifier.js';
-import { PAYOUT_EVENTS } from './contract.js';
+import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { BalanceController } from './http/balance.controller.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { payoutViews } from './views/projection.js';
@@ -47,7 +47,7 @@ export class PayoutsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(PAYOUT_EVENTS.map((type) => ({ type })));
+    this.events.register([...PAYOUT_EVENTS, PAYOUT_INTENDED].map((type) => ({ type })));
     this.subscriptions.register(
       payoutViews,
       verificationSaga(() => this.verifier.wake()),

@@ -1,5 +1,6 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { EventRegistry, type EventTypeDefinition } from '../event-store/event-registry.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { SubscriptionRegistry } from '../event-store/subscriptions/subscription-registry.js';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
@@ -42,13 +43,14 @@ export class UsersModule implements OnModuleInit {
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
     private readonly deactivations: DeactivationWorker,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
   onModuleInit(): void {
     this.events.register(USER_EVENTS.map((type) => ({ type, sealed: SEALED[type] })));
     this.subscriptions.register(
       walletsProjection,
-      deactivationSaga(() => this.deactivations.wake()),
+      deactivationSaga(() => this.deactivations.wake(), this.store),
     );
   }
 }

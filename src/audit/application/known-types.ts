@@ -1,7 +1,7 @@
 import { CLAIM_EVENTS } from '../../event-store/claims.js';
 import { MERCHANT_EVENTS } from '../../merchants/contract.js';
 import { ONBOARDING_EVENTS } from '../../onboarding/contract.js';
-import { PAYOUT_EVENTS } from '../../payouts/contract.js';
+import { PAYOUT_EVENTS, PAYOUT_INTENDED } from '../../payouts/contract.js';
 import { USER_EVENTS } from '../../users/contract.js';
 import { WEBHOOK_EVENTS } from '../../webhooks/contract.js';
 
@@ -12,5 +12,6 @@ export const KNOWN_TYPES: ReadonlySet<string> = new Set([
   ...USER_EVENTS,
   ...ONBOARDING_EVENTS,
   ...PAYOUT_EVENTS,
+  PAYOUT_INTENDED,
   ...WEBHOOK_EVENTS,
 ]);

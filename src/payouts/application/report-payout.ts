@@ -5,10 +5,11 @@ import type { EventMetadata, StreamAppend } from '../../event-store/port.js';
 import { streamOf } from '../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { isUuid } from '../../kernel/ids.js';
+import { isUuid, newId } from '../../kernel/ids.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../platform/http/edge.js';
 import { payee } from '../../users/contract.js';
+import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
 import { payoutJson } from '../domain/payout-json.js';
 import { payout, report, type Payout, type Report } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
@@ -78,6 +79,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
       {
         metadata: cause,
         preconditions,
+        announcement: () => intentOf(decision.facts, cause),
         expectNew: true,
         answer: (after) => ticket.answer(201, answerOf(after)),
       },
@@ -102,6 +104,15 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
       expiresAt: new Date(now.getTime() + this.config.payoutVerificationWindowSeconds * 1000).toISOString(),
     };
   }
+}
+
+/** What tells a deactivation that begins meanwhile of the payout (ADR 103). */
+function intentOf(
+  { payout_id, user_id }: PayoutIntent,
+  metadata: EventMetadata,
+): Pick<StreamAppend, 'stream' | 'events'> {
+  const event = { id: newId(), type: PAYOUT_INTENDED, data: { payout_id, user_id }, metadata };
+  return { stream: `payout_intent-${payout_id}`, events: [event] };
 }
 
 /** The answer to the report, also for a repeat that comes when the payout has its outcome. */

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.js';
 import { deactivationSaga } from './deactivation-saga.js';
 
 describe('the saga of deactivations', () => {
-  const saga = deactivationSaga(() => undefined);
+  const saga = deactivationSaga(() => undefined, { atomic: true });
   let db: TestDatabase;
   let position = 0;
 

@@ -1,12 +1,19 @@
 import type { PoolClient } from 'pg';
-import { comparePositions, type RecordedEvent } from '../../event-store/port.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../../event-store/port.js';
 import type { SubscriptionDefinition } from '../../event-store/projection.js';
-import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED } from '../../payouts/contract.js';
+import {
+  PAYOUT_EXPIRED,
+  PAYOUT_INTENDED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutIntent,
+} from '../../payouts/contract.js';
 
 export const DEACTIVATION_SAGA = 'users.deactivation';
 
 /** How each event moves the count of a user's pending payouts, or where the user is on the way out. */
 const EFFECTS: Readonly<Record<string, { readonly pending?: 1 | -1; readonly deactivating?: boolean }>> = {
+  [PAYOUT_INTENDED]: {},
   [PAYOUT_REPORTED]: { pending: 1 },
   [PAYOUT_RECEIVED]: { pending: -1 },
   [PAYOUT_EXPIRED]: { pending: -1 },
@@ -25,15 +32,25 @@ const NOTHING_SEEN: Row = { pending: 0, deactivating: false, position: null };
 /**
  * Knows which users wait to be deactivated and how many of their payouts are pending. A report checks the revision of
  * the user's stream, so every payout stands before the start of the deactivation: once that start is counted,
- * the number can only fall.
+ * the number can only fall. On a store that is not atomic the intent of every payout does, and the payout may follow
+ * until its stream is fenced (complete-deactivation.ts): so intents without a payout are kept too.
  */
-export function deactivationSaga(wake: () => void): SubscriptionDefinition {
+export function deactivationSaga(
+  wake: () => void,
+  { atomic }: Pick<EventStore, 'atomic'>,
+): SubscriptionDefinition {
   return {
     name: DEACTIVATION_SAGA,
     events: Object.keys(EFFECTS),
     gatherMs: 200,
     async apply(events, tx) {
-      await store(tx, count(events, await load(tx, [...new Set(events.map(userOf))])));
+      const before = await load(tx, [...new Set(events.map(userOf))]);
+      if (!atomic)
+        await keepIntents(
+          tx,
+          events.filter((event) => isNew(event, before)),
+        );
+      await store(tx, count(events, before));
     },
     afterCommit: wake,
   };
@@ -47,7 +64,7 @@ function count(events: readonly RecordedEvent[], rows: Map<string, Row>): Map<st
   for (const event of events) {
     const effect = EFFECTS[event.type];
     const row = rows.get(userOf(event)) ?? NOTHING_SEEN;
-    if (effect === undefined || comparePositions(event.position, row.position) <= 0) continue;
+    if (effect === undefined || !isNew(event, rows)) continue;
     rows.set(userOf(event), {
       pending: row.pending + (effect.pending ?? 0),
       deactivating: effect.deactivating ?? row.deactivating,
@@ -55,6 +72,28 @@ function count(events: readonly RecordedEvent[], rows: Map<string, Row>): Map<st
     });
   }
   return rows;
+}
+
+function isNew(event: RecordedEvent, rows: ReadonlyMap<string, Row>): boolean {
+  return comparePositions(event.position, rows.get(userOf(event))?.position ?? null) > 0;
+}
+
+/** A payout is reported after it was intended, once at most: what is reported here can be told apart from the whole batch. */
+async function keepIntents(tx: PoolClient, events: readonly RecordedEvent[]): Promise<void> {
+  const open = new Map<string, string>();
+  const reported: string[] = [];
+  for (const { type, data } of events) {
+    const { payout_id, user_id } = data as unknown as PayoutIntent;
+    if (type === PAYOUT_INTENDED) open.set(payout_id, user_id);
+    if (type === PAYOUT_REPORTED) reported.push(payout_id);
+  }
+  for (const id of reported) open.delete(id);
+  await tx.query(
+    `insert into users.payout_intents (payout_id, user_id)
+     select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
+    [[...open.keys()], [...open.values()]],
+  );
+  await tx.query('delete from users.payout_intents where payout_id = any($1)', [reported]);
 }
 
 async function load(tx: PoolClient, userIds: readonly string[]): Promise<Map<string, Row>> {

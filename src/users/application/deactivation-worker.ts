@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { CommandBus } from '@nestjs/cqrs';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../platform/config/config.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../../platform/database/database.js';
 import { Wakeable } from '../../platform/wakeable.js';
 import { CompleteDeactivation } from './complete-deactivation.js';
@@ -39,6 +40,16 @@ export class DeactivationWorker implements BeforeApplicationShutdown {
       [BATCH],
     );
     // Two processes may do the same at once: the decision is taken once all the same.
-    for (const { user_id: userId } of ready) await this.commandBus.execute(new CompleteDeactivation(userId));
+    for (const { user_id: userId } of ready) await this.complete(userId);
+  }
+
+  /** A payout that is reported but not counted yet puts one user off, not the others. */
+  private async complete(userId: string): Promise<void> {
+    try {
+      await this.commandBus.execute(new CompleteDeactivation(userId));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.logger.debug({ msg: 'a deactivation is put off', user_id: userId, error });
+    }
   }
 }
