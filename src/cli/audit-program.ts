@@ -1,11 +1,8 @@
 import { Command } from 'commander';
 import { verifyBooks, type AuditReport } from '../audit/application/verify-books.js';
-import { CommitObservers } from '../event-store/commit-observer.js';
-import { FollowedLog } from '../event-store/followed-log.js';
-import { openEventStore } from '../event-store/open-event-store.js';
 import { fromMinorUnits } from '../kernel/money.js';
-import { Database } from '../platform/database/database.js';
-import { databaseConfig, type OperatorIo } from './operator.js';
+import { connected } from './connected.js';
+import type { OperatorIo } from './operator.js';
 
 /** Exit code when the books do not agree. */
 const EXIT_WRONG = 2;
@@ -21,28 +18,12 @@ export function auditProgram(io: OperatorIo): Command {
       'replay every event and compare every payout and balance with it; exit 2 when anything differs',
     )
     .action(async () => {
-      const report = await verify(io.env);
+      const report = await connected(io, verifyBooks);
       const asJson = program.opts<{ json?: boolean }>().json === true;
       io.print(asJson ? JSON.stringify(report, null, 2) : describe(report));
       if (isWrong(report)) process.exitCode = EXIT_WRONG;
     });
   return program;
-}
-
-async function verify(env: NodeJS.ProcessEnv): Promise<AuditReport> {
-  const config = databaseConfig(env);
-  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
-  try {
-    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
-    try {
-      await new FollowedLog(database, store).verify();
-      return await verifyBooks(database, store);
-    } finally {
-      await close();
-    }
-  } finally {
-    await database.close();
-  }
 }
 
 function isWrong(report: AuditReport): boolean {

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
 import { KNOWN_TYPES } from '../audit/application/known-types.js';
-import { CommitObservers } from '../event-store/commit-observer.js';
-import { openEventStore } from '../event-store/open-event-store.js';
 import type { EventStore } from '../event-store/port.js';
 import { Checkpoints } from '../event-store/subscriptions/checkpoints.js';
 import { PassingTypes, type PassingType } from '../event-store/subscriptions/passing-types.js';
 import { DomainError } from '../kernel/domain-error.js';
-import { Database } from '../platform/database/database.js';
-import { databaseConfig, type OperatorIo } from './operator.js';
+import type { Database } from '../platform/database/database.js';
+import { connected } from './connected.js';
+import type { OperatorIo } from './operator.js';
 
 /** Where a subscription stands: its checkpoint, and the event it takes next. */
 interface Standing {
@@ -95,22 +94,4 @@ function describe(subscriptions: readonly Standing[], passing: readonly PassingT
     ({ type, reason, allowed_at }) => `${type} may pass since ${allowed_at.toISOString()}: ${reason}`,
   );
   return [...lines, ...rules].join('\n');
-}
-
-async function connected(
-  { env }: OperatorIo,
-  act: (database: Database, store: EventStore) => Promise<void>,
-): Promise<void> {
-  const config = databaseConfig(env);
-  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
-  try {
-    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
-    try {
-      await act(database, store);
-    } finally {
-      await close();
-    }
-  } finally {
-    await database.close();
-  }
 }

@@ -1,0 +1,40 @@
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { FollowedLog } from '../event-store/followed-log.js';
+import { openEventStore } from '../event-store/open-event-store.js';
+import type { EventStore } from '../event-store/port.js';
+import { ConfigError } from '../platform/config/settings.js';
+import { Database } from '../platform/database/database.js';
+import { databaseConfig, type OperatorIo } from './operator.js';
+
+/** What PostgreSQL says where a schema, a table or a column is missing. */
+const MISSING = ['3F000', '42P01', '42703'];
+
+/**
+ * For programs that look at database and event store and migrate nothing. Throws ConfigError when the two do not
+ * belong together (ADR 102), or when the database is older than this version.
+ */
+export async function connected<T>(
+  { env }: Pick<OperatorIo, 'env'>,
+  act: (database: Database, store: EventStore) => Promise<T>,
+): Promise<T> {
+  const config = databaseConfig(env);
+  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
+  try {
+    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
+    try {
+      await new FollowedLog(database, store).verify();
+      return await act(database, store);
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (!MISSING.includes((error as { readonly code?: string }).code ?? '')) throw error;
+    throw new ConfigError(
+      `The database of DATABASE_URL is not migrated to this version (${(error as Error).message}). ` +
+        'Start a process of this version first: it migrates as it boots.',
+      { cause: error },
+    );
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { auditProgram } from '../../src/cli/audit-program.js';
+import type { OperatorIo } from '../../src/cli/operator.js';
+import { subscriptionsProgram } from '../../src/cli/subscriptions-program.js';
+import { ConfigError } from '../../src/platform/config/settings.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+
+type Program = (io: OperatorIo) => Command;
+
+describe.each<[string, Program, readonly string[]]>([
+  ['audit verify', auditProgram, ['verify']],
+  ['subscriptions show', subscriptionsProgram, ['show']],
+  ['subscriptions let-pass', subscriptionsProgram, ['let-pass', 'user.flagged.v1', '--because', 'a test']],
+])('npm run %s', (_, program, args) => {
+  let db: TestDatabase;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+
+  const run = async (): Promise<unknown> => {
+    const io = { env: { DATABASE_URL: db.url }, print: () => undefined };
+    return program(io).parseAsync(args, { from: 'user' });
+  };
+
+  it('refuses an event store that the database does not belong to', async () => {
+    await db.database.query(`insert into event_store.followed_log (log_id) values (gen_random_uuid())`);
+    await expect(run()).rejects.toThrow(ConfigError);
+    await expect(run()).rejects.toThrow('The event store is not the one that this database belongs to');
+  });
+
+  it('says so when the database is not migrated', async () => {
+    await db.database.query('drop schema event_store cascade');
+    await expect(run()).rejects.toThrow(ConfigError);
+    await expect(run()).rejects.toThrow('The database of DATABASE_URL is not migrated to this version');
+  });
+});
