@@ -32,6 +32,7 @@ const REPORTERS = 2;
 const [STARTER, SAGA, VERIFIER, WORKER, OTHER_WORKER] = [2, 3, 4, 5, 6] as const;
 const ACTORS = 7;
 const ROUNDS = 5;
+const AT = '2026-01-02T03:04:05.000Z';
 const clock = { now: () => new Date() };
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
@@ -74,7 +75,10 @@ class World {
   static async begin(store: EventStore, db: TestDatabase): Promise<World> {
     const world = new World(store, db, await store.head());
     const user_id = world.userId;
-    await world.append(`user-${user_id}`, 'user.created.v1', { user_id, merchant_id: world.merchantId });
+    // Whole events: services of other tests may read the same log.
+    const person = { external_id: null, phone_number: null, email: null, created_at: AT };
+    const merchant_id = world.merchantId;
+    await world.append(`user-${user_id}`, 'user.created.v1', { user_id, merchant_id, ...person });
     return world;
   }
 
@@ -97,8 +101,9 @@ class World {
   /** A payout as a version from before there were intents reported it. */
   async reportedBefore(payout_id: string): Promise<void> {
     const data = { payout_id, merchant_id: this.merchantId, user_id: this.userId, amount: '1.5' };
-    const facts = { ...data, transaction_hash: payout_id, custom_metadata: '{}' };
-    await this.append(`payout-${payout_id}`, 'payout.reported.v1', facts);
+    const facts = { currency_code: 'USDC', transaction_hash: payout_id, custom_metadata: '{}', chain_id: 1 };
+    const times = { created_at: AT, expires_at: AT };
+    await this.append(`payout-${payout_id}`, 'payout.reported.v1', { ...data, ...facts, ...times });
   }
 
   announce(payout_id: string): Promise<void> {
@@ -139,7 +144,7 @@ class World {
     const ended = new Set(events.filter(({ type }) => type === 'payout.expired.v1').map(payoutOf));
     for (const event of events.filter(({ type }) => type === 'payout.reported.v1')) {
       if (!ended.has(payoutOf(event)))
-        await this.append(event.stream, 'payout.expired.v1', event.data, 0, store);
+        await this.append(event.stream, 'payout.expired.v1', expired(event.data), 0, store);
     }
   }
 
@@ -169,6 +174,10 @@ class World {
       appends: [{ stream, events: [{ id: newId(), type, data, metadata: {} }], expected }],
     });
   }
+}
+
+function expired({ created_at: _, expires_at: end, ...facts }: JsonObject): JsonObject {
+  return { ...facts, reason: 'too late', expired_at: end ?? AT };
 }
 
 function payoutOf({ data }: RecordedEvent): string {
