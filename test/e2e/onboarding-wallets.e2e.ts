@@ -122,4 +122,17 @@ describe('one person with one wallet at two merchants', () => {
     });
     expect(await stateOf(people, person)).toBe('onboarding');
   });
+
+  it('of an earlier version, which shares its wallet with another, is activated once more without harm', async () => {
+    const people = await start(new OneWallet(), 'api');
+    const person = await newPerson(people);
+    const address = HDNodeWallet.createRandom().address;
+    await people.commandBus.execute(new ActivateUser(person.id, address));
+    await people.database.query(
+      `insert into users.wallets (user_id, merchant_id, address) values ($1, $2, $3)`,
+      [newId(), newId(), address.toLowerCase()],
+    );
+    await people.commandBus.execute(new ActivateUser(person.id, address));
+    expect(await stateOf(people, person)).toBe('active');
+  });
 });

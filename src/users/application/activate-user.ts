@@ -31,7 +31,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
 
   async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
     // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
-    if (await this.queryBus.execute(new IsWalletOfAnother(userId, issuerWalletAddress))) throw walletTaken();
+    const taken = await this.queryBus.execute(new IsWalletOfAnother(userId, issuerWalletAddress));
     const at = this.clock.now().toISOString();
     const claim = {
       category: 'user_wallet',
@@ -43,7 +43,11 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
       return await this.loop.execute(
         user,
         userId,
-        (state) => activateUser({ issuerWalletAddress, at }, state),
+        (state) => {
+          const events = activateUser({ issuerWalletAddress, at }, state);
+          if (taken && events.length > 0) throw walletTaken();
+          return events;
+        },
         { claims: [claim] },
       );
     } catch (error) {
