@@ -10,9 +10,9 @@ const NEW = 'payout.reported.v2';
 const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
   [
     'payouts/payouts.module.js',
-    'this.events.register(PAYOUT_EVENTS',
+    'this.events.register([',
     `this.events.register([{ type: '${OLD}', upcast: { to: '${NEW}', with: (data) => data } }]);
-     this.events.register(PAYOUT_EVENTS`,
+     this.events.register([`,
   ],
   ['audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
   [
