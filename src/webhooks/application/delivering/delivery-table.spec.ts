@@ -14,6 +14,11 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
 
+const refusedWith = (status: number): AttemptRecord => ({
+  ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: status },
+  ...{ failure_phase: null, error: null, response_excerpt: null },
+});
+
 describe('deliveries in the hands of senders', () => {
   let db: TestDatabase;
   let endpointId: string;
@@ -173,10 +178,7 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(database, new LaneVersion());
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
-    const attempt: AttemptRecord = {
-      ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: 500 },
-      ...{ failure_phase: null, error: null, response_excerpt: null },
-    };
+    const attempt = refusedWith(500);
     const result: DeliveryResult = {
       ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
     };
@@ -203,10 +205,7 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(database, new LaneVersion());
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
-    const attempt: AttemptRecord = {
-      ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: 503 },
-      ...{ failure_phase: null, error: null, response_excerpt: null },
-    };
+    const attempt = refusedWith(503);
     const record = table.record({
       ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
     });
