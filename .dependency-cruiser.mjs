@@ -1,5 +1,3 @@
-const contexts = 'merchants|users|onboarding|payouts|tracking|webhooks|exchange|audit';
-
 /** The dependency rules of docs/adr/0001: what may import what. Each one is tested with a planted violation. */
 export default {
   forbidden: [
@@ -14,27 +12,30 @@ export default {
       name: 'contexts-meet-at-contracts',
       comment: 'A context sees of another only its contract.ts.',
       severity: 'error',
-      from: { path: `^src/(${contexts})/` },
-      to: { path: `^src/(${contexts})/`, pathNot: ['^src/$1/', `^src/(${contexts})/contract\\.ts$`] },
+      from: { path: `^src/contexts/([^/]+)/` },
+      to: {
+        path: `^src/contexts/([^/]+)/`,
+        pathNot: ['^src/contexts/$1/', `^src/contexts/([^/]+)/contract\\.ts$`],
+      },
     },
     {
       name: 'domain-is-pure',
       comment: 'Domain code knows the kernel and its own context: no framework, no database, no clock.',
       severity: 'error',
-      from: { path: `^src/(${contexts})/domain/`, pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/kernel/', '^src/$1/domain/', `^src/(${contexts})/contract\\.ts$`] },
+      from: { path: `^src/contexts/([^/]+)/domain/`, pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: ['^src/kernel/', '^src/contexts/$1/domain/', `^src/contexts/([^/]+)/contract\\.ts$`] },
     },
     {
       name: 'contract-is-pure',
       comment: 'A contract is types and names: it may import the kernel, other contracts and its own domain.',
       severity: 'error',
-      from: { path: `^src/(${contexts})/contract\\.ts$` },
+      from: { path: `^src/contexts/([^/]+)/contract\\.ts$` },
       to: {
         pathNot: [
           '^src/kernel/',
-          '^src/event-store/(port|event-registry)\\.ts$',
-          '^src/$1/(domain|application)/',
-          `^src/(${contexts})/contract\\.ts$`,
+          '^src/platform/event-store/(port|event-registry)\\.ts$',
+          '^src/contexts/$1/(domain|application)/',
+          `^src/contexts/([^/]+)/contract\\.ts$`,
           '^node_modules/@nestjs/cqrs/',
         ],
       },
@@ -43,23 +44,31 @@ export default {
       name: 'application-knows-no-edges',
       comment: 'Use cases do not import adapters or HTTP.',
       severity: 'error',
-      from: { path: `^src/(${contexts})/application/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: `^src/(${contexts})/(adapters|http)/|^src/platform/http/(?!edge)|^node_modules/fastify` },
+      from: { path: `^src/contexts/([^/]+)/application/`, pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: `^src/contexts/([^/]+)/(adapters|http)/|^src/platform/http/(?!edge)|^node_modules/fastify`,
+      },
     },
     {
       name: 'views-read-events-only',
       comment: 'A read model is built from events: not from use cases, adapters or HTTP.',
       severity: 'error',
-      from: { path: `^src/(${contexts})/views/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: `^src/(${contexts})/(application|adapters|http)/` },
+      from: { path: `^src/contexts/([^/]+)/views/`, pathNot: '\\.spec\\.ts$' },
+      to: { path: `^src/contexts/([^/]+)/(application|adapters|http)/` },
     },
     {
       name: 'platform-knows-no-context',
-      comment:
-        'Platform, event store and kernel serve every context and import none. The sandbox composes them and may use contracts.',
+      comment: 'Platform and kernel serve every context and import none.',
       severity: 'error',
-      from: { path: '^src/(platform|event-store|kernel)/', pathNot: '\\.spec\\.ts$' },
-      to: { path: `^src/(${contexts})/`, pathNot: `^src/(${contexts})/contract\\.ts$` },
+      from: { path: '^src/(platform|kernel)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/contexts/' },
+    },
+    {
+      name: 'product-knows-no-sandbox',
+      comment: 'Only the boot brings the sandbox in.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main|app\\.module)\\.ts$|^src/cli/|\\.spec\\.ts$' },
+      to: { path: '^sandbox/' },
     },
     {
       name: 'no-cycles',
@@ -70,13 +79,13 @@ export default {
     {
       name: 'no-tests-in-production',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^(src|sandbox)/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^(test|bench)/|\\.spec\\.ts$' },
     },
     {
       name: 'no-dev-packages-in-production',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.spec\\.ts$|conformance\\.ts$' },
+      from: { path: '^(src|sandbox)/', pathNot: '\\.spec\\.ts$' },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],

@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --loglevel=error
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
+COPY sandbox ./sandbox
 COPY scripts/bundle.mjs scripts/bundled-main.mjs ./scripts/
 RUN npm run build
 
@@ -24,7 +25,6 @@ VOLUME /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json package-lock.json ./
-COPY contracts/TestUSDC.json ./contracts/
 COPY scripts ./scripts
 USER node
 EXPOSE 3000 3001 3002 9464

@@ -2,7 +2,16 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.sandbox/**', 'test/architecture/planted/**'] },
+  {
+    ignores: [
+      'dist/**',
+      'node_modules/**',
+      'coverage/**',
+      '.sandbox/**',
+      'sandbox/contracts/test-usdc.ts',
+      'test/architecture/planted/**',
+    ],
+  },
   eslint.configs.recommended,
   ...tseslint.configs.recommended,
   {
@@ -35,7 +44,7 @@ export default tseslint.config(
   },
   {
     // Class-typed constructor parameters are injected by Nest: the import must stay a value import.
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'sandbox/**/*.ts'],
     rules: { '@typescript-eslint/consistent-type-imports': 'off' },
   },
   {

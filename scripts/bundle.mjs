@@ -1,10 +1,9 @@
 /**
  * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a cold start reads and
- * compiles one file instead of two thousand. `dist/main.js` becomes the loader of it; the program that was built there
- * stays as `dist/main.unbundled.js`. What is built otherwise (operator programs) is left as it is.
+ * compiles one file instead of two thousand. `dist/main.js` is the loader of it, `dist/src/main.js` the program without the bundle. What is built otherwise (operator programs) is left as it is.
  */
 import { build } from 'esbuild';
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -47,14 +46,12 @@ const ownAddresses = {
   },
 };
 
-const main = join(dist, 'main.js');
-const unbundled = join(dist, 'main.unbundled.js');
-if (!existsSync(main)) throw new Error('dist/main.js is missing: this runs after nest build');
+const main = join(dist, 'src', 'main.js');
+if (!existsSync(main)) throw new Error('dist/src/main.js is missing: this runs after nest build');
 rmSync(out, { recursive: true, force: true });
 
 await build({
-  // A build that was bundled before has its program under the other name.
-  entryPoints: [existsSync(unbundled) ? unbundled : main],
+  entryPoints: [main],
   outfile: join(out, 'disburse.cjs'),
   bundle: true,
   platform: 'node',
@@ -76,5 +73,4 @@ await build({
     ].join('\n'),
   },
 });
-if (!existsSync(unbundled)) renameSync(main, unbundled);
-copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), main);
+copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), join(dist, 'main.js'));

@@ -7,7 +7,7 @@ import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain } from './lib/terminal.mjs';
 
 const [name, ...rest] = process.argv.slice(2);
-const program = join(ROOT, 'dist', 'cli', `${name}.js`);
+const program = join(ROOT, 'dist', 'src', 'cli', `${name}.js`);
 
 try {
   requireNode();

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
-import { RegisterMerchant } from './merchants/application/register-merchant.js';
+import { RegisterMerchant } from './contexts/merchants/application/register-merchant.js';
 import { readConfig } from './platform/config/config.js';
 import { ConfigError } from './platform/config/settings.js';
-import { followParent } from './platform/sandbox/announce.js';
-import { prepareSandbox, type Sandbox } from './platform/sandbox/prepare.js';
-import { SandboxError } from './platform/sandbox/sandbox-error.js';
+import { followParent } from '../sandbox/announce.js';
+import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
+import { SandboxError } from '../sandbox/sandbox-error.js';
 import { Unreachable } from './platform/unreachable.js';
 import { startService, type Service } from './service.js';
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { itemsOf } from '../../src/tracking/domain/event-batch.js';
+import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
 import { bareShell, rawBody } from './shell.js';
 
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toMinorUnits } from '../../src/kernel/money.js';
-import type { PayoutExpired, PayoutReceived, PayoutReported } from '../../src/payouts/contract.js';
+import type { PayoutExpired, PayoutReceived, PayoutReported } from '../../src/contexts/payouts/contract.js';
 
 /** Events per read, and bytes per write to the COPY stream. */
 const BATCH = 5000;

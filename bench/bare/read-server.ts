@@ -3,9 +3,9 @@
  * /query and /balance run the service's queries, /objects and /row are what they are compared with.
  */
 import type { FastifyRequest } from 'fastify';
-import { Database } from '../../src/platform/database/database.js';
-import { findBalance } from '../../src/payouts/views/find-balance.js';
-import { listPayouts, type PayoutFilter } from '../../src/payouts/views/list-payouts.js';
+import { Database } from '../../src/platform/postgres/database.js';
+import { findBalance } from '../../src/contexts/payouts/views/find-balance.js';
+import { listPayouts, type PayoutFilter } from '../../src/contexts/payouts/views/list-payouts.js';
 import { decodeCursor } from '../../src/platform/http/page-cursor.js';
 import { listObjects } from './list-objects.js';
 import { bareShell } from './shell.js';

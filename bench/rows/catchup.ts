@@ -6,7 +6,7 @@ import { alternate, timed, type Sample } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { EVENT_FORMS, SEED_EVENTS } from '../seed/ledger-sql.js';
 import { Views } from '../seed/views.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { differences } from './same-rows.js';
 
 const TEMPLATE = 'catchup';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { timed } from '../harness/measure.js';
 import type { Options } from '../harness/options.js';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';

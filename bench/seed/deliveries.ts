@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
-import { SigningSecrets } from '../../src/webhooks/application/signing-secrets.js';
-import { envelope, withJsonText } from '../../src/webhooks/domain/envelope.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { envelope, withJsonText } from '../../src/contexts/webhooks/domain/envelope.js';
 
 /** Rows per insert. */
 const CHUNK = 5000;

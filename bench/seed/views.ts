@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
-import { EventCodec } from '../../src/event-store/event-codec.js';
-import { EventRegistry } from '../../src/event-store/event-registry.js';
-import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
-import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
-import { ReadModelRebuild } from '../../src/event-store/subscriptions/read-model-rebuild.js';
-import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
-import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
-import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
-import { PassingTypes } from '../../src/event-store/subscriptions/passing-types.js';
-import { PAYOUT_VIEWS, payoutViews } from '../../src/payouts/views/projection.js';
-import { Database } from '../../src/platform/database/database.js';
+import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
+import { ReadModelRebuild } from '../../src/platform/projections/read-model-rebuild.js';
+import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
+import { ViewProgress } from '../../src/platform/projections/view-progress.js';
+import { PassingTypes } from '../../src/platform/projections/passing-types.js';
+import { PAYOUT_VIEWS, payoutViews } from '../../src/contexts/payouts/views/projection.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
 import { KeyRing, MasterKey } from '../../src/platform/sealing/key-ring.js';
 const USER_EVENT_TYPES = [

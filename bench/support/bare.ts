@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { ready, type Child } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';

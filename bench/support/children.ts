@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stopProcess, until } from '../../src/platform/sandbox/processes.js';
+import { stopProcess, until } from '../../sandbox/processes.js';
 
 export interface ChildOptions {
   readonly name: string;

@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { postgresHome } from '../../src/platform/sandbox/binaries.js';
-import { startChain, type RunningChain } from '../../src/platform/sandbox/chain.js';
-import { ensureDatabase, startPostgres, type RunningPostgres } from '../../src/platform/sandbox/postgres.js';
-import { serverUser } from '../../src/platform/sandbox/server-user.js';
-import { deployUsdc } from '../../src/platform/sandbox/usdc.js';
+import { postgresHome } from '../../sandbox/binaries.js';
+import { startChain, type RunningChain } from '../../sandbox/chain.js';
+import { ensureDatabase, startPostgres, type RunningPostgres } from '../../sandbox/postgres.js';
+import { serverUser } from '../../sandbox/server-user.js';
+import { deployUsdc } from '../../sandbox/usdc.js';
 import { Children } from './children.js';
 
 export interface Chain {

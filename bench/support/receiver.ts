@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { ready } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, until } from '../../src/platform/sandbox/processes.js';
+import { freePort, until } from '../../sandbox/processes.js';
 import { ready, type Child } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';

@@ -35,7 +35,7 @@ export async function install() {
   });
 }
 
-/** Compiles src into dist unless dist was made from these very files. */
+/** Compiles src and sandbox into dist unless dist was made from these very files. */
 export async function build() {
   await step('Build', async () => {
     if (isBuilt()) return 'up to date';
@@ -75,7 +75,9 @@ export function sourceStamp() {
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
     ...['scripts/bundle.mjs', 'scripts/bundled-main.mjs'],
   ];
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).map((name) => join('src', name));
+  const sources = ['src', 'sandbox'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
+  );
   for (const name of [...inputs, ...sources].sort()) {
     const file = statSync(join(ROOT, name));
     if (file.isFile()) hash.update(`${name}\n${file.size}\n${file.mtimeMs}\n`);

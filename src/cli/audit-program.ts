@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { verifyBooks, type AuditReport } from '../audit/application/verify-books.js';
+import { verifyBooks, type AuditReport } from '../contexts/audit/application/verify-books.js';
 import { fromMinorUnits } from '../kernel/money.js';
 import { connected } from './connected.js';
 import type { OperatorIo } from './operator.js';

@@ -1,9 +1,9 @@
-import { CommitObservers } from '../event-store/commit-observer.js';
-import { FollowedLog } from '../event-store/followed-log.js';
-import { openEventStore } from '../event-store/open-event-store.js';
-import type { EventStore } from '../event-store/port.js';
+import { CommitObservers } from '../platform/event-store/commit-observer.js';
+import { FollowedLog } from '../platform/event-store/followed-log.js';
+import { openEventStore } from '../platform/event-store/open-event-store.js';
+import type { EventStore } from '../platform/event-store/port.js';
 import { ConfigError } from '../platform/config/settings.js';
-import { Database } from '../platform/database/database.js';
+import { Database } from '../platform/postgres/database.js';
 import { databaseConfig, type OperatorIo } from './operator.js';
 
 /** What PostgreSQL says where a schema, a table or a column is missing. */

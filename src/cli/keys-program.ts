@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
 import { CONFIG, type Config } from '../platform/config/config.js';
-import { Database } from '../platform/database/database.js';
+import { Database } from '../platform/postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../platform/sealing/key-ring.js';
 import {
   addFreshKey,

@@ -2,14 +2,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Command } from 'commander';
 import { DomainError } from '../kernel/domain-error.js';
 import { isUuid } from '../kernel/ids.js';
-import { IssueMerchantKey } from '../merchants/application/issue-merchant-key.js';
-import type { MerchantChanged } from '../merchants/application/merchant-changes.js';
-import { RegisterMerchant } from '../merchants/application/register-merchant.js';
-import { ReinstateMerchant } from '../merchants/application/reinstate-merchant.js';
-import { RevokeMerchantKey } from '../merchants/application/revoke-merchant-key.js';
-import { SetIpAllowList } from '../merchants/application/set-ip-allow-list.js';
-import { SuspendMerchant } from '../merchants/application/suspend-merchant.js';
-import { DirectoryView, type MerchantRow } from '../merchants/views/directory.js';
+import { IssueMerchantKey } from '../contexts/merchants/application/issue-merchant-key.js';
+import type { MerchantChanged } from '../contexts/merchants/application/merchant-changes.js';
+import { RegisterMerchant } from '../contexts/merchants/application/register-merchant.js';
+import { ReinstateMerchant } from '../contexts/merchants/application/reinstate-merchant.js';
+import { RevokeMerchantKey } from '../contexts/merchants/application/revoke-merchant-key.js';
+import { SetIpAllowList } from '../contexts/merchants/application/set-ip-allow-list.js';
+import { SuspendMerchant } from '../contexts/merchants/application/suspend-merchant.js';
+import { DirectoryView, type MerchantRow } from '../contexts/merchants/views/directory.js';
 import { operate, type OperatorIo, type Outcome } from './operator.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */

@@ -5,18 +5,18 @@ import { Module, type DynamicModule, type INestApplicationContext } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { Command } from 'commander';
-import { EventStoreModule } from '../event-store/event-store.module.js';
+import { EventStoreModule } from '../platform/event-store/event-store.module.js';
 import { DomainError } from '../kernel/domain-error.js';
-import { MerchantsModule } from '../merchants/merchants.module.js';
+import { MerchantsModule } from '../contexts/merchants/merchants.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import { readConfig, SETTINGS, type Config } from '../platform/config/config.js';
 import { about, ConfigError } from '../platform/config/settings.js';
-import { DatabaseModule } from '../platform/database/database.module.js';
-import { readJson } from '../platform/sandbox/files.js';
-import type { SandboxSecrets } from '../platform/sandbox/secrets.js';
+import { DatabaseModule } from '../platform/postgres/database.module.js';
+import { readJson } from '../../sandbox/files.js';
+import type { SandboxSecrets } from '../../sandbox/secrets.js';
 import { Unreachable } from '../platform/unreachable.js';
 import { SealingModule } from '../platform/sealing/sealing.module.js';
-import { UsersModule } from '../users/users.module.js';
+import { UsersModule } from '../contexts/users/users.module.js';
 
 const EXIT_REFUSED = 1;
 const EXIT_CONFIG = 78;

@@ -1,8 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import { Command } from 'commander';
 import { AppModule } from '../app.module.js';
-import { ReadModelRebuild } from '../event-store/subscriptions/read-model-rebuild.js';
-import { rebuildReadModels } from '../event-store/subscriptions/rebuild-program.js';
+import { ReadModelRebuild } from '../platform/projections/read-model-rebuild.js';
+import { rebuildReadModels } from '../platform/projections/rebuild-program.js';
 import { DomainError } from '../kernel/domain-error.js';
 import type { Config } from '../platform/config/config.js';
 import { operatorConfig, type OperatorIo } from './operator.js';

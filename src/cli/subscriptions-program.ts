@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { KNOWN_TYPES } from '../audit/application/known-types.js';
-import type { EventStore } from '../event-store/port.js';
-import { Checkpoints } from '../event-store/subscriptions/checkpoints.js';
-import { PassingTypes, type PassingType } from '../event-store/subscriptions/passing-types.js';
+import { KNOWN_TYPES } from '../contexts/audit/application/known-types.js';
+import type { EventStore } from '../platform/event-store/port.js';
+import { Checkpoints } from '../platform/projections/checkpoints.js';
+import { PassingTypes, type PassingType } from '../platform/projections/passing-types.js';
 import { DomainError } from '../kernel/domain-error.js';
-import type { Database } from '../platform/database/database.js';
+import type { Database } from '../platform/postgres/database.js';
 import { connected } from './connected.js';
 import type { OperatorIo } from './operator.js';
 

@@ -1,15 +1,15 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { Command } from 'commander';
-import { ViewProgress } from '../event-store/subscriptions/view-progress.js';
+import { ViewProgress } from '../platform/projections/view-progress.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { isUuid } from '../kernel/ids.js';
-import { CompleteDeactivation } from '../users/application/complete-deactivation.js';
-import { DEACTIVATION_SAGA } from '../users/application/deactivation-saga.js';
-import { LocateUser, type Known } from '../users/application/locate-user.js';
-import { StartDeactivation } from '../users/application/start-deactivation.js';
-import type { UserChanged } from '../users/application/user-changed.js';
-import { userJson } from '../users/application/user-json.js';
+import { CompleteDeactivation } from '../contexts/users/application/complete-deactivation.js';
+import { DEACTIVATION_SAGA } from '../contexts/users/application/deactivation-saga.js';
+import { LocateUser, type Known } from '../contexts/users/application/locate-user.js';
+import { StartDeactivation } from '../contexts/users/application/start-deactivation.js';
+import type { UserChanged } from '../contexts/users/application/user-changed.js';
+import { userJson } from '../contexts/users/application/user-json.js';
 import { operate, type OperatorIo, type Outcome } from './operator.js';
 
 const PERSONAL = 'show the phone number and the email too';

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { isDatabaseAway } from './event-store/postgres/unavailable.js';
 
 /** A boot that cannot go on: the message is a sentence for the operator. */
 export class Unreachable extends Error {

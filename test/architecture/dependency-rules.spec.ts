@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,42 +17,48 @@ const root = resolve('.');
 /** One planted violation per rule: the smallest tree that breaks it. A rule without one fails the last test. */
 const planted: Record<string, Record<string, string>> = {
   'kernel-imports-nothing': {
-    'src/kernel/bad.ts': "import { port } from '../event-store/port.js';\nexport const x = port;",
-    'src/event-store/port.ts': 'export const port = 1;',
+    'src/kernel/bad.ts': "import { port } from '../platform/event-store/port.js';\nexport const x = port;",
+    'src/platform/event-store/port.ts': 'export const port = 1;',
   },
   'contexts-meet-at-contracts': {
-    'src/payouts/application/bad.ts':
+    'src/contexts/payouts/application/bad.ts':
       "import { user } from '../../users/domain/user.js';\nexport const x = user;",
-    'src/users/domain/user.ts': 'export const user = 1;',
+    'src/contexts/users/domain/user.ts': 'export const user = 1;',
   },
   'domain-is-pure': {
-    'src/payouts/domain/bad.ts': "import { db } from '../../platform/database.js';\nexport const x = db;",
+    'src/contexts/payouts/domain/bad.ts':
+      "import { db } from '../../../platform/database.js';\nexport const x = db;",
     'src/platform/database.ts': 'export const db = 1;',
   },
   'contract-is-pure': {
-    'src/payouts/contract.ts': "import { view } from './views/view.js';\nexport const x = view;",
-    'src/payouts/views/view.ts': 'export const view = 1;',
+    'src/contexts/payouts/contract.ts': "import { view } from './views/view.js';\nexport const x = view;",
+    'src/contexts/payouts/views/view.ts': 'export const view = 1;',
   },
   'application-knows-no-edges': {
-    'src/payouts/application/bad.ts': "import { rpc } from '../adapters/rpc.js';\nexport const x = rpc;",
-    'src/payouts/adapters/rpc.ts': 'export const rpc = 1;',
+    'src/contexts/payouts/application/bad.ts':
+      "import { rpc } from '../adapters/rpc.js';\nexport const x = rpc;",
+    'src/contexts/payouts/adapters/rpc.ts': 'export const rpc = 1;',
   },
   'views-read-events-only': {
-    'src/payouts/views/bad.ts':
+    'src/contexts/payouts/views/bad.ts':
       "import { report } from '../application/report.js';\nexport const x = report;",
-    'src/payouts/application/report.ts': 'export const report = 1;',
+    'src/contexts/payouts/application/report.ts': 'export const report = 1;',
   },
   'platform-knows-no-context': {
-    'src/platform/bad.ts': "import { user } from '../users/domain/user.js';\nexport const x = user;",
-    'src/users/domain/user.ts': 'export const user = 1;',
+    'src/platform/bad.ts': "import { user } from '../contexts/users/domain/user.js';\nexport const x = user;",
+    'src/contexts/users/domain/user.ts': 'export const user = 1;',
+  },
+  'product-knows-no-sandbox': {
+    'src/platform/bad.ts': "import { chain } from '../../sandbox/chain.js';\nexport const x = chain;",
+    'sandbox/chain.ts': 'export const chain = 1;',
   },
   'no-cycles': {
-    'src/payouts/domain/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
-    'src/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
+    'src/contexts/payouts/domain/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
+    'src/contexts/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
   },
   'no-tests-in-production': {
-    'src/payouts/domain/bad.ts':
-      "import { helper } from '../../../test/support/helper.js';\nexport const x = helper;",
+    'src/contexts/payouts/domain/bad.ts':
+      "import { helper } from '../../../../test/support/helper.js';\nexport const x = helper;",
     'test/support/helper.ts': 'export const helper = 1;',
   },
   'no-dev-packages-in-production': {
@@ -61,7 +75,7 @@ interface CruiseReport {
 function cruise(folder: string): CruiseReport {
   const args = [
     join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
-    'src',
+    ...['src', 'sandbox'].filter((name) => existsSync(join(folder, name))),
     '--config',
     '.dependency-cruiser.mjs',
     '--output-type',
@@ -90,7 +104,8 @@ describe('the dependency rules', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(Object.entries(planted))('catch a violation of %s', (rule, files) => {
-    rmSync(join(folder, 'src'), { recursive: true, force: true });
+    for (const name of ['src', 'sandbox', 'test'])
+      rmSync(join(folder, name), { recursive: true, force: true });
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);

@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
-import { merchant } from '../../src/merchants/domain/merchant.js';
-import { onboarding } from '../../src/onboarding/domain/onboarding.js';
-import { payout } from '../../src/payouts/domain/payout.js';
-import { payee } from '../../src/users/domain/payee.js';
-import { user } from '../../src/users/domain/user.js';
-import { evolveLane, type Lane } from '../../src/webhooks/application/lane-states.js';
-import { webhookEndpoints, type WebhookEndpointEvent } from '../../src/webhooks/domain/webhook-endpoints.js';
-import { evolveEndpoint } from '../../src/webhooks/views/endpoints.js';
+import { merchant } from '../../src/contexts/merchants/domain/merchant.js';
+import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
+import { payout } from '../../src/contexts/payouts/domain/payout.js';
+import { payee } from '../../src/contexts/users/domain/payee.js';
+import { user } from '../../src/contexts/users/domain/user.js';
+import { evolveLane, type Lane } from '../../src/contexts/webhooks/application/lane-states.js';
+import {
+  webhookEndpoints,
+  type WebhookEndpointEvent,
+} from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import { evolveEndpoint } from '../../src/contexts/webhooks/views/endpoints.js';
 
 /** As a newer version may have stored it: this one knows neither its name nor its data. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };

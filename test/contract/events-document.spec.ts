@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
+import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
 
 describe('docs/events.md', () => {
   it('tells of every stored event, and of no other', () => {

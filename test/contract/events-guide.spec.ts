@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readConfig, SETTINGS } from '../../src/platform/config/config.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
-import { MAX_ITEMS } from '../../src/tracking/domain/event-batch.js';
-import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from '../../src/tracking/domain/event-item.js';
-import { DEFAULT_PAGE } from '../../src/tracking/http/journey-filter.js';
-import { journeyApi } from '../../src/tracking/http/journey-openapi.js';
-import { trackingApi } from '../../src/tracking/http/openapi.js';
+import { MAX_ITEMS } from '../../src/contexts/tracking/domain/event-batch.js';
+import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from '../../src/contexts/tracking/domain/event-item.js';
+import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey-filter.js';
+import { journeyApi } from '../../src/contexts/tracking/http/journey-openapi.js';
+import { trackingApi } from '../../src/contexts/tracking/http/openapi.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');
 /** Where lines are broken in prose is of no matter. */

@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { readConfig, SETTINGS } from '../../src/platform/config/config.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
-import type { DisableCause } from '../../src/webhooks/contract.js';
-import { DELIVERY_STATUSES } from '../../src/webhooks/domain/delivery-json.js';
-import { EVENT_TYPES } from '../../src/webhooks/domain/envelope.js';
-import type { FailurePhase } from '../../src/webhooks/domain/outcome.js';
-import { deliveriesApi } from '../../src/webhooks/http/deliveries-openapi.js';
-import { webhooksApi } from '../../src/webhooks/http/openapi.js';
-import { COUNTED } from '../../src/webhooks/views/endpoint-stats.js';
+import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
+import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/delivery-json.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/envelope.js';
+import type { FailurePhase } from '../../src/contexts/webhooks/domain/outcome.js';
+import { deliveriesApi } from '../../src/contexts/webhooks/http/deliveries-openapi.js';
+import { webhooksApi } from '../../src/contexts/webhooks/http/openapi.js';
+import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 
 const PHASES: Readonly<Record<FailurePhase, true>> = {
   ...{ address: true, dns: true, connect: true, tls: true },

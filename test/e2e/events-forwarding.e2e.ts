@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { SandboxAnalytics } from '../../src/tracking/adapters/sandbox-analytics.js';
-import type { Analytics } from '../../src/tracking/application/ports.js';
+import { SandboxAnalytics } from '../../src/contexts/tracking/adapters/sandbox-analytics.js';
+import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { AnalyticsProvider, type SentEvent } from '../support/analytics-provider.js';
 import {
   ForwardingLab,

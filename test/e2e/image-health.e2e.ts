@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/platform/config/config.js';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { startService } from '../../src/service.js';
 import { TestChain } from '../support/chain.js';
 import { bash } from '../support/guide.js';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { merchantProgram } from '../../src/cli/merchant-program.js';
 import type { OperatorIo } from '../../src/cli/operator.js';
 import { userProgram } from '../../src/cli/user-program.js';
-import { FRESH_MS } from '../../src/merchants/application/cached-directory.js';
+import { FRESH_MS } from '../../src/contexts/merchants/application/cached-directory.js';
 import { specFolder } from '../support/run-folder.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { SignedClient } from '../support/signed-client.js';

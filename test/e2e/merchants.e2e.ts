@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { IssueMerchantKey } from '../../src/merchants/application/issue-merchant-key.js';
-import { RegisterMerchant } from '../../src/merchants/application/register-merchant.js';
-import { ReinstateMerchant } from '../../src/merchants/application/reinstate-merchant.js';
-import { RevokeMerchantKey } from '../../src/merchants/application/revoke-merchant-key.js';
-import { SetIpAllowList } from '../../src/merchants/application/set-ip-allow-list.js';
-import { SuspendMerchant } from '../../src/merchants/application/suspend-merchant.js';
+import { IssueMerchantKey } from '../../src/contexts/merchants/application/issue-merchant-key.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/application/register-merchant.js';
+import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
+import { RevokeMerchantKey } from '../../src/contexts/merchants/application/revoke-merchant-key.js';
+import { SetIpAllowList } from '../../src/contexts/merchants/application/set-ip-allow-list.js';
+import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { SignedClient } from '../support/signed-client.js';

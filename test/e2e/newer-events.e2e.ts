@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditProgram } from '../../src/cli/audit-program.js';
 import { subscriptionsProgram } from '../../src/cli/subscriptions-program.js';
-import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { until } from '../../src/platform/sandbox/processes.js';
+import { until } from '../../sandbox/processes.js';
 import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createUser, getPayout, report, reported, USERS } from '../support/payout-calls.js';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SandboxSms } from '../../src/onboarding/adapters/sandbox-providers.js';
-import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { newId } from '../../src/kernel/ids.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
-import { RegisterMerchant } from '../../src/merchants/contract.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;

@@ -2,18 +2,18 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
-import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/event-store/port.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
-import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
-import { FindUser, type ExistingUser } from '../../src/users/contract.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { FindUser, type ExistingUser } from '../../src/contexts/users/contract.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
-import { SandboxCards, SandboxWallets } from '../../src/onboarding/adapters/sandbox-providers.js';
-import { onboarding } from '../../src/onboarding/domain/onboarding.js';
-import { AdvanceOnboarding } from '../../src/onboarding/application/advance-onboarding.js';
-import { CompleteSandboxOnboarding } from '../../src/onboarding/application/complete-sandbox-onboarding.js';
-import { ConfirmDetails } from '../../src/onboarding/application/confirm-details.js';
+import { SandboxCards, SandboxWallets } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
+import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
+import { CompleteSandboxOnboarding } from '../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
+import { ConfirmDetails } from '../../src/contexts/onboarding/application/confirm-details.js';
 import {
   CARD_ISSUER,
   SMS_INBOX,
@@ -21,12 +21,12 @@ import {
   type CardIssuer,
   type SmsInbox,
   type WalletProvisioner,
-} from '../../src/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../src/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/onboarding/application/start-onboarding.js';
-import { stepsSaga } from '../../src/onboarding/application/steps-saga.js';
-import { SubmitKyc } from '../../src/onboarding/application/submit-kyc.js';
-import { VerifyPhone } from '../../src/onboarding/application/verify-phone.js';
+} from '../../src/contexts/onboarding/application/ports.js';
+import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
+import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
+import { stepsSaga } from '../../src/contexts/onboarding/application/steps-saga.js';
+import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
+import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
 
 const MASTER_KEY = '11'.repeat(32);
 const ROOT = Buffer.alloc(32, 1);

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { RegisterMerchant } from '../../src/merchants/contract.js';
-import { REJECTED_LAST_NAME } from '../../src/onboarding/adapters/sandbox-providers.js';
-import { SMS_INBOX, type SmsInbox } from '../../src/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { REJECTED_LAST_NAME } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';

@@ -1,22 +1,22 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
-import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import { newId } from '../../src/kernel/ids.js';
-import { AdvanceOnboarding } from '../../src/onboarding/application/advance-onboarding.js';
-import { ConfirmDetails } from '../../src/onboarding/application/confirm-details.js';
+import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
+import { ConfirmDetails } from '../../src/contexts/onboarding/application/confirm-details.js';
 import {
   SMS_INBOX,
   WALLET_PROVISIONER,
   type SmsInbox,
   type WalletProvisioner,
-} from '../../src/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../src/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/onboarding/application/start-onboarding.js';
-import { SubmitKyc } from '../../src/onboarding/application/submit-kyc.js';
-import { VerifyPhone } from '../../src/onboarding/application/verify-phone.js';
-import { onboarding } from '../../src/onboarding/domain/onboarding.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
-import { ActivateUser, FindUser } from '../../src/users/contract.js';
+} from '../../src/contexts/onboarding/application/ports.js';
+import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
+import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
+import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
+import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
+import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { ActivateUser, FindUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../../src/kernel/ids.js';
-import { SMS_SENDER } from '../../src/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { RegisterMerchant } from '../../src/merchants/contract.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 

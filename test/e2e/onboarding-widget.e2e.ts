@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
-import { SMS_INBOX, type SmsInbox } from '../../src/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
-import { RegisterMerchant } from '../../src/merchants/contract.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
-import { FindUser } from '../../src/users/contract.js';
+import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { FindUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
-import { CompleteDeactivation } from '../../src/users/application/complete-deactivation.js';
-import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
+import { CompleteDeactivation } from '../../src/contexts/users/application/complete-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { PostgresAnswerStore } from '../../src/event-store/answer-store.js';
+import { PostgresAnswerStore } from '../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../src/kernel/repeats.js';
 import { startTestApp, type TestApp } from '../support/app.js';

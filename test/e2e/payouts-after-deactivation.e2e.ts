@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CLAIM_EVENTS } from '../../src/event-store/claims.js';
-import { CommitObservers } from '../../src/event-store/commit-observer.js';
-import { EventCodec } from '../../src/event-store/event-codec.js';
-import { EventRegistry } from '../../src/event-store/event-registry.js';
-import { openEventStoreDb } from '../../src/event-store/eventstoredb/eventstoredb-event-store.js';
-import { InMemoryEventStore } from '../../src/event-store/in-memory/in-memory-event-store.js';
-import type { EventStore, JsonObject, RecordedEvent } from '../../src/event-store/port.js';
-import { RetryingCommandLoop } from '../../src/event-store/retrying-command-loop.js';
-import { KNOWN_TYPES } from '../../src/audit/application/known-types.js';
+import { CLAIM_EVENTS } from '../../src/platform/event-store/claims.js';
+import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import { openEventStoreDb } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { InMemoryEventStore } from '../support/in-memory-event-store.js';
+import type { EventStore, JsonObject, RecordedEvent } from '../../src/platform/event-store/port.js';
+import { RetryingCommandLoop } from '../../src/platform/event-store/retrying-command-loop.js';
+import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { newId } from '../../src/kernel/ids.js';
-import { PayeeCache } from '../../src/payouts/application/payee-cache.js';
-import { ReportPayout, ReportPayoutHandler } from '../../src/payouts/application/report-payout.js';
-import type { Database } from '../../src/platform/database/database.js';
+import { PayeeCache } from '../../src/contexts/payouts/application/payee-cache.js';
+import { ReportPayout, ReportPayoutHandler } from '../../src/contexts/payouts/application/report-payout.js';
+import type { Database } from '../../src/platform/postgres/database.js';
 import {
   CompleteDeactivation,
   CompleteDeactivationHandler,
-} from '../../src/users/application/complete-deactivation.js';
-import { deactivationSaga } from '../../src/users/application/deactivation-saga.js';
+} from '../../src/contexts/users/application/complete-deactivation.js';
+import { deactivationSaga } from '../../src/contexts/users/application/deactivation-saga.js';
 import {
   StartDeactivation,
   StartDeactivationHandler,
-} from '../../src/users/application/start-deactivation.js';
+} from '../../src/contexts/users/application/start-deactivation.js';
 import { plainTicket } from '../support/people.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { byTurns, Turns, type Turn } from '../support/turns.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expiryReason } from '../../src/payouts/domain/verification.js';
+import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { eventually } from '../support/eventually.js';
 import { PayoutLab, type LabUser } from '../support/payout-lab.js';
 

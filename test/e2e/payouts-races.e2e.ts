@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ExpirePayout } from '../../src/payouts/application/expire-payout.js';
-import { ReceivePayout } from '../../src/payouts/application/receive-payout.js';
-import { expiryReason } from '../../src/payouts/domain/verification.js';
+import { ExpirePayout } from '../../src/contexts/payouts/application/expire-payout.js';
+import { ReceivePayout } from '../../src/contexts/payouts/application/receive-payout.js';
+import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { CHAIN_ID } from '../support/chain.js';
 import { PayoutLab, type LabUser } from '../support/payout-lab.js';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { EventRegistry } from '../../src/event-store/event-registry.js';
-import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { CompleteDeactivation } from '../../src/users/application/complete-deactivation.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
-import { StartDeactivation } from '../../src/users/application/start-deactivation.js';
-import { FindUser } from '../../src/users/contract.js';
+import { CompleteDeactivation } from '../../src/contexts/users/application/complete-deactivation.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { FindUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import { startRedis, type TestRedis } from '../support/redis.js';

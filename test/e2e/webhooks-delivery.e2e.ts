@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../src/kernel/ids.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { DeleteWebhookEndpoint } from '../../src/webhooks/application/delete-webhook-endpoint.js';
-import { RequestTestDelivery } from '../../src/webhooks/application/request-test-delivery.js';
-import { UpdateWebhookEndpoint } from '../../src/webhooks/application/update-webhook-endpoint.js';
+import { DeleteWebhookEndpoint } from '../../src/contexts/webhooks/application/delete-webhook-endpoint.js';
+import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';
+import { UpdateWebhookEndpoint } from '../../src/contexts/webhooks/application/update-webhook-endpoint.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import { startRedis, type TestRedis } from '../support/redis.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Destinations } from '../../src/webhooks/application/delivering/destinations.js';
-import { LaneVersion } from '../../src/webhooks/application/delivering/lane-version.js';
+import { Destinations } from '../../src/contexts/webhooks/application/delivering/destinations.js';
+import { LaneVersion } from '../../src/contexts/webhooks/application/delivering/lane-version.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 

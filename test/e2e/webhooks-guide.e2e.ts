@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/platform/sandbox/processes.js';
+import { freePort } from '../../sandbox/processes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { bash, commandsOf } from '../support/guide.js';
 import { sandboxFolderOf } from '../support/listener.js';

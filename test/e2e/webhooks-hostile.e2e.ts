@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { HOSTILE_RECEIVERS } from '../support/hostile/catalogue.js';
 import { makeCertificates } from '../support/hostile/certificates.js';
 import { challenge, warmUp, type Challenged } from '../support/hostile/challenge.js';

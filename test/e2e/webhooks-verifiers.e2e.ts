@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
-import { freePort } from '../../src/platform/sandbox/processes.js';
-import { RequestTestDelivery } from '../../src/webhooks/application/request-test-delivery.js';
-import { RotateSigningSecret } from '../../src/webhooks/application/rotate-signing-secret.js';
+import { freePort } from '../../sandbox/processes.js';
+import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';
+import { RotateSigningSecret } from '../../src/contexts/webhooks/application/rotate-signing-secret.js';
 import { eventually } from '../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
-import { ReinstateMerchant } from '../../src/merchants/application/reinstate-merchant.js';
-import { SuspendMerchant } from '../../src/merchants/application/suspend-merchant.js';
-import { RegisterMerchant } from '../../src/merchants/contract.js';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
-import { until } from '../../src/platform/sandbox/processes.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
+import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
+import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
+import { until } from '../../sandbox/processes.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];

@@ -7,8 +7,8 @@ import {
   Wallet,
   type TransactionReceipt,
 } from 'ethers';
-import { rpc, startChain, type RunningChain } from '../../src/platform/sandbox/chain.js';
-import { deployUsdc, fundedPrivateKey } from '../../src/platform/sandbox/usdc.js';
+import { rpc, startChain, type RunningChain } from '../../sandbox/chain.js';
+import { deployUsdc, fundedPrivateKey } from '../../sandbox/usdc.js';
 import { toMinorUnits } from '../../src/kernel/money.js';
 import { specFolder } from './run-folder.js';
 

@@ -18,14 +18,14 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type as Typed } from 'class-transformer';
 import { IsInt, IsObject, IsString, MinLength, ValidateNested } from 'class-validator';
-import { CommitObservers } from '../../src/event-store/commit-observer.js';
-import { PostgresAnswerStore } from '../../src/event-store/answer-store.js';
-import { AlreadyAnswered } from '../../src/event-store/command-loop.js';
-import { EVENT_STORE, type EventStore } from '../../src/event-store/port.js';
-import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
+import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
+import { PostgresAnswerStore } from '../../src/platform/idempotency/response-store.js';
+import { AlreadyAnswered } from '../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { CONFIG, readConfig, type Config } from '../../src/platform/config/config.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import {
   AnswerTravels,
   Cause,

@@ -1,10 +1,10 @@
 import { readConfig } from '../../src/platform/config/config.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { configuredAnalytics } from '../../src/tracking/adapters/configured-analytics.js';
-import { ForwardingObserver } from '../../src/tracking/application/forwarding/forwarding-observer.js';
-import { ForwardingTable } from '../../src/tracking/application/forwarding/forwarding-table.js';
-import { DEFAULT_TIMES, Forwarder } from '../../src/tracking/application/forwarding/forwarder.js';
+import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
+import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
+import { ForwardingTable } from '../../src/contexts/tracking/application/forwarding/forwarding-table.js';
+import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/application/forwarding/forwarder.js';
 
 /** A process that forwards events and nothing else, put together by hand: somebody is going to kill it. */
 const config = readConfig();

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/kernel/clock.js';
 import { readConfig } from '../../src/platform/config/config.js';
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { Amplitude } from '../../src/tracking/adapters/amplitude.js';
-import type { AmplitudeWaits } from '../../src/tracking/adapters/amplitude-answer.js';
-import { ForwardingObserver } from '../../src/tracking/application/forwarding/forwarding-observer.js';
-import { ForwardingTable } from '../../src/tracking/application/forwarding/forwarding-table.js';
-import { Forwarder, type ForwardingTimes } from '../../src/tracking/application/forwarding/forwarder.js';
-import { ItemsBitmap } from '../../src/tracking/application/forwarding/items-bitmap.js';
-import { Partitions } from '../../src/tracking/application/partitions.js';
-import type { Analytics } from '../../src/tracking/application/ports.js';
+import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';
+import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-answer.js';
+import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
+import { ForwardingTable } from '../../src/contexts/tracking/application/forwarding/forwarding-table.js';
+import {
+  Forwarder,
+  type ForwardingTimes,
+} from '../../src/contexts/tracking/application/forwarding/forwarder.js';
+import { ItemsBitmap } from '../../src/contexts/tracking/application/forwarding/items-bitmap.js';
+import { Partitions } from '../../src/contexts/tracking/application/partitions.js';
+import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
 import { eventually } from './eventually.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/event-store/port.js';
+import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { startTestApp, type TestApp } from './app.js';
 import { TestReceiver, type Received } from './receiver.js';

@@ -1,19 +1,19 @@
 import 'reflect-metadata';
+import { TEST_USDC } from '../../sandbox/contracts/test-usdc.js';
 import { randomBytes, randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import { ContractFactory, Interface, type InterfaceAbi } from 'ethers';
-import { COMMAND_LOOP, type CommandLoop } from '../../src/event-store/command-loop.js';
-import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/event-store/port.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/platform/event-store/port.js';
 import { systemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { toMinorUnits } from '../../src/kernel/money.js';
-import { PayeeCache } from '../../src/payouts/application/payee-cache.js';
-import { ReportPayout, ReportPayoutHandler } from '../../src/payouts/application/report-payout.js';
+import { PayeeCache } from '../../src/contexts/payouts/application/payee-cache.js';
+import { ReportPayout, ReportPayoutHandler } from '../../src/contexts/payouts/application/report-payout.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { startService, type Service } from '../../src/service.js';
-import { ActivateUser } from '../../src/users/contract.js';
-import { CreateUser } from '../../src/users/application/create-user.js';
+import { ActivateUser } from '../../src/contexts/users/contract.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { CHAIN_ID, TestChain } from './chain.js';
 import { eventually } from './eventually.js';
 import { plainTicket } from './people.js';
@@ -180,13 +180,8 @@ export class PayoutLab {
 
   /** Address of a second deployment of the token: its transfers are no USDC. */
   async otherToken(): Promise<string> {
-    const file = new URL('../../contracts/TestUSDC.json', import.meta.url);
-    const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as {
-      abi: InterfaceAbi;
-      bytecode: string;
-    };
     const { funded } = this.chain;
-    const token = await new ContractFactory(abi, bytecode, funded).deploy(
+    const token = await new ContractFactory(TEST_USDC.abi as InterfaceAbi, TEST_USDC.bytecode, funded).deploy(
       [await funded.getAddress()],
       1_000_000_000n,
     );

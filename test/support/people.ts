@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { EventStoreModule } from '../../src/event-store/event-store.module.js';
-import { MerchantsModule } from '../../src/merchants/merchants.module.js';
-import { OnboardingModule } from '../../src/onboarding/onboarding.module.js';
+import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
+import { MerchantsModule } from '../../src/contexts/merchants/merchants.module.js';
+import { OnboardingModule } from '../../src/contexts/onboarding/onboarding.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
-import { DatabaseModule } from '../../src/platform/database/database.module.js';
-import { Database } from '../../src/platform/database/database.js';
+import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
+import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
-import { UsersModule } from '../../src/users/users.module.js';
+import { UsersModule } from '../../src/contexts/users/users.module.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
 export interface People {

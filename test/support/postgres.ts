@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { Database } from '../../src/platform/database/database.js';
-import { postgresHome } from '../../src/platform/sandbox/binaries.js';
-import { ensureDatabase, startPostgres } from '../../src/platform/sandbox/postgres.js';
-import { serverUser } from '../../src/platform/sandbox/server-user.js';
+import { Database } from '../../src/platform/postgres/database.js';
+import { postgresHome } from '../../sandbox/binaries.js';
+import { ensureDatabase, startPostgres } from '../../sandbox/postgres.js';
+import { serverUser } from '../../sandbox/server-user.js';
 import { oncePerRun, runFolder } from './run-folder.js';
 
 const TEMPLATE = 'disburse_template';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createConnection } from 'node:net';
-import { freePort, startDaemon, stopProcess, until } from '../../src/platform/sandbox/processes.js';
+import { freePort, startDaemon, stopProcess, until } from '../../sandbox/processes.js';
 import { PATIENCE_MS } from './eventually.js';
 import { specFolder } from './run-folder.js';
 import { systemProgram } from './system-program.js';

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../src/platform/sandbox/processes.js';
+import { until } from '../../sandbox/processes.js';
 import { PATIENCE_MS } from './eventually.js';
 
 /** The folder of this Jest run; whatever works in there is killed and deleted when the run ends. */

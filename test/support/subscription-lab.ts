@@ -1,16 +1,16 @@
 import type { PoolClient } from 'pg';
-import { EventCodec } from '../../src/event-store/event-codec.js';
-import { EventRegistry } from '../../src/event-store/event-registry.js';
-import type { RecordedEvent } from '../../src/event-store/port.js';
-import { PostgresEventStore } from '../../src/event-store/postgres/postgres-event-store.js';
-import type { SubscriptionDefinition } from '../../src/event-store/projection.js';
-import { Checkpoints } from '../../src/event-store/subscriptions/checkpoints.js';
-import { PassingTypes } from '../../src/event-store/subscriptions/passing-types.js';
-import { ReadModelRebuild } from '../../src/event-store/subscriptions/read-model-rebuild.js';
-import { SubscriptionLag } from '../../src/event-store/subscriptions/subscription-lag.js';
-import { SubscriptionRegistry } from '../../src/event-store/subscriptions/subscription-registry.js';
-import { SubscriptionRunner } from '../../src/event-store/subscriptions/subscription-runner.js';
-import { ViewProgress } from '../../src/event-store/subscriptions/view-progress.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import type { RecordedEvent } from '../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
+import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
+import { PassingTypes } from '../../src/platform/projections/passing-types.js';
+import { ReadModelRebuild } from '../../src/platform/projections/read-model-rebuild.js';
+import { SubscriptionLag } from '../../src/platform/projections/subscription-lag.js';
+import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
+import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { newId } from '../../src/kernel/ids.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 

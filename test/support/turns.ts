@@ -1,4 +1,4 @@
-import type { Commit, CommitResult, EventStore } from '../../src/event-store/port.js';
+import type { Commit, CommitResult, EventStore } from '../../src/platform/event-store/port.js';
 
 /** A process that ended in the middle of something. */
 export class Killed extends Error {

@@ -1,4 +1,4 @@
-import type { JsonObject, RecordedEvent } from '../../src/event-store/port.js';
+import type { JsonObject, RecordedEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 
 const AT = '2026-01-01T00:00:00.000Z';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { Frame, Page } from 'playwright-core';
-import { WidgetServer } from '../../src/onboarding/http/widget/widget-server.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import type { TestApp } from './app.js';
 import type { SignedClient } from './signed-client.js';
 

@@ -1,13 +1,13 @@
 import { Body, createParamDecorator, Param, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import type { EventMetadata } from '../../event-store/port.js';
+import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import { traceparent } from '../telemetry/tracing.js';
 import type { IdempotencyTicket } from './edge.js';
 import { bodyValidation } from './validation.js';
-import { RequestTicket } from './ticket.js';
+import { RequestTicket } from '../idempotency/ticket.js';
 
 function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();

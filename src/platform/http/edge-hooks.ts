@@ -6,9 +6,9 @@ import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import type { Admission } from './admission.js';
-import type { AnswerSeal } from './answer-seal.js';
+import type { AnswerSeal } from '../idempotency/response-seal.js';
 import { UNAVAILABLE } from './error-mapping.js';
-import { dressReplay, refuseKey, sendReplay, type Idempotency } from './idempotency.js';
+import { dressReplay, refuseKey, sendReplay, type Idempotency } from '../idempotency/idempotency.js';
 import type { MerchantCredentials } from './edge.js';
 import { HTTPS_REQUIRED } from './https.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
@@ -20,7 +20,7 @@ import { announcesTooMuch, BODY_TOO_LARGE, hasBody, readBody } from './request-b
 import { recordRequest } from './request-log.js';
 import { endRequestSpan, startRequestSpan } from './request-span.js';
 import { isHealthPath, newRequestState, rawPath } from './request-state.js';
-import { fingerprintOf, parseIdempotencyKey, RequestTicket } from './ticket.js';
+import { fingerprintOf, parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
 
 /** Everything under it is signed, unknown paths too (merchant-api section 5). */
 export const SIGNED_PREFIX = '/merchants/v1';

@@ -1,4 +1,4 @@
-import type { StoredAnswer } from '../../event-store/port.js';
+import type { StoredAnswer } from '../event-store/port.js';
 import { KeyOutlived } from '../../kernel/repeats.js';
 
 /** What the request guard must know of a merchant. */

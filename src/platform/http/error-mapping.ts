@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
-import { EventStoreUnavailable } from '../../event-store/port.js';
-import { isDatabaseAway } from '../../event-store/postgres/unavailable.js';
+import { EventStoreUnavailable } from '../event-store/port.js';
+import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { BUSY } from './memory.js';
 import { STATUS_OF, titleOf, type Problem } from './problem.js';

@@ -1,15 +1,15 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { CONFIG, type Config } from '../config/config.js';
-import { Database } from '../database/database.js';
+import { Database } from '../postgres/database.js';
 import { Sealer } from '../sealing/sealer.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission } from './admission.js';
-import { AnswerSeal } from './answer-seal.js';
+import { AnswerSeal } from '../idempotency/response-seal.js';
 import { ANSWER_STORE, MERCHANT_DIRECTORY, type AnswerStore, type MerchantDirectory } from './edge.js';
 import { EdgeAdapter } from './fastify-adapter.js';
-import { Idempotency } from './idempotency.js';
+import { Idempotency } from '../idempotency/idempotency.js';
 import { ProblemFilter } from './problem-filter.js';
 import { MerchantRateLimiter } from './rate-limit.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExactPlace, PagePlace } from '../database/created-page.js';
+import type { ExactPlace, PagePlace } from '../postgres/created-page.js';
 
 /** Of places in milliseconds, and of places in microseconds. */
 const VERSION = 1;

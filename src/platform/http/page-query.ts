@@ -1,5 +1,5 @@
 import { DomainError } from '../../kernel/domain-error.js';
-import type { CreatedPage } from '../database/created-page.js';
+import type { CreatedPage } from '../postgres/created-page.js';
 import { decodeCursor } from './page-cursor.js';
 import { dateParameter, integerParameter, textParameter, type Query } from './query.js';
 

@@ -1,8 +1,8 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AlreadyAnswered } from '../../event-store/command-loop.js';
+import { AlreadyAnswered } from '../event-store/command-loop.js';
 import { toProblem } from './error-mapping.js';
-import { sendReplay } from './idempotency.js';
+import { sendReplay } from '../idempotency/idempotency.js';
 import { sendProblem } from './problem.js';
 
 /** Answers whatever was thrown, wherever: handler, hook or framework. */

@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
 import type { MerchantCredentials } from './edge.js';
-import type { RequestTicket } from './ticket.js';
+import type { RequestTicket } from '../idempotency/ticket.js';
 
 /** How a request with an Idempotency-Key came to its answer; told in the request's log line. */
 export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';

@@ -6,8 +6,8 @@ import {
   type ConnectionOptions,
 } from 'bullmq';
 import pg from 'pg';
-import { outliveConnections } from '../database/lost-connections.js';
-import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../database/session-settings.js';
+import { outliveConnections } from '../postgres/lost-connections.js';
+import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
 import { RedisConnections } from './redis-connections.js';
 
 const SCHEMA = 'bullmq';

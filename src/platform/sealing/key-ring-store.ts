@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Database } from '../database/database.js';
+import type { Database } from '../postgres/database.js';
 
 /** One key of the ring as one master key wraps it. */
 export interface KeyCopy {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
-import type { Database } from '../database/database.js';
+import type { Database } from '../postgres/database.js';
 import {
   addCopies,
   changeRing,

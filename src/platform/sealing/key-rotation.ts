@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { Database } from '../database/database.js';
+import type { Database } from '../postgres/database.js';
 import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
 import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
 import { keyId } from './sealer.js';

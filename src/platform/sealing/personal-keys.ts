@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Database } from '../database/database.js';
+import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 
 /** Seals and opens what is about one person. */

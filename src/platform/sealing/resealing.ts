@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../database/database.js';
-import { Wakeable } from '../wakeable.js';
+import { Database } from '../postgres/database.js';
+import { Wakeable } from '../background/wakeable.js';
 import { KeyRing } from './key-ring.js';
 import { placeOfPersonalKey } from './personal-keys.js';
 

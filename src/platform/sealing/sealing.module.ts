@@ -8,9 +8,9 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
-import { Database } from '../database/database.js';
+import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { Wakeable } from '../wakeable.js';
+import { Wakeable } from '../background/wakeable.js';
 import { KeyRing, masterKeysOf } from './key-ring.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';

@@ -7,14 +7,14 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { CommitObservers } from '../../event-store/commit-observer.js';
-import { FollowedLog } from '../../event-store/followed-log.js';
-import { EVENT_STORE, type EventStore } from '../../event-store/port.js';
-import { SubscriptionLag } from '../../event-store/subscriptions/subscription-lag.js';
-import { SubscriptionRunner } from '../../event-store/subscriptions/subscription-runner.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { FollowedLog } from '../event-store/followed-log.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { SubscriptionLag } from '../projections/subscription-lag.js';
+import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
-import { Database } from '../database/database.js';
+import { Database } from '../postgres/database.js';
 import { HealthController } from './health.controller.js';
 import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';

@@ -1,4 +1,4 @@
-import { rpc } from '../../../src/platform/sandbox/chain.js';
+import { rpc } from '../../../sandbox/chain.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { checkEvents, checkViews, viewsAgree } from '../support/books.js';
 import { randomHash } from '../support/operations.js';

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, type Credentials } from '../../../bench/support/sign.js';
 import type { Service } from '../../../bench/support/service.js';
-import { stopProcess, until } from '../../../src/platform/sandbox/processes.js';
+import { stopProcess, until } from '../../../sandbox/processes.js';
 import { randomPhone } from '../support/operations.js';
 import { Shared } from '../support/shared.js';
 import { oneOf, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const KEYS_PROGRAM = fileURLToPath(new URL('../../../dist/cli/keys.js', import.meta.url));
+const KEYS_PROGRAM = fileURLToPath(new URL('../../../dist/src/cli/keys.js', import.meta.url));
 const USERS = '/merchants/v1/users';
 const WRITERS = 4;
 const USERS_A_STEP = 20;

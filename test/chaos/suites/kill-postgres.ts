@@ -1,4 +1,4 @@
-import { until } from '../../../src/platform/sandbox/processes.js';
+import { until } from '../../../sandbox/processes.js';
 import { victimOf } from '../support/postgres-victim.js';
 import { storm } from '../support/storm.js';
 import { percentile, seconds, type Suite } from '../support/suite.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rpc } from '../../../src/platform/sandbox/chain.js';
+import { rpc } from '../../../sandbox/chain.js';
 import { eventually } from '../../../bench/support/wait.js';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { TestNode } from '../../support/test-node.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../../bench/support/service.js';
 import { eventually } from '../../../bench/support/wait.js';
-import { until } from '../../../src/platform/sandbox/processes.js';
+import { until } from '../../../sandbox/processes.js';
 import { checkEvents, checkViews, viewsAgree } from '../support/books.js';
 import { keyed, REPORT } from '../support/operations.js';
 import { activePayee } from '../support/payees.js';

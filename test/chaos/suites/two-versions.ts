@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ready, type Child } from '../../../bench/support/children.js';
 import { eventually } from '../../../bench/support/wait.js';
-import { freePort } from '../../../src/platform/sandbox/processes.js';
+import { freePort } from '../../../sandbox/processes.js';
 import { makeNextVersion } from '../support/next-version.js';
 import { activePayee, Treasury } from '../support/payees.js';
 import { ReportLoad } from '../support/report-load.js';
@@ -122,7 +122,7 @@ async function start(
   const dir = join(sandbox.dir, name);
   const child = sandbox.children.start({
     name,
-    args: [join(dist, 'main.js')],
+    args: [join(dist, 'src', 'main.js')],
     dir,
     env: {
       MODE: 'sandbox',
@@ -166,7 +166,7 @@ async function passed({ pool }: Sandbox, head: string): Promise<boolean> {
 
 /** The exit code of a version's `audit verify`. */
 function audit(sandbox: Sandbox, dist: string): number | null {
-  return spawnSync(process.execPath, [join(dist, 'cli', 'audit.js'), 'verify'], {
+  return spawnSync(process.execPath, [join(dist, 'src', 'cli', 'audit.js'), 'verify'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: sandbox.databaseUrl },
     timeout: 120_000,
   }).status;

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,14 +9,14 @@ const NEW = 'payout.reported.v2';
 /** What a release does that stores a new version of an event: it writes the new name and reads both. */
 const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
   [
-    'payouts/payouts.module.js',
+    'src/contexts/payouts/payouts.module.js',
     'this.events.register([',
     `this.events.register([{ type: '${OLD}', upcast: { to: '${NEW}', with: (data) => data } }]);
      this.events.register([`,
   ],
-  ['audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
+  ['src/contexts/audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
   [
-    'audit/domain/books.js',
+    'src/contexts/audit/domain/books.js',
     'add(event) {',
     `add(event) { if (event.type === '${OLD}') event = Object.create(event, { type: { value: '${NEW}' } });`,
   ],
@@ -30,8 +30,6 @@ export function makeNextVersion(folder: string): string {
     if (!['dist', '.git', '.sandbox'].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
   }
   cpSync(join(ROOT, 'dist'), dist, { recursive: true });
-  rmSync(join(dist, 'bundle'), { recursive: true, force: true });
-  cpSync(join(dist, 'main.unbundled.js'), join(dist, 'main.js'));
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.js'),
   );

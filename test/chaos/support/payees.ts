@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keccak256, Wallet } from 'ethers';
 import { call, type Credentials } from '../../../bench/support/sign.js';
-import { rpc } from '../../../src/platform/sandbox/chain.js';
+import { rpc } from '../../../sandbox/chain.js';
 import { randomPhone } from './operations.js';
 
 /** A user who went through onboarding. */

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Children, lastWords, ready, type Child } from '../../../bench/support/children.js';
 import type { Credentials } from '../../../bench/support/sign.js';
-import { POSTGRES_USER } from '../../../src/platform/sandbox/postgres-options.js';
-import { freePort, isAlive, until } from '../../../src/platform/sandbox/processes.js';
-import type { SandboxFile } from '../../../src/platform/sandbox/sandbox-file.js';
+import { POSTGRES_USER } from '../../../sandbox/postgres-options.js';
+import { freePort, isAlive, until } from '../../../sandbox/processes.js';
+import type { SandboxFile } from '../../../sandbox/sandbox-file.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 

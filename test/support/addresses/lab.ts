@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
-import { ReceiverAddresses } from '../../../src/webhooks/adapters/receiver-addresses.js';
-import { UndiciReceivers } from '../../../src/webhooks/adapters/undici-receivers.js';
+import { ReceiverAddresses } from '../../../src/contexts/webhooks/adapters/receiver-addresses.js';
+import { UndiciReceivers } from '../../../src/contexts/webhooks/adapters/undici-receivers.js';
 import { TestDnsServer } from './dns-server.js';
 import {
   hostileAddresses,

@@ -1,6 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { FailurePhase } from '../../../src/webhooks/domain/outcome.js';
+import type { FailurePhase } from '../../../src/contexts/webhooks/domain/outcome.js';
 import type { Certificates } from './certificates.js';
 
 /** What must come of one delivery. */

@@ -1,5 +1,5 @@
-import { ReceiverAddresses } from '../../../src/webhooks/adapters/receiver-addresses.js';
-import { UndiciReceivers } from '../../../src/webhooks/adapters/undici-receivers.js';
+import { ReceiverAddresses } from '../../../src/contexts/webhooks/adapters/receiver-addresses.js';
+import { UndiciReceivers } from '../../../src/contexts/webhooks/adapters/undici-receivers.js';
 import type { Order, Report } from './sending-process.js';
 
 /** A process that does nothing but send, so that its memory is that of sending. Orders and reports go over IPC. */

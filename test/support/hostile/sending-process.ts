@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ReceiverResponse } from '../../../src/webhooks/domain/outcome.js';
+import type { ReceiverResponse } from '../../../src/contexts/webhooks/domain/outcome.js';
 
 const SENDER = fileURLToPath(new URL('./sender.ts', import.meta.url));
 

@@ -3,22 +3,22 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { EventStoreModule } from '../../../src/event-store/event-store.module.js';
+import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { readConfig } from '../../../src/platform/config/config.js';
-import { DatabaseModule } from '../../../src/platform/database/database.module.js';
+import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { createFastifyAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
-import { MerchantsModule } from '../../../src/merchants/merchants.module.js';
+import { MerchantsModule } from '../../../src/contexts/merchants/merchants.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../../src/platform/telemetry/telemetry.module.js';
 import {
   DEFAULT_TIMES,
   FORWARDING_TIMES,
   type ForwardingTimes,
-} from '../../../src/tracking/application/forwarding/forwarder.js';
-import { TrackingModule } from '../../../src/tracking/tracking.module.js';
+} from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
+import { TrackingModule } from '../../../src/contexts/tracking/tracking.module.js';
 import { CrashRoad, type Side } from '../crash-road.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/platform/database/database.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
 
 /** The database of a process that, in its transactions, waits for `until` before statements that begin with `text`. */
 export function standingAt(text: string, database: Database, until: () => Promise<void>): Database {

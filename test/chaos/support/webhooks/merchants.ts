@@ -1,18 +1,18 @@
-import { EventCodec } from '../../../../src/event-store/event-codec.js';
-import { EventRegistry } from '../../../../src/event-store/event-registry.js';
-import { CommitObservers } from '../../../../src/event-store/commit-observer.js';
-import type { EventStore, NewEvent } from '../../../../src/event-store/port.js';
-import { RetryingCommandLoop } from '../../../../src/event-store/retrying-command-loop.js';
+import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../../src/platform/event-store/event-registry.js';
+import { CommitObservers } from '../../../../src/platform/event-store/commit-observer.js';
+import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
+import { RetryingCommandLoop } from '../../../../src/platform/event-store/retrying-command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
 import { newId } from '../../../../src/kernel/ids.js';
-import { RequestTicket } from '../../../../src/platform/http/ticket.js';
+import { RequestTicket } from '../../../../src/platform/idempotency/ticket.js';
 import { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
-} from '../../../../src/webhooks/application/register-webhook-endpoint.js';
-import { SigningSecrets } from '../../../../src/webhooks/application/signing-secrets.js';
-import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/webhooks/domain/webhook-endpoints.js';
+} from '../../../../src/contexts/webhooks/application/register-webhook-endpoint.js';
+import { SigningSecrets } from '../../../../src/contexts/webhooks/application/signing-secrets.js';
+import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Hook, Manner } from './receiver-protocol.js';
 

@@ -2,13 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import {
-  freePort,
-  startDaemon,
-  stopProcess,
-  until,
-  type Daemon,
-} from '../../../../src/platform/sandbox/processes.js';
+import { freePort, startDaemon, stopProcess, until, type Daemon } from '../../../../sandbox/processes.js';
 
 /** A redis-server of the run's own that keeps nothing on disk: killed, it has forgotten everything. */
 export class ChaosRedis {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { BenchEnvironment } from '../../../../bench/support/environment.js';
-import { PostgresEventStore } from '../../../../src/event-store/postgres/postgres-event-store.js';
-import { Database } from '../../../../src/platform/database/database.js';
+import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { Database } from '../../../../src/platform/postgres/database.js';
 import { Merchants } from './merchants.js';
 import type { Manner } from './receiver-protocol.js';
 import { Receivers } from './receivers.js';

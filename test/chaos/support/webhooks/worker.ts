@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { lastWords, type Child } from '../../../../bench/support/children.js';
 import type { BenchEnvironment } from '../../../../bench/support/environment.js';
 import { residentMiB } from '../../../../bench/support/memory.js';
-import { freePort, until } from '../../../../src/platform/sandbox/processes.js';
+import { freePort, until } from '../../../../sandbox/processes.js';
 import type { SilentDns } from './silent-dns.js';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url));

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import type { Config } from '../src/platform/config/config.js';
+import { urlsIn } from '../src/platform/config/settings.js';
+import { startChain, type RunningChain } from './chain.js';
+import { SandboxError } from './sandbox-error.js';
+import type { Supervisor } from './supervisor.js';
+import { deployUsdc, usdcAddress } from './usdc.js';
+
+const SAVE_EVERY_MS = 1000;
+const NOTES = {
+  created: 'new, with a test USDC',
+  restored: 'restored',
+  adopted: 'still running, adopted',
+} as const;
+
+/** Saving may take this part of the time at most: a long chain is saved less often. */
+const SAVING_SHARE = 0.05;
+
+export interface ChainPart {
+  readonly rpcUrl: string;
+  readonly usdcAddress: string;
+  readonly note: string;
+  stop(): Promise<void>;
+}
+
+/** The chain of the sandbox: its own dev chain, or the node that CHAIN_RPC_URL names. */
+export async function prepareChain(
+  config: Config,
+  dataDir: string,
+  supervisor: Supervisor,
+): Promise<ChainPart> {
+  if (config.chainRpcUrl !== null) return givenChain(config, config.chainRpcUrl);
+  const options = { dir: join(dataDir, 'chain'), chainId: config.chainId };
+  let chain = await startChain(options);
+  const address = config.usdcAddress ?? (await deployUsdc(chain.rpcUrl, config.chainId));
+  await chain.save();
+  const { rpcUrl } = chain;
+  supervisor.watch('the dev chain', chain.pid, async () => {
+    chain = await startChain(options);
+    if (chain.rpcUrl !== rpcUrl) await giveUp(chain, rpcUrl);
+    return chain;
+  });
+  const stopSaving = saveRegularly(() => chain);
+  return {
+    rpcUrl,
+    usdcAddress: address,
+    note: NOTES[chain.origin],
+    stop: async () => {
+      await supervisor.stop();
+      await stopSaving();
+      await chain.stop();
+    },
+  };
+}
+
+/** The service has the old URL: on another one it would never find its chain again. */
+async function giveUp(chain: RunningChain, rpcUrl: string): Promise<never> {
+  await chain.stop();
+  throw new SandboxError(`another program has taken the port of ${rpcUrl}`);
+}
+
+async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {
+  const address = config.usdcAddress ?? (await deployOn(urlsIn(rpcUrl)[0]!, config.chainId));
+  return { rpcUrl, usdcAddress: address, note: 'the one of CHAIN_RPC_URL', stop: async () => undefined };
+}
+
+/** A dev chain with the usual accounts takes the test USDC; any other needs USDC_ADDRESS. */
+async function deployOn(rpcUrl: string, chainId: number): Promise<string> {
+  try {
+    return await deployUsdc(rpcUrl, chainId);
+  } catch (error) {
+    throw new SandboxError(
+      `USDC_ADDRESS must be set: the chain of CHAIN_RPC_URL has no test USDC at ${usdcAddress()} and it could not be deployed there (${(error as Error).message}).`,
+    );
+  }
+}
+
+/** Keeps the state on disk close behind the chain, so that little is lost if even the chain is killed. */
+function saveRegularly(chain: () => RunningChain): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let saving: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const schedule = (delay: number): void => {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      saving = save();
+    }, delay);
+    timer.unref();
+  };
+  const save = async (): Promise<void> => {
+    const began = performance.now();
+    // A node that is away or busy just now is saved the next time.
+    await chain()
+      .save()
+      .catch(() => false);
+    schedule(Math.max(SAVE_EVERY_MS, (performance.now() - began) / SAVING_SHARE));
+  };
+  schedule(SAVE_EVERY_MS);
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await saving;
+  };
+}

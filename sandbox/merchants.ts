@@ -1,0 +1,42 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../src/platform/http/edge.js';
+import { step } from './announce.js';
+import type { SandboxMerchant } from './sandbox-file.js';
+import type { SecretsFile } from './secrets.js';
+
+/** Registers a merchant through the command that the operator's CLI uses too. */
+export type RegisterMerchant = (
+  name: string,
+) => Promise<{ readonly merchantId: string; readonly privateKey: string }>;
+
+/** The two merchants of the sandbox: those of the last run, or new ones where the database does not know these. */
+export function prepareMerchants(
+  app: INestApplicationContext,
+  secrets: SecretsFile,
+  register: RegisterMerchant,
+): Promise<{ merchant: SandboxMerchant; second_merchant: SandboxMerchant }> {
+  const directory = app.get<MerchantDirectory>(MERCHANT_DIRECTORY, { strict: false });
+  const make = async (remembered: SandboxMerchant | null, name: string): Promise<SandboxMerchant> => {
+    if (remembered !== null && (await isKnown(directory, remembered))) return remembered;
+    const { merchantId, privateKey } = await register(name);
+    return { api_key: merchantId, private_key: privateKey };
+  };
+  return step(
+    'Merchants',
+    async () => {
+      const merchant = await make(secrets.current.merchant, 'Sandbox merchant');
+      const second_merchant = await make(secrets.current.second_merchant, 'Second sandbox merchant');
+      secrets.remember({ merchant, second_merchant });
+      return { merchant, second_merchant };
+    },
+    () => 'two, with their keys',
+  );
+}
+
+async function isKnown(
+  directory: MerchantDirectory,
+  { api_key, private_key }: SandboxMerchant,
+): Promise<boolean> {
+  const found = await directory.find(api_key);
+  return found !== null && found.privateKeys.includes(private_key);
+}

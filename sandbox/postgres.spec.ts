@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { eventually } from '../test/support/eventually.js';
+import { specFolder } from '../test/support/run-folder.js';
+import { postgresHome } from './binaries.js';
+import type { PostgresOptions } from './postgres-options.js';
+import { placePostgres } from './postgres-place.js';
+import { ensureDatabase, startPostgres, type RunningPostgres } from './postgres.js';
+import { isAlive } from './processes.js';
+import { serverUser } from './server-user.js';
+
+const running: RunningPostgres[] = [];
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop();
+});
+
+async function start(options: Partial<PostgresOptions> & { dir: string }): Promise<RunningPostgres> {
+  const server = await startPostgres({
+    home: postgresHome(),
+    password: 'a long secret',
+    durable: false,
+    user: serverUser(),
+    ...options,
+  });
+  running.push(server);
+  return server;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+async function killHard(server: RunningPostgres): Promise<void> {
+  process.kill(server.pid, 'SIGKILL');
+  await eventually(() => !isAlive(server.pid));
+}
+
+describe('the embedded PostgreSQL', () => {
+  test('is made on the first start and keeps its data over a stop', async () => {
+    const dir = specFolder('postgres');
+    const first = await start({ dir });
+    expect(first.origin).toBe('created');
+    await ensureDatabase(first, 'kept');
+    await query(first.url('kept'), 'create table t as select 42 as n');
+    await first.stop();
+    expect(isAlive(first.pid)).toBe(false);
+
+    const second = await start({ dir, port: first.port });
+    expect(second.origin).toBe('restarted');
+    expect(second.port).toBe(first.port);
+    expect(await query(second.url('kept'), 'select n from t')).toEqual([42]);
+  });
+
+  test('wants a password, with scram-sha-256', async () => {
+    const server = await start({ dir: specFolder('postgres') });
+    const stranger = server.url('postgres').replace(':a long secret@', ':guess@');
+    await expect(query(stranger, 'select 1')).rejects.toThrow('password authentication failed');
+    expect(await query(server.url('postgres'), 'show password_encryption')).toEqual(['scram-sha-256']);
+  });
+
+  test('is adopted when a killed service left it running', async () => {
+    const dir = specFolder('postgres');
+    const first = await start({ dir });
+    const second = await start({ dir });
+    expect(second.origin).toBe('adopted');
+    expect([second.pid, second.port]).toEqual([first.pid, first.port]);
+  });
+
+  test('comes back with its data after kill -9, over the stale pid file', async () => {
+    const dir = specFolder('postgres');
+    const first = await start({ dir, durable: true });
+    await query(first.url('postgres'), 'create table t as select 42 as n');
+    await killHard(first);
+    expect(existsSync(join(dir, 'data', 'postmaster.pid'))).toBe(true);
+
+    const second = await start({ dir, port: first.port });
+    expect(second.origin).toBe('restarted');
+    expect(await query(second.url('postgres'), 'select n from t')).toEqual([42]);
+  });
+
+  test('is not misled by a pid file whose number belongs to somebody else now', async () => {
+    const dir = specFolder('postgres');
+    const first = await start({ dir });
+    await first.stop();
+    writeFileSync(join(dir, 'data', 'postmaster.pid'), `${process.pid}\n${dir}\n0\n5432\n\n\n\nready\n`);
+    const second = await start({ dir });
+    expect(second.origin).toBe('restarted');
+    expect(await query(second.url('postgres'), 'select 1')).toEqual([1]);
+  });
+
+  test('takes another port when its last one is taken', async () => {
+    const dir = specFolder('postgres');
+    const first = await start({ dir });
+    await first.stop();
+    const squatter = await listen(first.port);
+    const second = await start({ dir, port: first.port });
+    expect(second.port).not.toBe(first.port);
+    expect(second.port).toBeLessThan(32_768);
+    await new Promise((resolve) => squatter.close(resolve));
+  });
+
+  test('begins anew when the making of the cluster was interrupted', async () => {
+    const dir = specFolder('postgres');
+    mkdirSync(join(dir, 'data'));
+    writeFileSync(join(dir, 'data', 'PG_VERSION'), '18');
+    expect((await start({ dir })).origin).toBe('created');
+  });
+
+  const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+  asRoot('moves out of a folder that is closed to the user it runs as, and is found again', async () => {
+    const dataDir = join(specFolder('closed'), 'data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    const place = await placePostgres(dataDir, serverUser());
+    expect(place.dir).toMatch(/^\/var\/tmp\//);
+    await start(place);
+    expect(await placePostgres(dataDir, serverUser())).toEqual(place);
+    expect(readFileSync(join(place.dir, 'belongs-to'), 'utf8')).toBe(dataDir);
+
+    // With DATA_DIR gone the next one to move out cleans up, the running server included.
+    rmSync(dataDir, { recursive: true });
+    const other = join(specFolder('closed'), 'data');
+    mkdirSync(other, { mode: 0o700 });
+    const otherPlace = await placePostgres(other, serverUser());
+    expect(existsSync(place.dir)).toBe(false);
+    rmSync(otherPlace.dir, { recursive: true });
+  });
+});
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}

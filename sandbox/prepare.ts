@@ -1,0 +1,111 @@
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Config } from '../src/platform/config/config.js';
+import { announce, step } from './announce.js';
+import { prepareChain } from './chain-part.js';
+import { lockDataDir } from './data-dir-lock.js';
+import { prepareDatabase } from './database-part.js';
+import { writeJson } from './files.js';
+import { prepareMerchants, type RegisterMerchant } from './merchants.js';
+import { preparePorts } from './ports.js';
+import { SandboxError } from './sandbox-error.js';
+import type { SandboxFile } from './sandbox-file.js';
+import { SecretsFile } from './secrets.js';
+import { Supervisor } from './supervisor.js';
+import { Teardown } from './teardown.js';
+import { fundedPrivateKey, usdcAddress } from './usdc.js';
+
+export interface Sandbox {
+  /** The configuration with everything filled in that the sandbox provides. */
+  readonly config: Config;
+  /** Call when the service listens: makes the two merchants and writes `sandbox.json`. */
+  ready(app: INestApplicationContext, register: RegisterMerchant): Promise<SandboxFile>;
+  /** Call after the service has drained and closed: stops what the sandbox started. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Prepares what the service needs and was not given by URL: PostgreSQL and a dev chain with a test USDC, kept in
+ * DATA_DIR and adopted when a killed run left them behind. Throws {@link SandboxError} with a sentence.
+ */
+export async function prepareSandbox(given: Config): Promise<Sandbox> {
+  if (given.mode !== 'sandbox') throw new SandboxError('The sandbox parts do not run with MODE=production.');
+  const dataDir = makeDataDir(given.dataDir);
+  const unlock = await lockDataDir(dataDir);
+  const teardown = new Teardown();
+  teardown.add(unlock);
+  try {
+    const file = join(dataDir, 'sandbox.json');
+    rmSync(file, { force: true });
+    teardown.add(() => rmSync(file, { force: true }));
+    teardown.onEarlySignal();
+    const config = { ...given, dataDir, ...(await preparePorts(given)) };
+    const secrets = SecretsFile.open(dataDir);
+    const supervisor = new Supervisor((message) => process.stderr.write(`sandbox: ${message}\n`));
+    teardown.add(() => supervisor.stop());
+    const note = (made: { note: string }): string => made.note;
+    const prepared = await Promise.allSettled([
+      step('PostgreSQL', () => teardown.start(prepareDatabase(config, dataDir, secrets, supervisor)), note),
+      step('Dev chain', () => teardown.start(prepareChain(config, dataDir, supervisor)), note),
+    ]);
+    const [database, chain] = prepared;
+    if (database.status === 'rejected') throw database.reason;
+    if (chain.status === 'rejected') throw chain.reason;
+    const complete: Config = {
+      ...config,
+      databaseUrl: database.value.url,
+      chainRpcUrl: chain.value.rpcUrl,
+      usdcAddress: chain.value.usdcAddress,
+      masterKey: config.masterKey ?? secrets.current.master_key,
+    };
+    return {
+      config: complete,
+      stop: () => teardown.run(),
+      ready: async (app, register) => {
+        const merchants = await prepareMerchants(app, secrets, register);
+        const content = {
+          ...describe(complete),
+          ...merchants,
+          chain: describeChain(complete),
+          pid: process.pid,
+        };
+        writeJson(file, content);
+        announce({ type: 'ready', sandbox: content });
+        return content;
+      },
+    };
+  } catch (error) {
+    await teardown.run();
+    throw error;
+  }
+}
+
+/** Other users may pass through, because PostgreSQL may run as another user; what is inside is closed to them. */
+function makeDataDir(given: string): string {
+  const dataDir = resolve(given);
+  if (existsSync(dataDir)) return dataDir;
+  mkdirSync(dataDir, { recursive: true });
+  chmodSync(dataDir, 0o711);
+  return dataDir;
+}
+
+function describe(config: Config): Pick<SandboxFile, 'base_url' | 'widget_url' | 'pay_url' | 'metrics_url'> {
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  return {
+    base_url: config.publicUrl ?? `http://${host}:${config.port}`,
+    widget_url: config.widgetUrl ?? `http://${host}:${config.widgetPort}`,
+    pay_url: config.payUrl ?? `http://${host}:${config.payPort}`,
+    metrics_url: `http://${host}:${config.metricsPort}/metrics`,
+  };
+}
+
+function describeChain(config: Config): SandboxFile['chain'] {
+  const own = config.usdcAddress === usdcAddress();
+  return {
+    rpc_url: config.chainRpcUrl ?? '',
+    chain_id: config.chainId,
+    usdc_address: config.usdcAddress ?? '',
+    funded_private_key: own ? fundedPrivateKey() : null,
+  };
+}

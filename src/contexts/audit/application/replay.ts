@@ -1,0 +1,49 @@
+import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { Books } from '../domain/books.js';
+import { KNOWN_TYPES } from './known-types.js';
+
+const EVENTS_PER_PAGE = 5000;
+
+/** Events of a type that this version does not know. */
+export interface UnknownType {
+  readonly type: string;
+  count: number;
+  /** Of the first one. */
+  readonly position: string;
+}
+
+/** The whole log as it was when the audit began. */
+export interface Replay {
+  /** The books up to the position that was asked for. */
+  readonly books: Books;
+  /** Payouts that ended after that. */
+  readonly endedLater: ReadonlySet<string>;
+  /** Anywhere in the log: subscriptions wait at these, or were told to pass them. */
+  readonly unknown: readonly UnknownType[];
+}
+
+/** Keeps the books up to `to`, and looks through what comes after. */
+export async function replay(store: EventStore, to: string | null): Promise<Replay> {
+  const books = new Books();
+  const endedLater = new Set<string>();
+  const unknown = new Map<string, UnknownType>();
+  const look = (event: RecordedEvent): void => {
+    const { type, position, data } = event;
+    if (!KNOWN_TYPES.has(type)) {
+      const seen = unknown.get(type);
+      if (seen === undefined) unknown.set(type, { type, count: 1, position });
+      else seen.count += 1;
+    }
+    if (comparePositions(position, to) <= 0) books.add(event);
+    else if (type === 'payout.received.v1' || type === 'payout.expired.v1')
+      endedLater.add(String(data['payout_id']));
+  };
+  const end = await store.head();
+  for (let after: string | null = null; comparePositions(after, end) < 0;) {
+    const page = await store.readAll(after, EVENTS_PER_PAGE);
+    if (page.length === 0) break;
+    page.forEach(look);
+    after = page.at(-1)!.position;
+  }
+  return { books, endedLater, unknown: [...unknown.values()] };
+}

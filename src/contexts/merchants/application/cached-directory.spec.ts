@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { MerchantCredentials } from '../../../platform/http/edge.js';
+import { CachedDirectory, FRESH_MS } from './cached-directory.js';
+
+const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';
+
+function credentials(status: MerchantCredentials['status'] = 'active'): MerchantCredentials {
+  return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
+}
+
+/** A directory over `answers`, the last of which is given again and again; counts how often it was asked. */
+function directoryOf(...answers: (MerchantCredentials | null | Error)[]): {
+  directory: CachedDirectory;
+  asked: () => number;
+} {
+  let asked = 0;
+  const directory = new CachedDirectory(async () => {
+    const answer = answers[Math.min(asked++, answers.length - 1)]!;
+    await wait(5);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  return { directory, asked: () => asked };
+}
+
+describe('the merchant directory in memory', () => {
+  it('asks once for many requests at a time, and not again while fresh', async () => {
+    const { directory, asked } = directoryOf(credentials());
+    const found = await Promise.all(Array.from({ length: 50 }, () => directory.find(ID)));
+    expect(found.every((each) => each?.merchantId === ID)).toBe(true);
+    await directory.find(ID.toUpperCase());
+    expect(asked()).toBe(1);
+  });
+
+  it('remembers unknown api keys, and refuses what is no uuid without asking', async () => {
+    const { directory, asked } = directoryOf(null);
+    expect(await directory.find(ID)).toBeNull();
+    expect(await directory.find(ID)).toBeNull();
+    expect(await directory.find('no uuid')).toBeNull();
+    expect(asked()).toBe(1);
+  });
+
+  it('notices a suspension within its freshness, also while in constant use', async () => {
+    const { directory } = directoryOf(credentials(), credentials('suspended'));
+    const until = performance.now() + FRESH_MS + 200;
+    expect((await directory.find(ID))?.status).toBe('active');
+    while (performance.now() < until) {
+      await directory.find(ID);
+      await wait(20);
+    }
+    expect((await directory.find(ID))?.status).toBe('suspended');
+  });
+
+  it('notices within its freshness that an unknown merchant was registered, and that a known one is gone', async () => {
+    const registered = directoryOf(null, credentials());
+    const gone = directoryOf(credentials(), null);
+    await Promise.all([registered.directory.find(ID), gone.directory.find(ID)]);
+    await wait(FRESH_MS + 50);
+    expect(await registered.directory.find(ID)).not.toBeNull();
+    expect(await gone.directory.find(ID)).toBeNull();
+  });
+
+  it('reports a failed look-up and asks again next time', async () => {
+    const { directory } = directoryOf(new Error('away'), credentials());
+    await expect(directory.find(ID)).rejects.toThrow('away');
+    expect(await directory.find(ID)).not.toBeNull();
+  });
+});

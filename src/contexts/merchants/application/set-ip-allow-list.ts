@@ -1,0 +1,33 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { canonicalCidrs } from './ip-allow-list.js';
+import { setIpAllowList } from '../domain/merchant.js';
+import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
+
+/**
+ * Calls from outside these addresses and CIDR ranges are answered 403; none: anywhere.
+ * Throws `not_found`, or `validation_failed` on `cidrs`.
+ */
+export class SetIpAllowList extends Command<MerchantChanged> {
+  constructor(
+    readonly merchantId: string,
+    readonly cidrs: readonly string[],
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetIpAllowList)
+export class SetIpAllowListHandler implements ICommandHandler<SetIpAllowList> {
+  constructor(
+    private readonly merchants: MerchantChanges,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(command: SetIpAllowList): Promise<MerchantChanged> {
+    const cidrs = canonicalCidrs(command.cidrs);
+    const at = this.clock.now().toISOString();
+    return this.merchants.change(command.merchantId, (state) => setIpAllowList({ cidrs, at }, state));
+  }
+}

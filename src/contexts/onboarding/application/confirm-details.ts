@@ -1,0 +1,35 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { confirmDetails, onboarding, type Details, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './applicant.js';
+
+/** The user confirms who they are. Throws `not_found` or `invalid_transition`. */
+export class ConfirmDetails extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly details: Details,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ConfirmDetails)
+export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+  ) {}
+
+  async execute({ merchantId, userId, details }: ConfirmDetails): Promise<Onboarding> {
+    await findApplicant(this.queryBus, merchantId, userId);
+    const at = this.clock.now().toISOString();
+    const { state } = await this.loop.execute(onboarding, userId, (current) =>
+      confirmDetails({ details, at }, current),
+    );
+    return state;
+  }
+}

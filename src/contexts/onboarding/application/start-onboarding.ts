@@ -1,0 +1,34 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './applicant.js';
+
+/** The user asks for a code, the first act of a person in the widget. A user who came before goes on where they were. Answers where that is. */
+export class StartOnboarding extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartOnboarding)
+export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+  ) {}
+
+  async execute({ merchantId, userId }: StartOnboarding): Promise<Onboarding> {
+    await findApplicant(this.queryBus, merchantId, userId);
+    const at = this.clock.now().toISOString();
+    const { state } = await this.loop.execute(onboarding, userId, (current) =>
+      startOnboarding({ userId, merchantId, at }, current),
+    );
+    return state;
+  }
+}

@@ -1,0 +1,23 @@
+import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+
+export const STEPS_SAGA = 'onboarding.steps';
+
+/**
+ * Writes down every onboarding that waits for the service to go on: what the person had to do is done, or an
+ * identity provider reported its outcome. The worker takes it from there; a row too many costs it one look.
+ */
+export function stepsSaga(wake: () => void): SubscriptionDefinition {
+  return {
+    name: STEPS_SAGA,
+    events: ['onboarding.kyc_submitted.v1', 'onboarding.kyc_passed.v1'],
+    async apply(events, tx) {
+      const userIds = new Set(events.map((event) => (event.data as { readonly user_id: string }).user_id));
+      await tx.query(
+        `insert into onboarding.steps (user_id, due_at) select user_id, now() from unnest($1::uuid[]) as user_id
+         on conflict (user_id) do update set asked = steps.asked + 1, due_at = now(), attempts = 0`,
+        [[...userIds].sort()],
+      );
+    },
+    afterCommit: wake,
+  };
+}

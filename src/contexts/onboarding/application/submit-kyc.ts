@@ -1,0 +1,32 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/ids.js';
+import { onboarding, submitKyc, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './applicant.js';
+
+/** The user hands in their identity documents; the service goes on from there. Throws `not_found` or `invalid_transition`. */
+export class SubmitKyc extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SubmitKyc)
+export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+  ) {}
+
+  async execute({ merchantId, userId }: SubmitKyc): Promise<Onboarding> {
+    await findApplicant(this.queryBus, merchantId, userId);
+    const submission = { verificationId: newId(), at: this.clock.now().toISOString() };
+    return (await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current))).state;
+  }
+}

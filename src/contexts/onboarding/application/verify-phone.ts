@@ -1,0 +1,48 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './applicant.js';
+import { PhoneCodes, type Tried } from './phone-codes.js';
+
+/**
+ * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
+ * `rate_limited` after too many wrong codes in a day, or `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
+ * the one of the profile, and then nothing is linked (merchant-api section 3.2).
+ */
+export class VerifyPhone extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly phoneNumber: string,
+    readonly code: string,
+  ) {
+    super();
+  }
+}
+
+const REFUSALS: Readonly<Record<Exclude<Tried, 'right'>, string>> = {
+  wrong: 'is wrong',
+  spent: 'is no longer valid: ask for a new one',
+};
+
+@CommandHandler(VerifyPhone)
+export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+    private readonly codes: PhoneCodes,
+  ) {}
+
+  async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
+    const profile = await findApplicant(this.queryBus, merchantId, userId);
+    const tried = await this.codes.redeem(userId, phoneNumber, code);
+    if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
+    const at = this.clock.now().toISOString();
+    const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
+    return (await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current))).state;
+  }
+}

@@ -1,0 +1,65 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+interface Quota {
+  readonly times: number;
+  readonly within: string;
+  readonly seconds: number;
+}
+
+const DETAILS: readonly Quota[] = [{ times: 20, within: 'a day', seconds: DAY_SECONDS }];
+/** Each costs money. */
+const CHECKS: readonly Quota[] = [
+  { times: 3, within: 'an hour', seconds: HOUR_SECONDS },
+  { times: 10, within: 'a day', seconds: DAY_SECONDS },
+];
+
+/** When a person took the steps that have quotas, as far back as these go; oldest first. */
+export interface Tries {
+  readonly details: readonly string[];
+  readonly checks: readonly string[];
+}
+
+export const NO_TRIES: Tries = { details: [], checks: [] };
+
+/** With one more, and without those that count no more. */
+export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
+  const recent = tries[step].filter((each) => secondsBetween(each, at) < DAY_SECONDS);
+  return { ...tries, [step]: [...recent, at] };
+}
+
+/** Throws `rate_limited` when details were changed too often to be changed at `at`. */
+export function requireDetailsQuota(tries: Tries, at: string): void {
+  requireQuota(DETAILS, tries.details, at, 'Your details were changed');
+}
+
+/** Throws `rate_limited` when the identity was checked too often to be checked at `at`. */
+export function requireCheckQuota(tries: Tries, at: string): void {
+  requireQuota(CHECKS, tries.checks, at, 'Your identity was checked');
+}
+
+function requireQuota(quotas: readonly Quota[], tries: readonly string[], at: string, what: string): void {
+  for (const { times, within, seconds } of quotas) {
+    // The one that has to grow old before there may be another.
+    const oldest = tries.at(-times);
+    const waitSeconds = oldest === undefined ? 0 : Math.ceil(seconds - secondsBetween(oldest, at));
+    if (waitSeconds <= 0) continue;
+    throw new DomainError(
+      'rate_limited',
+      `${what} ${times} times within ${within}; try again in ${words(waitSeconds)}`,
+      {},
+      waitSeconds,
+    );
+  }
+}
+
+function words(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes > 120 ? `${Math.ceil(minutes / 60)} hours` : `${minutes} minute${minutes === 1 ? '' : 's'}`;
+}
+
+function secondsBetween(earlier: string, later: string): number {
+  return (Date.parse(later) - Date.parse(earlier)) / 1000;
+}

@@ -1,0 +1,110 @@
+import { Module, type DynamicModule, type OnModuleInit, type Provider, type Type } from '@nestjs/common';
+import { EventRegistry, type EventTypeDefinition } from '../../platform/event-store/event-registry.js';
+import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import type { Config } from '../../platform/config/config.js';
+import { KeyRing } from '../../platform/sealing/key-ring.js';
+import { AbsentProviders } from './adapters/absent-providers.js';
+import {
+  SandboxCards,
+  SandboxIdentityVerifier,
+  SandboxSms,
+  SandboxWallets,
+} from './adapters/sandbox-providers.js';
+import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
+import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
+import { ConfirmDetailsHandler } from './application/confirm-details.js';
+import { PhoneCodes } from './application/phone-codes.js';
+import {
+  CARD_ISSUER,
+  IDENTITY_VERIFIER,
+  SMS_INBOX,
+  SMS_SENDER,
+  WALLET_PROVISIONER,
+} from './application/ports.js';
+import { SendPhoneCodeHandler } from './application/send-phone-code.js';
+import { StartOnboardingHandler } from './application/start-onboarding.js';
+import { stepsSaga } from './application/steps-saga.js';
+import { StepsWorker } from './application/steps-worker.js';
+import { SubmitKycHandler } from './application/submit-kyc.js';
+import { VerifyPhoneHandler } from './application/verify-phone.js';
+import { ONBOARDING_EVENTS } from './domain/onboarding.js';
+import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
+import { WidgetGate } from './http/widget/gate.js';
+import { WidgetSessions } from './http/widget/sessions.js';
+import { WidgetSteps } from './http/widget/steps.js';
+import { WidgetServer } from './http/widget/widget-server.js';
+
+const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
+  'onboarding.details_confirmed.v1': {
+    fields: ['first_name', 'last_name', 'date_of_birth'],
+    subject: 'user_id',
+  },
+};
+
+interface Providers {
+  readonly providers: Provider[];
+  readonly controllers: Type[];
+}
+
+/** Onboarding: from a user who enters the widget to an active one with a wallet and a card. */
+@Module({})
+export class OnboardingModule implements OnModuleInit {
+  constructor(
+    private readonly events: EventRegistry,
+    private readonly subscriptions: SubscriptionRegistry,
+    private readonly worker: StepsWorker,
+  ) {}
+
+  static of(config: Pick<Config, 'mode'>): DynamicModule {
+    const { providers, controllers } = config.mode === 'sandbox' ? sandbox() : production();
+    return {
+      module: OnboardingModule,
+      controllers,
+      providers: [
+        PhoneCodes,
+        StartOnboardingHandler,
+        SendPhoneCodeHandler,
+        VerifyPhoneHandler,
+        ConfirmDetailsHandler,
+        SubmitKycHandler,
+        AdvanceOnboardingHandler,
+        StepsWorker,
+        WidgetSessions,
+        WidgetGate,
+        WidgetSteps,
+        WidgetServer,
+        ...providers,
+      ],
+    };
+  }
+
+  onModuleInit(): void {
+    this.events.register(ONBOARDING_EVENTS.map((type) => ({ type, sealed: SEALED[type] })));
+    this.subscriptions.register(stepsSaga(() => this.worker.wake()));
+  }
+}
+
+function sandbox(): Providers {
+  return {
+    controllers: [SandboxOnboardingController],
+    providers: [
+      CompleteSandboxOnboardingHandler,
+      SandboxSms,
+      { provide: SMS_SENDER, useExisting: SandboxSms },
+      { provide: SMS_INBOX, useExisting: SandboxSms },
+      { provide: IDENTITY_VERIFIER, useClass: SandboxIdentityVerifier },
+      {
+        provide: WALLET_PROVISIONER,
+        inject: [KeyRing],
+        useFactory: ({ root }: KeyRing) => new SandboxWallets(root),
+      },
+      { provide: CARD_ISSUER, useClass: SandboxCards },
+    ],
+  };
+}
+
+function production(): Providers {
+  const absent = new AbsentProviders();
+  const ports = [SMS_SENDER, IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER];
+  return { controllers: [], providers: ports.map((provide) => ({ provide, useValue: absent })) };
+}

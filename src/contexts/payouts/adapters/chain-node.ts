@@ -1,0 +1,221 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../kernel/clock.js';
+import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../application/ports.js';
+import type { TransactionReceipt } from '../domain/verification.js';
+import { Absences } from './absences.js';
+import { readBlock, type Block } from './block.js';
+import { JsonRpcNode, type RpcAnswer, type RpcCall } from './json-rpc-node.js';
+import { readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
+import { readReceipt } from './receipt.js';
+
+/** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
+const EVM_HASH = /^0x[0-9a-f]{64}$/;
+/** Most transactions with large receipts that are remembered, and that one look asks for in another way. */
+const LARGE_KNOWN = 10_000;
+const LARGE_PER_LOOK = 50;
+/** Blocks carry the hashes of their transactions. */
+const BLOCKS_PER_BATCH = 10;
+/** Merchants whose transactions travel in batches of their own. */
+const MOST_GROUPS = 8;
+/** In a batch a slow transaction holds up the others; one that is asked for alone may take longer. */
+const BATCH_TIMEOUT_MS = 3000;
+const ALONE_TIMEOUT_MS = 5000;
+
+const STATE: readonly RpcCall[] = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_syncing', params: [] },
+];
+
+export interface ChainNodeOptions {
+  readonly url: string;
+  readonly chainId: number;
+  readonly token: string;
+  /** 0: the chain mines on demand, and the age of its newest block says nothing. */
+  readonly maxHeadAgeSeconds: number;
+}
+
+type Receipts = Map<string, TransactionReceipt | null>;
+
+/** The chain as one node tells of it. */
+export class ChainNode {
+  private readonly node: JsonRpcNode;
+  private readonly absences = new Absences();
+  private readonly large = new LRUCache<string, true>({ max: LARGE_KNOWN });
+
+  constructor(
+    private readonly options: ChainNodeOptions,
+    private readonly clock: Clock,
+  ) {
+    this.node = new JsonRpcNode(options.url);
+  }
+
+  async look(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
+    // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
+    const head = await this.head();
+    this.absences.standAt(head.hash);
+    const receipts: Receipts = new Map();
+    const unknown = wanted.filter(({ hash }) => {
+      if (!this.absences.has(hash)) return true;
+      receipts.set(hash, null);
+      return false;
+    });
+    const refusals = await this.read(unknown, alone, receipts);
+    for (const { hash } of unknown) if (receipts.get(hash) === null) this.absences.add(hash);
+    return { head, receipts, refusals };
+  }
+
+  /**
+   * A look that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
+   * each receipt is of the block that the chain has at its height, and the head is still on the chain afterwards.
+   */
+  async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
+    const head = await this.head();
+    const receipts: Receipts = new Map();
+    const refusals = await this.read(wanted, alone, receipts);
+    await this.completeLarge(receipts);
+    await this.doubtMissing(receipts);
+    await this.keepCanonical(receipts);
+    if ((await this.blocks([head.number])).get(head.number)?.hash !== head.hash) {
+      throw new ChainUnavailable('the chain was reorganised during the look');
+    }
+    return { head, receipts, refusals };
+  }
+
+  async ping(): Promise<void> {
+    this.check(await this.node.ask(STATE));
+  }
+
+  async close(): Promise<void> {
+    await this.node.close();
+  }
+
+  /** Puts into `receipts` what the node says of each; a hash without a usable answer is left out. */
+  private async read(
+    wanted: readonly WantedTransaction[],
+    alone: boolean,
+    receipts: Receipts,
+  ): Promise<readonly string[]> {
+    const refusals = new Set<string>();
+    const large = wanted.filter(({ hash }) => this.large.has(hash));
+    const others = wanted.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
+    for (const { hash } of wanted) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
+    const options = alone ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS } : { timeoutMs: BATCH_TIMEOUT_MS };
+    const groups = byTurn(others);
+    const asked = groups.map((group) =>
+      this.node.ask(
+        group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+        options,
+      ),
+    );
+    const inOrder = groups.flat();
+    let denied = 0;
+    (await Promise.all(asked)).flat().forEach((answer, place) => {
+      const each = inOrder[place]!;
+      if ('result' in answer) {
+        const receipt = readReceipt(answer.result, each.hash);
+        if (receipt !== undefined) receipts.set(each.hash, receipt);
+        else refusals.add('a receipt that is none of the transaction');
+        return;
+      }
+      const { kind, message } = answer.refused;
+      refusals.add(message);
+      if (kind === 'denied') denied += 1;
+      // A batch that takes long, or too much of what is allowed, says nothing of the one at fault.
+      if ((kind !== 'slow' && kind !== 'denied') || alone) large.push(each);
+      if (kind === 'too_large') this.large.set(each.hash, true);
+    });
+    // One transaction that is denied whoever asks must not hold up the others.
+    if (!alone && denied > 0 && denied === inOrder.length)
+      throw new ChainUnavailable([...refusals].join(', '));
+    await Promise.all(
+      large.slice(0, LARGE_PER_LOOK).map(async (each) => {
+        const receipt = await readLargeTransaction(this.node, each, this.options.token);
+        if (receipt !== undefined) receipts.set(each.hash, receipt);
+      }),
+    );
+    return [...refusals];
+  }
+
+  /** Which of its logs confirms a payout is told by their places: a transfer to one of our wallets is worth the bytes. */
+  private async completeLarge(receipts: Receipts): Promise<void> {
+    for (const [hash, receipt] of receipts) {
+      if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
+      const whole = await readWholeReceipt(this.node, hash);
+      if (whole === undefined) receipts.delete(hash);
+      else receipts.set(hash, whole);
+    }
+  }
+
+  /** Takes out what one call says is missing and another does not. */
+  private async doubtMissing(receipts: Receipts): Promise<void> {
+    const missing = [...receipts].flatMap(([hash, receipt]) =>
+      receipt === null && EVM_HASH.test(hash) ? [hash] : [],
+    );
+    const calls = missing.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] }));
+    const answers = await this.node.ask(calls);
+    answers.forEach((answer, place) => {
+      if (readPlace(answer, missing[place]!) !== null) receipts.delete(missing[place]!);
+    });
+  }
+
+  /** Takes out receipts of blocks that are not on the chain. */
+  private async keepCanonical(receipts: Receipts): Promise<void> {
+    const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
+    const blocks = await this.blocks([...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
+    for (const { hash, receipt } of found) {
+      if (blocks.get(receipt.blockNumber)?.hash !== receipt.blockHash) receipts.delete(hash);
+    }
+  }
+
+  private async blocks(numbers: readonly number[]): Promise<ReadonlyMap<number, Block>> {
+    const calls = numbers.map((number) => blockCall(`0x${number.toString(16)}`));
+    const answers = await this.node.ask(calls, { batch: BLOCKS_PER_BATCH });
+    const blocks = new Map<number, Block>();
+    answers.forEach((answer, place) => {
+      const block = 'result' in answer ? readBlock(answer.result) : null;
+      if (block?.number === numbers[place]) blocks.set(block!.number, block!);
+    });
+    return blocks;
+  }
+
+  private async head(): Promise<Block> {
+    const [chainId, syncing, latest] = await this.node.ask([...STATE, blockCall('latest')]);
+    this.check([chainId!, syncing!]);
+    const head = readBlock(answered(latest!));
+    if (head === null) throw new ChainUnavailable('the node tells no newest block');
+    const { maxHeadAgeSeconds } = this.options;
+    const age = Math.round(this.clock.now().getTime() / 1000 - head.timestamp);
+    if (maxHeadAgeSeconds > 0 && Math.abs(age) > maxHeadAgeSeconds) {
+      throw new ChainUnavailable(`the newest block of the node is ${age} s old`);
+    }
+    return head;
+  }
+
+  private check([chainId, syncing]: readonly RpcAnswer[]): void {
+    const id = Number(answered(chainId!));
+    if (id !== this.options.chainId) {
+      throw new ChainUnavailable(`the node is on chain ${id}, not ${this.options.chainId}`);
+    }
+    if (answered(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
+  }
+}
+
+/** Few merchants get batches of their own, so that what slows one batch down is none of the others' business. */
+function byTurn(wanted: readonly WantedTransaction[]): readonly (readonly WantedTransaction[])[] {
+  const groups = new Map<string | undefined, WantedTransaction[]>();
+  for (const each of wanted) {
+    const group = groups.get(each.turn);
+    if (group === undefined) groups.set(each.turn, [each]);
+    else group.push(each);
+  }
+  return groups.size > MOST_GROUPS ? [wanted] : [...groups.values()];
+}
+
+function blockCall(tag: string): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [tag, false] };
+}
+
+function answered(answer: RpcAnswer): unknown {
+  if ('refused' in answer) throw new ChainUnavailable(`the node is away: ${answer.refused.message}`);
+  return answer.result;
+}

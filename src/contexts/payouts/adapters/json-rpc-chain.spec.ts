@@ -1,0 +1,242 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Transaction } from 'ethers';
+import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
+import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { ChainUnavailable, type ChainLook } from '../application/ports.js';
+import { JsonRpcChain } from './json-rpc-chain.js';
+
+const NOWHERE = `0x${'ab'.repeat(32)}`;
+
+describe('the chain behind a JSON-RPC node', () => {
+  let chain: TestChain;
+  let node: TestNode;
+  let reader: JsonRpcChain;
+
+  beforeAll(async () => {
+    chain = await TestChain.start();
+    node = await TestNode.start(chain.rpcUrl);
+    reader = new JsonRpcChain(settings({ chainRpcUrl: node.url }), systemClock);
+  });
+  afterEach(() => node.comeBack());
+  afterAll(async () => {
+    reader.close();
+    await Promise.all([node.stop(), chain.stop()]);
+  });
+
+  const settings = (over: object) => ({
+    chainRpcUrl: null,
+    chainId: CHAIN_ID,
+    usdcAddress: chain.usdcAddress,
+    chainQuorum: 1,
+    chainMaxHeadAgeSeconds: null,
+    ...over,
+  });
+  const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
+  const look = (hashes: readonly string[]): Promise<ChainLook> => reader.look(wanted(hashes));
+  const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
+  const receiptLies =
+    (change: (receipt: Record<string, unknown>) => unknown) =>
+    (receipt: object) =>
+    ({ method }: RpcCall) =>
+      method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
+
+  it('tells of a transfer: block, token, recipient, amount, place', async () => {
+    const to = chain.newAddress();
+    const { hash, blockNumber, blockHash } = await chain.transfer(to, '12.345678');
+    const { head, receipts } = await look([hash]);
+    expect(head.number).toBe(await height());
+    expect(receipts.get(hash)).toEqual({
+      succeeded: true,
+      blockNumber,
+      blockHash,
+      transfers: [
+        {
+          token: chain.usdcAddress.toLowerCase(),
+          to: to.toLowerCase(),
+          amountMinor: 12_345_678n,
+          logIndex: 0,
+        },
+      ],
+    });
+  });
+
+  it('tells of a reverted transaction', async () => {
+    const hash = await chain.revertedTransfer(chain.newAddress(), '1');
+    expect((await look([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
+  });
+
+  it('says null for what is on no block: unknown hashes, those that wait, and text that is no hash of the chain', async () => {
+    await chain.rpc('evm_setAutomine', [false]);
+    try {
+      const waiting = await chain.funded.sendTransaction({ to: chain.newAddress(), value: 1n });
+      const hashes = [waiting.hash, NOWHERE, 'a solana signature', '0x12'];
+      const { receipts } = await look(hashes);
+      expect(hashes.map((hash) => receipts.get(hash))).toEqual([null, null, null, null]);
+    } finally {
+      await chain.rpc('evm_setAutomine', [true]);
+      await chain.mine();
+    }
+  });
+
+  it('looks hundreds of hashes up in few requests', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const others = Array.from({ length: 450 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
+    const before = node.requests;
+    const { receipts } = await look([...others, hash]);
+    expect(receipts.size).toBe(451);
+    expect([...receipts.values()].filter((receipt) => receipt !== null)).toHaveLength(1);
+    expect(node.requests - before).toBeLessThanOrEqual(8);
+  });
+
+  it('counts the place of a log in its transaction, whatever else is in the block', async () => {
+    await chain.rpc('evm_setAutomine', [false]);
+    const transfer = { to: chain.usdcAddress, gasLimit: 100_000n };
+    const data = (to: string): string =>
+      `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${'1'.padStart(64, '0')}`;
+    const sent = [];
+    for (let n = 0; n < 3; n += 1) {
+      sent.push(await chain.funded.sendTransaction({ ...transfer, data: data(chain.newAddress()) }));
+    }
+    await chain.mine();
+    await chain.rpc('evm_setAutomine', [true]);
+    const raw = (await chain.rpc('eth_getTransactionReceipt', [sent[2]!.hash])) as {
+      logs: { logIndex: string }[];
+    };
+    expect(Number(raw.logs[0]!.logIndex)).toBe(2);
+    const { receipts } = await look(sent.map(({ hash }) => hash));
+    expect(sent.map(({ hash }) => receipts.get(hash)?.transfers[0]?.logIndex)).toEqual([0, 0, 0]);
+  });
+
+  it('forgets what a reorganisation dropped, and finds it where it was included again', async () => {
+    const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
+    const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
+    expect(Transaction.from(raw).hash).toBe(hash);
+    await chain.reorg(1);
+    expect((await look([hash])).receipts.get(hash)).toBeNull();
+    await chain.mine(2);
+    await chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
+    const again = (await look([hash])).receipts.get(hash);
+    expect(again?.succeeded).toBe(true);
+    expect(again!.blockNumber).toBeGreaterThan(blockNumber);
+    chain.funded.reset();
+  });
+
+  it('is away when the node is, and back when the node is back', async () => {
+    node.goAway();
+    const failure = await look([NOWHERE]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ChainUnavailable);
+    expect(String(failure)).not.toContain(new URL(node.url).port);
+    await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
+    node.comeBack();
+    await expect(reader.ping()).resolves.toBeUndefined();
+    expect((await look([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
+  });
+
+  it.each([
+    ['is on another chain', 'eth_chainId', '0x1', 'is on chain 1'],
+    ['is syncing', 'eth_syncing', { currentBlock: '0x1', highestBlock: '0x2' }, 'is syncing'],
+    ['tells no block', 'eth_getBlockByNumber', null, 'no newest block'],
+    ['tells a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
+    [
+      'tells a height without bounds',
+      'eth_getBlockByNumber',
+      { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
+      'no newest block',
+    ],
+  ])('is not to be relied on when the node %s', async (_name, method, result, message) => {
+    node.tamper((call) => (call.method === method ? { result } : undefined));
+    await expect(look([NOWHERE])).rejects.toThrow(message);
+    await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+  });
+
+  it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
+    'is away when the node answers %j to everything',
+    async (body) => {
+      node.answerAll(body);
+      await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+      await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
+    },
+  );
+
+  const refusing =
+    (...hashes: readonly string[]) =>
+    ({ params }: RpcCall) =>
+      hashes.includes(String(params[0]))
+        ? { error: { code: -32008, message: 'response too large' } }
+        : undefined;
+
+  it('asks again for what is on no block only when the chain has another head, of the same height too', async () => {
+    const absent = `0x${'ef'.repeat(32)}`;
+    const asked = async (): Promise<number> => {
+      const before = node.calls.length;
+      expect((await look([absent])).receipts.get(absent)).toBeNull();
+      return node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt').length;
+    };
+    await chain.mine();
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    await chain.mine();
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+    const before = await height();
+    await chain.reorg(1);
+    expect(await height()).toBe(before);
+    expect([await asked(), await asked()]).toEqual([1, 0]);
+  });
+
+  it('leaves out the one hash that the node refuses', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    node.tamper(refusing(NOWHERE));
+    const { receipts } = await look([NOWHERE, hash]);
+    expect(receipts.has(NOWHERE)).toBe(false);
+    expect(receipts.get(hash)?.succeeded).toBe(true);
+  });
+
+  it.each<[string, (receipt: Record<string, unknown>) => unknown]>([
+    ['is of another transaction', (receipt) => ({ ...receipt, transactionHash: NOWHERE })],
+    ['has no hash', ({ transactionHash: _, ...receipt }) => receipt],
+    ['has no status', ({ status: _, ...receipt }) => receipt],
+    ['has a status of its own', (receipt) => ({ ...receipt, status: '0x2' })],
+    ['has no block hash', ({ blockHash: _, ...receipt }) => receipt],
+    ['has a block number of its own', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
+    ['has no logs', ({ logs: _, ...receipt }) => receipt],
+    ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
+    [
+      'numbers two logs alike',
+      (receipt) => ({ ...receipt, logs: [...(receipt['logs'] as []), ...(receipt['logs'] as [])] }),
+    ],
+    ['is text', () => 'yes'],
+    ['is a list', () => []],
+    ['is true', () => true],
+  ])('concludes nothing from a receipt that %s', async (_name, change) => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    node.tamper(receiptLies(change)(honest));
+    expect((await look([hash])).receipts.has(hash)).toBe(false);
+  });
+
+  it('takes a receipt without a block for none', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
+    expect((await look([hash])).receipts.get(hash)).toBeNull();
+  });
+
+  it('sees no transfer in logs of another shape', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as {
+      logs: { topics: string[]; data: string }[];
+    };
+    const log = honest.logs[0]!;
+    const shapes = [
+      { ...log, topics: log.topics.slice(0, 2) },
+      { ...log, topics: [...log.topics, log.topics[1]] },
+      { ...log, topics: [NOWHERE, ...log.topics.slice(1)] },
+      { ...log, topics: [log.topics[0], log.topics[1], '0x12'] },
+      { ...log, data: '0x' },
+      { ...log, data: `${log.data}00` },
+      { ...log, removed: true },
+    ].map((shape, place) => ({ ...shape, logIndex: `0x${place}` }));
+    node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
+    expect((await look([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
+  });
+});

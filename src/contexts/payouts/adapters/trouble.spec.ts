@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
+import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { ChainUnavailable, type ChainLook } from '../application/ports.js';
+import { JsonRpcChain } from './json-rpc-chain.js';
+
+const NOWHERE = `0x${'ab'.repeat(32)}`;
+
+describe('a JSON-RPC node that gives trouble', () => {
+  let chain: TestChain;
+  let node: TestNode;
+  let reader: JsonRpcChain;
+
+  beforeAll(async () => {
+    chain = await TestChain.start();
+    node = await TestNode.start(chain.rpcUrl);
+    reader = new JsonRpcChain(settings({ chainRpcUrl: node.url }), systemClock);
+  });
+  afterEach(() => node.comeBack());
+  afterAll(async () => {
+    reader.close();
+    await Promise.all([node.stop(), chain.stop()]);
+  });
+
+  const settings = (over: object) => ({
+    chainRpcUrl: null,
+    chainId: CHAIN_ID,
+    usdcAddress: chain.usdcAddress,
+    chainQuorum: 1,
+    chainMaxHeadAgeSeconds: null,
+    ...over,
+  });
+  const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
+  const look = (hashes: readonly string[]): Promise<ChainLook> => reader.look(wanted(hashes));
+  const receiptLies =
+    (change: (receipt: Record<string, unknown>) => unknown) =>
+    (receipt: object) =>
+    ({ method }: RpcCall) =>
+      method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
+
+  const refusing =
+    (...hashes: readonly string[]) =>
+    ({ params }: RpcCall) =>
+      hashes.includes(String(params[0]))
+        ? { error: { code: -32008, message: 'response too large' } }
+        : undefined;
+
+  it('is not away when the node refuses every transaction: only those are left out', async () => {
+    const absent = `0x${'cd'.repeat(32)}`;
+    node.tamper(refusing(absent));
+    const { receipts, refusals } = await look([absent]);
+    expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
+  });
+
+  it('finds the ones at fault in a batch that is cut, and has the others', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
+    node.cutFor(({ params }) => bad.includes(String(params[0])));
+    const others = Array.from({ length: 190 }, (_, n) => `0x1${n.toString(16).padStart(63, '0')}`);
+    const { receipts } = await look([
+      ...others.slice(0, 50),
+      bad[0]!,
+      hash,
+      ...others.slice(50),
+      bad[1]!,
+      bad[2]!,
+    ]);
+    expect(receipts.get(hash)?.succeeded).toBe(true);
+    expect(receipts.size).toBe(191);
+    expect(bad.some((each) => receipts.has(each))).toBe(false);
+  });
+
+  it.each([
+    [401, 'does not accept the credentials'],
+    [403, 'does not accept the credentials'],
+    [429, 'too many requests'],
+    [302, 'HTTP 302'],
+    [502, 'HTTP 502'],
+  ])('says what it is when the node answers %i', async (status, message) => {
+    node.answerAll('{}', status, { location: node.url });
+    await expect(look([NOWHERE])).rejects.toThrow(message);
+    await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+  });
+
+  it.each([401, 429])(
+    'is away when the node answers %i to receipts alone: no hash is to blame',
+    async (status) => {
+      node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
+      await expect(look([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
+    },
+  );
+
+  it('reads no more of an endless or compressed answer than it would of an honest one', async () => {
+    node.answerAll(' '.repeat(64 * 1_048_576));
+    await expect(look([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
+    node.answerAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
+    await expect(look([NOWHERE])).rejects.toThrow('no JSON');
+  });
+
+  it('asks again by itself for what has two answers in a batch', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const absent = { jsonrpc: '2.0', id: 0, result: null };
+    node.rewrite((answers) => (answers.length === 2 ? [...answers, absent] : answers));
+    const before = node.calls.length;
+    expect((await look([hash, NOWHERE])).receipts.get(hash)?.succeeded).toBe(true);
+    expect(node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt')).toHaveLength(
+      3,
+    );
+  });
+
+  it('takes the answers of a batch in any order', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    node.rewrite((answers) => [...answers].reverse());
+    expect((await look([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
+  });
+
+  describe('with a transaction whose receipt is too large', () => {
+    const PADDING = { padding: 'x'.repeat(9_000_000) };
+    const large =
+      (hash: string) =>
+      ({ method, params }: RpcCall, { result }: { readonly result?: unknown }) =>
+        method === 'eth_getTransactionReceipt' && params[0] === hash
+          ? { result: { ...(result as object), ...PADDING } }
+          : undefined;
+
+    it('knows its block and its transfers to the wallets, of one in a hundred, and then does not ask for it again', async () => {
+      const to = chain.newAddress();
+      const { hash, blockNumber } = await chain.transfer(to, '3');
+      node.tamper(large(hash));
+      const others = Array.from({ length: 99 }, (_, n) => `0x2${n.toString(16).padStart(63, '0')}`);
+      const ask = (): Promise<ChainLook> =>
+        reader.look([...wanted(others), { hash, wallets: [chain.newAddress(), to] }]);
+      const { receipts } = await ask();
+      expect(receipts.size).toBe(100);
+      expect(receipts.get(hash)).toMatchObject({
+        partial: true,
+        succeeded: true,
+        blockNumber,
+        transfers: [{ to: to.toLowerCase(), amountMinor: 3_000_000n }],
+      });
+      await chain.mine();
+      const before = node.calls.length;
+      await ask();
+      const again = node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt');
+      expect(again).toHaveLength(99);
+    });
+
+    it('reads the whole of it before an outcome rests on it, and only when it pays one of the wallets', async () => {
+      const to = chain.newAddress();
+      const { hash } = await chain.transfer(to, '3');
+      node.tamper(large(hash));
+      const [ours] = await reader.confirm([{ hash, wallets: [to] }]);
+      expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
+      expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
+      const [others] = await reader.confirm([{ hash, wallets: [chain.newAddress()] }]);
+      expect(others!.receipts.get(hash)).toMatchObject({ partial: true, transfers: [] });
+    });
+  });
+
+  describe('before an outcome', () => {
+    const confirm = async (hash: string): Promise<ChainLook> => (await reader.confirm(wanted([hash])))[0]!;
+
+    it('leaves out a receipt of a block that the chain does not have', async () => {
+      const { hash } = await chain.transfer(chain.newAddress(), '1');
+      expect((await confirm(hash)).receipts.get(hash)?.succeeded).toBe(true);
+      const receipt = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+      node.tamper(receiptLies((honest) => ({ ...honest, blockHash: NOWHERE }))(receipt));
+      expect((await look([hash])).receipts.get(hash)?.succeeded).toBe(true);
+      expect((await confirm(hash)).receipts.has(hash)).toBe(false);
+    });
+
+    it('leaves out what one call misses and another knows', async () => {
+      const { hash } = await chain.transfer(chain.newAddress(), '1');
+      node.tamper(({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : undefined));
+      expect((await look([hash])).receipts.get(hash)).toBeNull();
+      expect((await confirm(hash)).receipts.has(hash)).toBe(false);
+      expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
+    });
+
+    it('concludes nothing when the newest block is replaced meanwhile', async () => {
+      const { hash } = await chain.transfer(chain.newAddress(), '1');
+      const other = { number: '0x1', hash: NOWHERE, timestamp: '0x1' };
+      node.tamper(({ method, params }, { result }) =>
+        method === 'eth_getBlockByNumber' && params[0] === 'latest'
+          ? { result: { ...(result as object), hash: other.hash } }
+          : undefined,
+      );
+      await expect(confirm(hash)).rejects.toThrow('reorganised');
+    });
+  });
+
+  describe('with several nodes', () => {
+    let second: TestNode;
+    beforeAll(async () => {
+      second = await TestNode.start(chain.rpcUrl);
+    });
+    afterEach(() => second.comeBack());
+    afterAll(() => second.stop());
+    const several = (over: object = {}): JsonRpcChain =>
+      new JsonRpcChain(settings({ chainRpcUrl: `${node.url}, ${second.url}`, ...over }), systemClock);
+
+    it('asks the next one while the first cannot be relied on, and stays with it', async () => {
+      const reader = several();
+      node.answerAll('{}', 429);
+      expect((await reader.look(wanted([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
+      node.comeBack();
+      const before = node.requests;
+      await reader.look(wanted([NOWHERE]));
+      expect(node.requests).toBe(before);
+      second.goAway();
+      await expect(reader.ping()).resolves.toBeUndefined();
+      node.goAway();
+      await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
+      reader.close();
+    });
+
+    it('has as many looks before an outcome as nodes have to agree, or none', async () => {
+      const reader = several({ chainQuorum: 2 });
+      expect(await reader.confirm(wanted([NOWHERE]))).toHaveLength(2);
+      second.goAway();
+      await expect(reader.confirm(wanted([NOWHERE]))).rejects.toThrow('1 nodes can be relied on');
+      reader.close();
+    });
+
+    it('passes over a node whose newest block is old, where blocks tell the time', async () => {
+      await chain.mine();
+      const reader = several({ chainMaxHeadAgeSeconds: 600 });
+      node.tamper(({ method }, { result }) =>
+        method === 'eth_getBlockByNumber'
+          ? { result: { ...(result as object), timestamp: '0x1' } }
+          : undefined,
+      );
+      const before = second.requests;
+      await reader.look(wanted([NOWHERE]));
+      expect(second.requests).toBeGreaterThan(before);
+      second.goAway();
+      await expect(reader.look(wanted([NOWHERE]))).rejects.toThrow(
+        /newest block of the node is \d+ s old|away/,
+      );
+      reader.close();
+    });
+  });
+});

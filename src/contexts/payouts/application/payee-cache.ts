@@ -1,0 +1,31 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { COMMAND_LOOP, type CommandLoop, type Loaded } from '../../../platform/event-store/command-loop.js';
+import { payee, type Payee } from '../../users/contract.js';
+
+/** Users kept in memory, some 200 bytes each. */
+const MAX_USERS = 50_000;
+
+/**
+ * Users as payouts need them, folded once and kept. Nothing tells the cache of changes: whoever decides on what it
+ * gives must have its revision checked in the commit, and forget the user when it no longer holds.
+ */
+@Injectable()
+export class PayeeCache {
+  private readonly known = new LRUCache<string, Loaded<Payee>>({ max: MAX_USERS });
+
+  constructor(@Inject(COMMAND_LOOP) private readonly loop: CommandLoop) {}
+
+  async get(userId: string): Promise<Loaded<Payee>> {
+    const known = this.known.get(userId);
+    if (known !== undefined) return known;
+    const loaded = await this.loop.load(payee, userId);
+    // Whoever does not exist may come to be at any time, with no revision to check against.
+    if (loaded.revision !== null) this.known.set(userId, loaded);
+    return loaded;
+  }
+
+  forget(userId: string): void {
+    this.known.delete(userId);
+  }
+}

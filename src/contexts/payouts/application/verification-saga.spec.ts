@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { recordWork } from './verification-saga.js';
+
+const CHAIN = 31337;
+
+describe('the saga of verifications', () => {
+  let db: TestDatabase;
+  let world = 0;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+
+  const id = (name: string): string => deriveId('saga', String(world), name);
+  let position = 0;
+  const recorded = (type: string, data: JsonObject): RecordedEvent => ({
+    id: deriveId('event', String((position += 1))),
+    type,
+    data,
+    metadata: {},
+    stream: `some-${position}`,
+    revision: 0,
+    position: String(position),
+    recordedAt: new Date(),
+  });
+  const apply = (events: readonly RecordedEvent[]): Promise<void> =>
+    db.database.transaction((tx) => recordWork(events, tx));
+  const activated = (user: number): RecordedEvent =>
+    recorded('user.activated.v1', {
+      user_id: id(`user ${user}`),
+      merchant_id: id('merchant'),
+      issuer_wallet_address: `0xWallet${user}`,
+      activated_at: '2026-01-01T00:00:00.000Z',
+    });
+  const facts = (payout: number, user: number): JsonObject => ({
+    payout_id: id(`payout ${payout}`),
+    merchant_id: id('merchant'),
+    user_id: id(`user ${user}`),
+    amount: '1.5',
+    currency_code: 'USDC',
+    transaction_hash: ` 0x${String(payout % 3).repeat(62)}AB `,
+    custom_metadata: '{}',
+    chain_id: CHAIN,
+  });
+  const reported = (payout: number, user: number): RecordedEvent =>
+    recorded('payout.reported.v1', {
+      ...facts(payout, user),
+      created_at: '2100-01-01T00:00:00.000Z',
+      expires_at: '2100-01-02T00:00:00.000Z',
+    });
+  const ended = (payout: number, user: number, how: 'received' | 'expired'): RecordedEvent =>
+    how === 'received'
+      ? recorded('payout.received.v1', {
+          ...facts(payout, user),
+          log_index: payout,
+          block_number: 1,
+          received_at: 't',
+        })
+      : recorded('payout.expired.v1', { ...facts(payout, user), reason: 'r', expired_at: 't' });
+
+  /** All that the saga keeps of this world. `due`: whether the payout is to be looked up now. */
+  const tables = async (): Promise<unknown> => {
+    const users = [0, 1, 2].map((user) => id(`user ${user}`));
+    const payouts = Array.from({ length: 12 }, (_, payout) => id(`payout ${payout}`));
+    const work = await db.database.query(
+      `select payout_id, user_id, chain_id, hash, amount_minor, expires_at, next_check_at <= now() as due
+       from payouts.verifications where payout_id = any($1::uuid[]) order by 1`,
+      [payouts],
+    );
+    const wallets = await db.database.query(
+      'select * from payouts.wallets where user_id = any($1::uuid[]) order by 1',
+      [users],
+    );
+    const used = await db.database.query(
+      'select * from payouts.used_transfers where payout_id = any($1::uuid[]) order by payout_id',
+      [payouts],
+    );
+    return { work, wallets, used };
+  };
+
+  it('comes to the same tables however the events are split, mixed and repeated', async () => {
+    const story = fc.record({
+      wallets: fc.uniqueArray(fc.nat(2)),
+      payouts: fc.array(
+        fc.record({ user: fc.nat(2), end: fc.constantFrom('pending', 'received', 'expired') }),
+        { maxLength: 12 },
+      ),
+      order: fc.array(fc.nat(1000), { minLength: 24, maxLength: 24 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(story, async ({ wallets, payouts, order, sizes }) => {
+        world += 1;
+        await db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers');
+        // Each payout's outcome follows its report; apart from that, any order.
+        const strands = [
+          ...wallets.map((user) => [() => activated(user)]),
+          ...payouts.map(({ user, end }, payout) => [
+            () => reported(payout, user),
+            ...(end === 'pending' ? [] : [() => ended(payout, user, end as 'received')]),
+          ]),
+        ];
+        const events: RecordedEvent[] = [];
+        for (let turn = 0; strands.length > 0; turn += 1) {
+          const place = order[turn % order.length]! % strands.length;
+          events.push(strands[place]!.shift()!());
+          if (strands[place]!.length === 0) strands.splice(place, 1);
+        }
+        for (let from = 0, turn = 0; from < events.length; turn += 1) {
+          const batch = events.slice(from, (from += sizes[turn % sizes.length]!));
+          await apply(batch);
+          await apply(batch.flatMap((event) => [event, event]));
+        }
+        await apply(events);
+        const byId = (a: { payout_id: string }, b: { payout_id: string }): number =>
+          a.payout_id < b.payout_id ? -1 : 1;
+        const hash = (payout: number): string => `0x${String(payout % 3).repeat(62)}ab`;
+        const all = payouts.map((each, payout) => ({ ...each, payout }));
+        expect(await tables()).toEqual({
+          work: all
+            .filter(({ end }) => end === 'pending')
+            .map(({ user, payout }) => ({
+              payout_id: id(`payout ${payout}`),
+              user_id: id(`user ${user}`),
+              chain_id: String(CHAIN),
+              hash: hash(payout),
+              amount_minor: '1500000',
+              expires_at: new Date('2100-01-02T00:00:00.000Z'),
+              due: wallets.includes(user),
+            }))
+            .sort(byId),
+          wallets: wallets
+            .map((user) => ({ user_id: id(`user ${user}`), address: `0xWallet${user}` }))
+            .sort((a, b) => (a.user_id < b.user_id ? -1 : 1)),
+          used: all
+            .filter(({ end }) => end === 'received')
+            .map(({ payout }) => ({
+              chain_id: String(CHAIN),
+              hash: hash(payout),
+              log_index: payout,
+              payout_id: id(`payout ${payout}`),
+            }))
+            .sort(byId),
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('has a payout looked up at once when the wallet is known, and with the window otherwise', async () => {
+    world += 1;
+    await apply([activated(0)]);
+    await apply([reported(0, 0), reported(1, 1)]);
+    const due = async (): Promise<unknown> =>
+      db.database.query(
+        `select payout_id, next_check_at <= now() as due, next_check_at = expires_at as "atTheEnd"
+         from payouts.verifications where payout_id = any($1::uuid[])`,
+        [[id('payout 0'), id('payout 1')]],
+      );
+    const [known, unknown] = [{ payout_id: id('payout 0') }, { payout_id: id('payout 1') }];
+    expect(await due()).toEqual(
+      expect.arrayContaining([
+        { ...known, due: true, atTheEnd: false },
+        { ...unknown, due: false, atTheEnd: true },
+      ]),
+    );
+    await apply([activated(1)]);
+    expect(await due()).toContainEqual({ ...unknown, due: true, atTheEnd: false });
+  });
+});

@@ -1,0 +1,71 @@
+import type { DomainEvent } from '../../kernel/aggregate.js';
+
+/** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */
+export interface PayoutFacts {
+  readonly payout_id: string;
+  readonly merchant_id: string;
+  readonly user_id: string;
+  /** Canonical decimal string, > 0 and <= 10000 (kernel/money.ts). */
+  readonly amount: string;
+  readonly currency_code: 'USDC';
+  /** As the merchant sent it; compared in another form ({@link comparableHash}). */
+  readonly transaction_hash: string;
+  /** The JSON text of the object as the merchant sent it, byte for byte; `{}` when there was none. */
+  readonly custom_metadata: string;
+  /** EIP-155 id of the chain that the transfer is looked for on. */
+  readonly chain_id: number;
+}
+
+/** A merchant says that it broadcast a transfer. The payout is `pending` until `expires_at`. */
+export type PayoutReported = DomainEvent<
+  'payout.reported.v1',
+  PayoutFacts & { readonly created_at: string; readonly expires_at: string }
+>;
+
+/**
+ * The transfer was found on the chain, exact and confirmed, and belongs to no other payout. Final. `log_index` is the
+ * place of the Transfer log among those of its transaction, from 0.
+ */
+export type PayoutReceived = DomainEvent<
+  'payout.received.v1',
+  PayoutFacts & { readonly log_index: number; readonly block_number: number; readonly received_at: string }
+>;
+
+/** The window passed without the transfer. Final. `reason` is shown to the merchant. */
+export type PayoutExpired = DomainEvent<
+  'payout.expired.v1',
+  PayoutFacts & { readonly reason: string; readonly expired_at: string }
+>;
+
+/**
+ * Only on a store that is not atomic (ADR 103): a payout of the user may be reported soon, unless the user is being
+ * deactivated. Stream `payout_intent-<payout_id>`; no part of the payout.
+ */
+export const PAYOUT_INTENDED = 'payout.intended.v1';
+export interface PayoutIntent {
+  readonly payout_id: string;
+  readonly user_id: string;
+}
+
+export type PayoutEvent = PayoutReported | PayoutReceived | PayoutExpired;
+
+export const PAYOUT_REPORTED = 'payout.reported.v1';
+export const PAYOUT_RECEIVED = 'payout.received.v1';
+export const PAYOUT_EXPIRED = 'payout.expired.v1';
+
+/** Stored names of all payout events, for subscriptions that want every one. */
+export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
+
+/** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */
+export const PAYOUT_CATEGORY = 'payout';
+
+const EVM_HASH = /^0x[0-9a-f]{64}$/i;
+
+/**
+ * The form in which hashes are compared: EVM hashes lower-cased and without the spaces around them, others as they are
+ * (decisions.md, "transaction_hash").
+ */
+export function comparableHash(transactionHash: string): string {
+  const bare = transactionHash.trim();
+  return EVM_HASH.test(bare) ? bare.toLowerCase() : transactionHash;
+}

@@ -1,0 +1,119 @@
+import type { Aggregate } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { requireRepeatable } from '../../../kernel/repeats.js';
+import type { Payee } from '../../users/contract.js';
+import { PAYOUT_CATEGORY, type PayoutEvent, type PayoutFacts } from '../contract.js';
+
+/** A payout from the merchant's report to its one outcome (merchant-api section 3.1). */
+export type Payout =
+  | { readonly status: 'unreported' }
+  | (Reported & { readonly status: 'pending' })
+  | (Reported & { readonly status: 'received' })
+  | (Reported & { readonly status: 'expired'; readonly reason: string });
+
+interface Reported {
+  readonly facts: PayoutFacts;
+  readonly createdAt: string;
+  /** End of the verification window, ISO 8601. */
+  readonly expiresAt: string;
+}
+
+export type ReportedPayout = Exclude<Payout, { status: 'unreported' }>;
+
+export const payout: Aggregate<Payout, PayoutEvent> = {
+  category: PAYOUT_CATEGORY,
+  initial: { status: 'unreported' },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'payout.reported.v1': {
+        const { created_at: createdAt, expires_at: expiresAt, ...facts } = event.data;
+        return { status: 'pending', facts, createdAt, expiresAt };
+      }
+      case 'payout.received.v1':
+        return state.status === 'pending' ? { ...state, status: 'received' } : state;
+      case 'payout.expired.v1':
+        return state.status === 'pending'
+          ? { ...state, status: 'expired', reason: event.data.reason }
+          : state;
+      default:
+        event satisfies never;
+        return state;
+    }
+  },
+};
+
+/** `facts.amount` is canonical already. `at` and `expiresAt` are ISO 8601. */
+export interface Report {
+  readonly facts: PayoutFacts;
+  readonly at: string;
+  readonly expiresAt: string;
+}
+
+/**
+ * A merchant reports a transfer that it broadcast to `payee`. Onboarding users are paid too: the money has moved.
+ * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
+ * transfer. Another report under its id throws KeyOutlived once the response to the first one is gone, 422 before.
+ */
+export function report(command: Report, payee: Payee, state: Payout): PayoutEvent[] {
+  if (state.status !== 'unreported') {
+    if (sameFacts(state.facts, command.facts)) return [];
+    requireRepeatable(state.createdAt, command.at);
+    throw new DomainError('validation_failed', 'The Idempotency-Key was used for another payout');
+  }
+  if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {
+    throw DomainError.notFound('User');
+  }
+  if (payee.accountState === 'deactivating' || payee.accountState === 'deactivated') {
+    throw new DomainError('invalid_transition', `The user is ${payee.accountState} and takes no payouts`);
+  }
+  return [
+    {
+      type: 'payout.reported.v1',
+      data: { ...command.facts, created_at: command.at, expires_at: command.expiresAt },
+    },
+  ];
+}
+
+/** Where the transfer stands on the chain. */
+export interface Evidence {
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  readonly at: string;
+}
+
+/** The transfer was verified. Says nothing when the payout has its outcome already. */
+export function receive(evidence: Evidence, state: Payout): PayoutEvent[] {
+  if (state.status !== 'pending') return [];
+  return [
+    {
+      type: 'payout.received.v1',
+      data: {
+        ...state.facts,
+        log_index: evidence.logIndex,
+        block_number: evidence.blockNumber,
+        received_at: evidence.at,
+      },
+    },
+  ];
+}
+
+/** The window passed without the transfer. Says nothing before its end, or when the payout has its outcome already. */
+export function expire(
+  command: { readonly reason: string; readonly at: string },
+  state: Payout,
+): PayoutEvent[] {
+  if (state.status !== 'pending' || Date.parse(command.at) < Date.parse(state.expiresAt)) return [];
+  return [
+    { type: 'payout.expired.v1', data: { ...state.facts, reason: command.reason, expired_at: command.at } },
+  ];
+}
+
+function sameFacts(a: PayoutFacts, b: PayoutFacts): boolean {
+  return (
+    a.merchant_id === b.merchant_id &&
+    a.user_id === b.user_id &&
+    a.amount === b.amount &&
+    a.transaction_hash === b.transaction_hash &&
+    a.custom_metadata === b.custom_metadata
+  );
+}

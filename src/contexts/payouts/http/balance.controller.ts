@@ -1,0 +1,33 @@
+import { Controller, Get } from '@nestjs/common';
+import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { PayeeCache } from '../application/payee-cache.js';
+import { findBalance, NOTHING_PAID, type Balance } from '../views/find-balance.js';
+import { PAYOUT_VIEWS } from '../views/projection.js';
+
+/** GET /merchants/v1/users/{id}/balance (merchant-api sections 2.3 and 4.1): what the user's payouts add up to. */
+@Controller('merchants/v1/users')
+export class BalanceController {
+  constructor(
+    private readonly database: Database,
+    private readonly payees: PayeeCache,
+    private readonly freshness: ViewFreshness,
+  ) {}
+
+  @Get(':id/balance')
+  async get(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'User') userId: string,
+  ): Promise<{ balance: Balance }> {
+    await this.freshness.require(PAYOUT_VIEWS);
+    const balance = await findBalance(this.database, merchantId, userId);
+    if (balance !== null) return { balance };
+    // Creating a user does not wait for this read model: a user it does not know yet may be a new one.
+    const { state } = await this.payees.get(userId);
+    if (state.accountState === 'unknown' || state.merchantId !== merchantId)
+      throw DomainError.notFound('User');
+    return { balance: NOTHING_PAID };
+  }
+}

@@ -1,0 +1,57 @@
+import { Body, Controller, Get, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { AnswerTravels, Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { Query as QueryString } from '../../../platform/http/query.js';
+import { Reply } from '../../../platform/http/reply.js';
+import { ReportPayout } from '../application/report-payout.js';
+import { findPayout } from '../views/find-payout.js';
+import { listPayouts } from '../views/list-payouts.js';
+import { PAYOUT_VIEWS } from '../views/projection.js';
+import { readPayoutFilter } from './payout-filter.js';
+import { readReportBody } from './report-body.js';
+
+/** merchant-api section 4.2. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
+@Controller('merchants/v1/payouts')
+export class PayoutsController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly database: Database,
+    private readonly freshness: ViewFreshness,
+  ) {}
+
+  @Post('report')
+  @AnswerTravels()
+  async report(
+    @MerchantId() merchantId: string,
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: EventMetadata,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+  ): Promise<Reply> {
+    const report = readReportBody(body, request.edge.rawBody.toString('utf8'));
+    return new Reply(
+      201,
+      await this.commandBus.execute(new ReportPayout({ merchantId, ...report }, ticket, cause)),
+    );
+  }
+
+  @Get()
+  async list(@MerchantId() merchantId: string, @Query() query: QueryString): Promise<Reply> {
+    await this.freshness.require(PAYOUT_VIEWS);
+    return new Reply(200, await listPayouts(this.database, merchantId, readPayoutFilter(query)));
+  }
+
+  @Get(':id')
+  async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
+    await this.freshness.require(PAYOUT_VIEWS);
+    const body = await findPayout(this.database, merchantId, id);
+    if (body === null) throw DomainError.notFound('Payout');
+    return new Reply(200, `{"payout":${body}}`);
+  }
+}

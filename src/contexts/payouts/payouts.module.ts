@@ -1,0 +1,58 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { EventRegistry } from '../../platform/event-store/event-registry.js';
+import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { ClockCheck } from '../../platform/postgres/clock-check.js';
+import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { JsonRpcChain } from './adapters/json-rpc-chain.js';
+import { ExpirePayoutHandler } from './application/expire-payout.js';
+import { PayeeCache } from './application/payee-cache.js';
+import { PendingGauge } from './application/pending-gauge.js';
+import { CHAIN_READER, type ChainReader } from './application/ports.js';
+import { ReceivePayoutHandler } from './application/receive-payout.js';
+import { ReportPayoutHandler } from './application/report-payout.js';
+import { verificationSaga } from './application/verification-saga.js';
+import { VerificationRound } from './application/verification-round.js';
+import { VerificationWork } from './application/verification-work.js';
+import { Verifier } from './application/verifier.js';
+import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
+import { BalanceController } from './http/balance.controller.js';
+import { PayoutsController } from './http/payouts.controller.js';
+import { payoutViews } from './views/projection.js';
+
+/** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
+@Module({
+  controllers: [PayoutsController, BalanceController],
+  providers: [
+    ReportPayoutHandler,
+    ReceivePayoutHandler,
+    ExpirePayoutHandler,
+    PayeeCache,
+    JsonRpcChain,
+    { provide: CHAIN_READER, useExisting: JsonRpcChain },
+    ClockCheck,
+    VerificationWork,
+    VerificationRound,
+    Verifier,
+    PendingGauge,
+  ],
+})
+export class PayoutsModule implements OnModuleInit {
+  constructor(
+    private readonly events: EventRegistry,
+    private readonly subscriptions: SubscriptionRegistry,
+    private readonly health: HealthRegistry,
+    private readonly verifier: Verifier,
+    private readonly clock: ClockCheck,
+    @Inject(CHAIN_READER) private readonly chain: ChainReader,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register([...PAYOUT_EVENTS, PAYOUT_INTENDED].map((type) => ({ type })));
+    this.subscriptions.register(
+      payoutViews,
+      verificationSaga(() => this.verifier.wake()),
+    );
+    this.health.register({ name: 'chain', check: () => this.chain.ping() });
+    this.health.register({ name: 'clock', check: () => this.clock.check() });
+  }
+}

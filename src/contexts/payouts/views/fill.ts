@@ -1,0 +1,92 @@
+import type { PoolClient } from 'pg';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
+import { CopyWriter } from './copy-writer.js';
+import { addChange, changeOf, noChanges, STATUS, type PayoutRow } from './fold.js';
+import { UserTotals } from './user-totals.js';
+
+/** Payouts without an outcome that are kept in memory; beyond it the older half is written as pending. */
+export const MAX_OPEN = 100_000;
+
+/**
+ * Fills both read models, empty tables in `schema`, from the whole history: a fold in memory and COPY. Memory stays
+ * bounded however long the history is.
+ */
+export async function fillPayoutViews(
+  history: AsyncIterable<readonly RecordedEvent[]>,
+  tx: PoolClient,
+  schema: string,
+  maxOpen: number = MAX_OPEN,
+): Promise<void> {
+  await tx.query(`set local work_mem = '64MB'`);
+  await tx.query(`
+    create temporary table late_outcomes (id uuid, status smallint, body text) on commit drop`);
+  await tx.query(`
+    create temporary table partial_totals (user_id uuid, merchant_id uuid, confirmed bigint, pending bigint)
+    on commit drop`);
+  const payouts = `${schema}.payouts`;
+
+  const copy = new CopyWriter(tx);
+  const totals = new UserTotals(copy, 'partial_totals');
+  const changes = noChanges();
+  for await (const events of history) {
+    for (const recorded of events) {
+      const event = changeOf(recorded);
+      if (event === null) continue;
+      addChange(changes, recorded);
+      totals.add(event);
+      if (event.type !== 'user.created.v1' && event.type !== PAYOUT_REPORTED) settled(event);
+    }
+    changes.users.length = 0;
+    if (changes.reported.size > maxOpen) writeOldest(changes.reported.size - maxOpen / 2);
+    totals.bound();
+    await copy.pace();
+  }
+  writeOldest(changes.reported.size);
+  totals.write();
+  await copy.finish();
+
+  await tx.query(`
+    update ${payouts} payout
+    set status = late.status,
+        body = late.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
+    from late_outcomes late where payout.id = late.id`);
+  await tx.query(`
+    insert into ${schema}.balances (user_id, merchant_id, confirmed, pending)
+    select user_id, merchant_id, sum(confirmed), sum(pending) from partial_totals group by user_id, merchant_id`);
+
+  function settled(event: PayoutEvent): void {
+    const id = event.data.payout_id;
+    const row = changes.reported.get(id);
+    if (row !== undefined) {
+      write(row);
+      changes.reported.delete(id);
+    }
+    const outcome = changes.outcomes.get(id);
+    if (outcome !== undefined) copy.add('late_outcomes', id, STATUS[outcome.status], outcome.bodyBeforeTime);
+    changes.outcomes.delete(id);
+  }
+
+  function writeOldest(count: number): void {
+    let left = count;
+    for (const row of changes.reported.values()) {
+      if (left <= 0) return;
+      left -= 1;
+      write(row);
+      changes.reported.delete(row.id);
+    }
+  }
+
+  function write(row: PayoutRow): void {
+    copy.add(
+      payouts,
+      row.id,
+      row.merchantId,
+      row.userId,
+      STATUS[row.status],
+      row.createdAt,
+      row.amountMinor,
+      row.body,
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { toMinorUnits } from '../../../kernel/money.js';
+import type { UserEvent } from '../../users/contract.js';
+import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
+import { payoutJson, payoutJsonBeforeTime } from '../domain/payout-json.js';
+
+/** Stored names that the read models of payouts are made of. */
+export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
+
+/** How `payouts.payouts.status` stands for the words of the API. */
+export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
+export type Status = keyof typeof STATUS;
+
+export interface PayoutRow {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly userId: string;
+  status: Status;
+  readonly createdAt: string;
+  readonly amountMinor: bigint;
+  body: string;
+}
+
+/** The end of a payout: the new status, and its JSON up to the time of its report. */
+export interface Outcome {
+  readonly id: string;
+  readonly status: Exclude<Status, 'pending'>;
+  readonly bodyBeforeTime: string;
+}
+
+/** What a run of events changes, payouts that begin and end within it folded to one row. */
+export interface Changes {
+  readonly users: { readonly id: string; readonly merchantId: string }[];
+  readonly reported: Map<string, PayoutRow>;
+  /** First outcomes of payouts whose row is not in `reported`. */
+  readonly outcomes: Map<string, Outcome>;
+}
+
+export function noChanges(): Changes {
+  return { users: [], reported: new Map(), outcomes: new Map() };
+}
+
+/** The change of one event; null for events that change nothing here. The runner hands over known types only. */
+export function changeOf(
+  recorded: RecordedEvent,
+): PayoutEvent | Extract<UserEvent, { type: 'user.created.v1' }> | null {
+  const event = recorded as unknown as PayoutEvent | UserEvent;
+  switch (event.type) {
+    case 'payout.reported.v1':
+    case 'payout.received.v1':
+    case 'payout.expired.v1':
+    case 'user.created.v1':
+      return event;
+    default:
+      return null;
+  }
+}
+
+/** Adds one event to `changes`; an event seen before adds nothing. */
+export function addChange(changes: Changes, recorded: RecordedEvent): void {
+  const event = changeOf(recorded);
+  if (event === null) return;
+  if (event.type === 'user.created.v1') {
+    changes.users.push({ id: event.data.user_id, merchantId: event.data.merchant_id });
+  } else if (event.type === 'payout.reported.v1') {
+    if (!changes.reported.has(event.data.payout_id))
+      changes.reported.set(event.data.payout_id, rowOf(event.data));
+  } else {
+    settle(changes, event);
+  }
+}
+
+function rowOf(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data']): PayoutRow {
+  return {
+    id: data.payout_id,
+    merchantId: data.merchant_id,
+    userId: data.user_id,
+    status: 'pending',
+    createdAt: data.created_at,
+    amountMinor: toMinorUnits(data.amount),
+    body: payoutJson(data, 'pending', null, data.created_at),
+  };
+}
+
+function settle(changes: Changes, event: Exclude<PayoutEvent, { type: 'payout.reported.v1' }>): void {
+  const id = event.data.payout_id;
+  const status = event.type === PAYOUT_RECEIVED ? 'received' : 'expired';
+  const bodyBeforeTime = payoutJsonBeforeTime(
+    event.data,
+    status,
+    event.type === PAYOUT_EXPIRED ? event.data.reason : null,
+  );
+  const row = changes.reported.get(id);
+  if (row === undefined) {
+    if (!changes.outcomes.has(id)) changes.outcomes.set(id, { id, status, bodyBeforeTime });
+  } else if (row.status === 'pending') {
+    row.status = status;
+    row.body = `${bodyBeforeTime}${row.createdAt}"}`;
+  }
+}

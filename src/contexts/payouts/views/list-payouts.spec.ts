@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { decodeCursor, encodeCursor } from '../../../platform/http/page-cursor.js';
+import { STATUS } from './fold.js';
+import { listPayouts, PAGE_BYTES, type PayoutFilter } from './list-payouts.js';
+
+const [MERCHANT, OTHER] = [deriveId('list', 'merchant'), deriveId('list', 'other')];
+const USERS = [0, 1, 2].map((user) => deriveId('list', `user ${user}`));
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 5, 30);
+
+interface Row {
+  readonly id: string;
+  readonly merchant: string;
+  readonly user: string;
+  readonly status: keyof typeof STATUS;
+  readonly createdAt: Date;
+}
+
+// Few times and many rows, so that ids decide; some at the very edges of days.
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.uuid(),
+  merchant: fc.constantFrom(MERCHANT, MERCHANT, MERCHANT, OTHER),
+  user: fc.constantFrom(...USERS),
+  status: fc.constantFrom('pending', 'received', 'expired'),
+  createdAt: fc
+    .constantFrom(0, 1, 12 * HOUR, 24 * HOUR - 1, 24 * HOUR, 50 * HOUR)
+    .map((ms) => new Date(START + ms)),
+});
+const day = fc.constantFrom('2026-06-29', '2026-06-30', '2026-07-01', '2026-07-02', '2026-07-03');
+const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { freq: 2, nil: undefined });
+const filter = fc
+  .record({
+    userId: sometimes(fc.constantFrom(...USERS)),
+    status: sometimes(fc.constantFrom('pending' as const, 'received' as const, 'expired' as const)),
+    createdFrom: sometimes(day),
+    createdTo: sometimes(day),
+    pageSize: fc.constantFrom(1, 2, 3, 7, 1000),
+  })
+  .map((all) => JSON.parse(JSON.stringify(all)) as PayoutFilter);
+
+/** What the list must show, told by the words of the specification. */
+function expected(rows: readonly Row[], wanted: PayoutFilter): string[] {
+  return rows
+    .filter((each) => {
+      const date = each.createdAt.toISOString().slice(0, 10);
+      return (
+        each.merchant === MERCHANT &&
+        (wanted.userId === undefined || each.user === wanted.userId) &&
+        (wanted.status === undefined || each.status === wanted.status) &&
+        (wanted.createdFrom === undefined || date >= wanted.createdFrom) &&
+        (wanted.createdTo === undefined || date <= wanted.createdTo)
+      );
+    })
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
+
+describe('the list of payouts', () => {
+  let db: TestDatabase;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+
+  const fill = async (rows: readonly Row[]): Promise<void> => {
+    await db.database.query('truncate payouts.payouts');
+    await db.database.query(
+      `insert into payouts.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
+       select id, merchant, "user", status, created_at, 1, to_json(id)
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[])
+         as row (id, merchant, "user", status, created_at)`,
+      [
+        rows.map(({ id }) => id),
+        rows.map(({ merchant }) => merchant),
+        rows.map(({ user }) => user),
+        rows.map(({ status }) => STATUS[status]),
+        rows.map(({ createdAt }) => createdAt.toISOString()),
+      ],
+    );
+  };
+  const page = async (wanted: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
+    JSON.parse((await listPayouts(db.database, MERCHANT, wanted)).toString()) as {
+      payouts: string[];
+      next_cursor: string | null;
+    };
+
+  it('is what the filter says, in full pages, for any rows, filter and page size', async () => {
+    const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
+        await fill(all);
+        for (const wanted of filters) {
+          const whole = expected(all, wanted);
+          const seen: string[] = [];
+          for (let next: PayoutFilter | null = wanted; next !== null;) {
+            const { payouts, next_cursor } = await page(next);
+            expect(payouts).toEqual(whole.slice(seen.length, seen.length + wanted.pageSize));
+            seen.push(...payouts);
+            next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+          }
+          expect(seen).toEqual(whole);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('goes on under another filter from the same place', async () => {
+    const at = new Date(START);
+    const all = USERS.flatMap((user, n) =>
+      [0, 1, 2].map((m): Row => ({
+        id: deriveId('list', `${n} ${m}`),
+        merchant: MERCHANT,
+        user,
+        status: 'pending',
+        createdAt: at,
+      })),
+    );
+    await fill(all);
+    const whole = expected(all, { pageSize: 1000 });
+    const after = decodeCursor(encodeCursor({ createdAt: at, id: whole[3]! }))!;
+    const ofUser = new Set(expected(all, { pageSize: 1000, userId: USERS[1]! }));
+    const rest = await page({ pageSize: 1000, userId: USERS[1]!, after });
+    expect(rest.payouts).toEqual(whole.slice(4).filter((id) => ofUser.has(id)));
+  });
+
+  it('ends a page after 4 MiB of payouts, and goes on in the next', async () => {
+    const all = Array.from({ length: 600 }, (_, n): Row => ({
+      id: deriveId('list', `large ${n}`),
+      merchant: MERCHANT,
+      user: USERS[0]!,
+      status: n % 2 ? 'pending' : 'received',
+      createdAt: new Date(START + n),
+    }));
+    await fill(all);
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    for (let next: PayoutFilter | null = { pageSize: 1000 }; next !== null;) {
+      const { payouts, next_cursor } = await page(next);
+      seen.push(...payouts);
+      sizes.push(payouts.length);
+      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+    }
+    const perPage = Math.ceil(PAGE_BYTES / 16_038);
+    expect(sizes).toEqual([perPage, perPage, 600 - 2 * perPage]);
+    expect(seen).toEqual(expected(all, { pageSize: 1000 }));
+    // Full to the byte at its last row, with nothing after it.
+    await fill(all.slice(0, perPage));
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
+    expect((await page({ pageSize: 1000 })).next_cursor).toBeNull();
+    // One that is larger than a page is a page.
+    await fill(all.slice(0, 2));
+    await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', $1::int)`, [
+      PAGE_BYTES,
+    ]);
+    expect((await page({ pageSize: 1000 })).payouts).toHaveLength(1);
+  });
+
+  it('takes the last cursor that there can be', async () => {
+    await fill([]);
+    const last = {
+      createdAt: new Date('9999-12-31T23:59:59.999Z'),
+      id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    };
+    const after = decodeCursor(encodeCursor(last))!;
+    expect(await page({ pageSize: 1, after })).toEqual({ payouts: [], next_cursor: null });
+    const beyond = { ...last, createdAt: new Date(last.createdAt.getTime() + 1) };
+    expect(decodeCursor(encodeCursor(beyond))).toBeNull();
+  });
+});

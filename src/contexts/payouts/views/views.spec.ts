@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { findBalance } from './find-balance.js';
+import { findPayout } from './find-payout.js';
+import { listPayouts, type PayoutFilter } from './list-payouts.js';
+import { TwinTables } from '../../../platform/projections/twin-tables.js';
+import { fillPayoutViews } from './fill.js';
+import { applyPayoutEvents, payoutViews } from './projection.js';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances'));
+
+const id = (name: string): string => deriveId('views', name);
+const MERCHANT = id('merchant');
+
+let position = 0;
+function recorded(type: string, data: JsonObject): RecordedEvent {
+  position += 1;
+  const stream = `payout-${String(data['payout_id'] ?? data['user_id'])}`;
+  return {
+    id: id(`event ${position}`),
+    type,
+    data,
+    metadata: {},
+    stream,
+    revision: 0,
+    position: String(position),
+    recordedAt: new Date(),
+  };
+}
+
+interface Story {
+  readonly user: number;
+  readonly amount: string;
+  readonly minute: number;
+  readonly end: 'pending' | 'received' | 'expired';
+  readonly metadata: string;
+}
+
+const story: fc.Arbitrary<Story> = fc.record({
+  user: fc.nat(3),
+  amount: fc.integer({ min: 1, max: 10_000_000_000 }).map((minor) => fromMinorUnits(BigInt(minor))),
+  minute: fc.nat(5),
+  end: fc.constantFrom('pending', 'received', 'expired'),
+  metadata: fc.constantFrom(
+    '{}',
+    '{"n":12345678901234567890}',
+    '{"\\u0000":"\\ud800\\t\\\\"}',
+    '{\n\t"a" : [ ]\r\n}',
+  ),
+});
+
+interface Told {
+  readonly id: string;
+  readonly story: Story;
+  readonly createdAt: string;
+  readonly json: string;
+}
+
+/** The events of a few users and payouts in a random but possible order, with what a reader must see of them. */
+function tell(
+  stories: readonly Story[],
+  order: readonly number[],
+  merchant = MERCHANT,
+): { events: RecordedEvent[]; told: Told[] } {
+  const events = [0, 1, 2, 3].map((user) =>
+    recorded('user.created.v1', { user_id: id(`${merchant} user ${user}`), merchant_id: merchant }),
+  );
+  const ends: RecordedEvent[] = [];
+  const told = stories.map((each, index): Told => {
+    const createdAt = new Date(Date.UTC(2026, 0, 1, 0, each.minute)).toISOString();
+    const facts = {
+      payout_id: id(`${merchant} payout ${index}`),
+      merchant_id: merchant,
+      user_id: id(`${merchant} user ${each.user}`),
+      amount: each.amount,
+      currency_code: 'USDC',
+      transaction_hash: `0x"${index}\\`,
+      custom_metadata: each.metadata,
+      chain_id: 31337,
+    };
+    events.push(recorded('payout.reported.v1', { ...facts, created_at: createdAt, expires_at: createdAt }));
+    const reason = each.end === 'expired' ? 'Not "found"\n' : null;
+    if (each.end === 'received') {
+      ends.push(
+        recorded('payout.received.v1', { ...facts, log_index: 0, block_number: 1, received_at: createdAt }),
+      );
+    } else if (reason !== null) {
+      ends.push(recorded('payout.expired.v1', { ...facts, reason, expired_at: createdAt }));
+    }
+    const fields = [
+      ['id', facts.payout_id],
+      ['user_id', facts.user_id],
+      ['amount', facts.amount],
+      ['currency_code', 'USDC'],
+      ['status', each.end],
+      ['transaction_hash', facts.transaction_hash],
+      ['reason', reason],
+    ].map(([key, value]) => `"${key}":${JSON.stringify(value)}`);
+    const json = `{${fields.join(',')},"custom_metadata":${each.metadata},"created_at":"${createdAt}"}`;
+    return { id: facts.payout_id, story: each, createdAt, json };
+  });
+  // Each outcome comes somewhere after its report.
+  ends.forEach((end, index) => {
+    const reportedAt = events.findIndex(
+      (event) => event.type === 'payout.reported.v1' && event.data['payout_id'] === end.data['payout_id'],
+    );
+    events.splice(
+      reportedAt + 1 + ((order[index % order.length] ?? 0) % (events.length - reportedAt)),
+      0,
+      end,
+    );
+  });
+  return { events, told };
+}
+
+function newestFirst(told: readonly Told[]): Told[] {
+  return [...told].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
+}
+
+async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<string[]> {
+  const pages: string[] = [];
+  let next: PayoutFilter | null = filter;
+  while (next !== null) {
+    const text: string = (await listPayouts(db.database, merchant, next)).toString();
+    pages.push(text);
+    const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
+    next = cursor === null ? null : { ...filter, after: decodeCursor(cursor)! };
+  }
+  return pages;
+}
+
+async function expectViews(told: readonly Told[], pageSize: number, merchant = MERCHANT): Promise<void> {
+  const pages = await everyPage({ pageSize }, merchant);
+  const bodies = pages.map((page) => page.slice('{"payouts":['.length, page.lastIndexOf('],"next_cursor"')));
+  expect(bodies.filter((body) => body !== '').join(',')).toBe(
+    newestFirst(told)
+      .map(({ json }) => json)
+      .join(','),
+  );
+  for (const user of [0, 1, 2, 3]) {
+    const sum = (end: string): bigint =>
+      told
+        .filter(({ story: each }) => each.user === user && each.end === end)
+        .reduce((total, { story: each }) => total + toMinorUnits(each.amount), 0n);
+    expect(await findBalance(db.database, merchant, id(`${merchant} user ${user}`))).toEqual({
+      confirmed: fromMinorUnits(sum('received')),
+      pending: fromMinorUnits(sum('pending')),
+      committed: fromMinorUnits(sum('received') + sum('pending')),
+      currency_code: 'USDC',
+    });
+  }
+}
+
+const stories = fc.array(story, { maxLength: 25 });
+const order = fc.array(fc.nat(1000), { minLength: 1, maxLength: 10 });
+let run = 0;
+const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
+
+describe('the read models of payouts', () => {
+  it('show the same whatever the batches are and however often each one is delivered', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        stories,
+        order,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        async (all, mix, sizes) => {
+          const merchant = nextMerchant();
+          const { events, told } = tell(all, mix, merchant);
+          for (let from = 0, turn = 0; from < events.length; turn += 1) {
+            const batch = events.slice(from, (from += sizes[turn % sizes.length]!));
+            for (let delivery = 0; delivery < 2; delivery += 1) {
+              await db.database.transaction((tx) => applyPayoutEvents(batch, tx));
+            }
+          }
+          await db.database.transaction((tx) => applyPayoutEvents(events, tx));
+          await expectViews(told, 7, merchant);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('come out of a rebuild as they come out of the batches, also when memory holds only a few open payouts', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, order, async (all, mix) => {
+        const merchant = nextMerchant();
+        const { events, told } = tell(all, mix, merchant);
+        async function* history(): AsyncGenerator<RecordedEvent[]> {
+          for (let from = 0; from < events.length; from += 5) yield events.slice(from, from + 5);
+        }
+        await db.database.transaction(async (tx) => {
+          const twins = await TwinTables.create(tx, payoutViews.tables!);
+          await fillPayoutViews(history(), tx, twins.schema, 4);
+          await twins.index();
+          await twins.replaceOriginals();
+        });
+        await expectViews(told, 1000, merchant);
+        await db.database.transaction((tx) => applyPayoutEvents(events, tx));
+        await expectViews(told, 1000, merchant);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('filters by user, status and days, alone and together, in pages of any size', async () => {
+    const all = [...Array(60).keys()].map((index): Story => ({
+      user: index % 3,
+      amount: '1',
+      minute: (index % 4) * 12 * 60,
+      end: (['pending', 'received', 'expired'] as const)[index % 5 > 2 ? 0 : index % 5]!,
+      metadata: '{}',
+    }));
+    const { events, told } = tell(all, [0]);
+    await db.database.transaction((tx) => applyPayoutEvents(events, tx));
+    for (const userId of [undefined, id(`${MERCHANT} user 1`)]) {
+      for (const status of [undefined, 'pending', 'received', 'expired'] as const) {
+        for (const [createdFrom, createdTo] of [
+          [undefined, undefined],
+          ['2026-01-02', undefined],
+          [undefined, '2026-01-01'],
+          ['2026-01-01', '2026-01-01'],
+          ['2026-01-03', '2026-01-02'],
+        ] as const) {
+          const expected = newestFirst(told).filter(
+            (each) =>
+              (userId === undefined || userId === id(`${MERCHANT} user ${each.story.user}`)) &&
+              (status === undefined || each.story.end === status) &&
+              (createdFrom === undefined || each.createdAt.slice(0, 10) >= createdFrom) &&
+              (createdTo === undefined || each.createdAt.slice(0, 10) <= createdTo),
+          );
+          const filter = Object.fromEntries(
+            Object.entries({ userId, status, createdFrom, createdTo }).filter(
+              ([, value]) => value !== undefined,
+            ),
+          );
+          for (const pageSize of [1, 4, 1000]) {
+            const pages = await everyPage({ ...filter, pageSize });
+            const ids = pages.flatMap((page) =>
+              (JSON.parse(page) as { payouts: { id: string }[] }).payouts.map((each) => each.id),
+            );
+            expect(ids).toEqual(expected.map((each) => each.id));
+          }
+        }
+      }
+    }
+  });
+
+  it('show nothing of another merchant', async () => {
+    const { events, told } = tell([{ user: 0, amount: '1', minute: 0, end: 'pending', metadata: '{}' }], [0]);
+    await db.database.transaction((tx) => applyPayoutEvents(events, tx));
+    const payoutId = told[0]!.id;
+    const userId = id(`${MERCHANT} user 0`);
+    expect(await findPayout(db.database, MERCHANT, payoutId)).toBe(told[0]!.json);
+    expect(await findPayout(db.database, id('stranger'), payoutId)).toBeNull();
+    expect(await findBalance(db.database, id('stranger'), userId)).toBeNull();
+    expect((await listPayouts(db.database, id('stranger'), { userId, pageSize: 10 })).toString()).toBe(
+      '{"payouts":[],"next_cursor":null}',
+    );
+  });
+});

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { backoffMs, type Backoff } from '../../../../platform/background/backoff.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { failpoint } from '../../../../platform/failpoints.js';
+import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
+import { Wakeable } from '../../../../platform/background/wakeable.js';
+import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
+import { BatchInHand, type DueBatch, type PendingEvent } from './batch-in-hand.js';
+import { ForwardingObserver } from './forwarding-observer.js';
+import { ForwardingTable, type ProviderState } from './forwarding-table.js';
+import { Pace } from './pace.js';
+import { ThrottledIdentities } from './throttled-identities.js';
+import { grouped, Turn, type TurnEnd } from './turn.js';
+
+const POLL_MS = 500;
+const HOUR_MS = 3_600_000;
+/** Batches of one turn. */
+const MOST_BATCHES = 512;
+
+/** The times of the forwarder, in milliseconds. */
+export interface ForwardingTimes {
+  /** A process that forwards and dies is replaced after this; more than a request may take. */
+  readonly leaseMs: number;
+  /** What was sent is recorded, and the lease kept, at least this often. */
+  readonly recordMs: number;
+  /** Between tries of a provider that is away. */
+  readonly away: Backoff;
+  /** Between tries of a batch that may be why a request failed. */
+  readonly blamed: Backoff;
+}
+
+const LEASE_MARGIN_MS = 15_000;
+
+export const DEFAULT_TIMES: ForwardingTimes = {
+  leaseMs: 25_000,
+  recordMs: 5000,
+  away: { firstMs: 1000, mostMs: 300_000 },
+  blamed: { firstMs: 2000, mostMs: HOUR_MS },
+};
+
+/** A lease outlives a request of the longest kind, what is recorded before it, and a slow database besides. */
+export function timesFor({ analyticsTimeoutMs }: Pick<Config, 'analyticsTimeoutMs'>): ForwardingTimes {
+  return { ...DEFAULT_TIMES, leaseMs: analyticsTimeoutMs + LEASE_MARGIN_MS };
+}
+
+/** Nest injection token of the {@link ForwardingTimes}. */
+export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
+
+interface Work {
+  readonly batch: BatchInHand;
+  readonly events: readonly PendingEvent[];
+}
+
+/**
+ * Passes the new events of processed batches on to the analytics provider, at least once each, from one process at a
+ * time (ADR 0084). No request of a merchant waits for it.
+ */
+@Injectable()
+export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger(Forwarder.name);
+  private readonly active: boolean;
+  private readonly work: Wakeable;
+  private readonly pace: Pace;
+  private readonly identities = new ThrottledIdentities();
+  private readonly stopping = new AbortController();
+  /** How many batches a turn takes: one after a failure, twice as many after each turn without. */
+  private most = MOST_BATCHES;
+  private forgetAt = 0;
+
+  constructor(
+    private readonly table: ForwardingTable,
+    private readonly observer: ForwardingObserver,
+    @Inject(ANALYTICS) private readonly analytics: Analytics | null,
+    @Inject(FORWARDING_TIMES) private readonly times: ForwardingTimes,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'roles' | 'analyticsEventsPerSecond' | 'trackingRetentionMonths'>,
+  ) {
+    this.active = config.roles.includes('worker');
+    this.pace = new Pace(config.analyticsEventsPerSecond);
+    this.work = new Wakeable(
+      () => this.run(),
+      (error) => this.log.warn(`forwarding waits: ${(error as Error).message}`),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.active) return;
+    measureOnScrape(async () => this.observer.measured(await this.table.backlog()));
+    this.log.log(
+      this.analytics === null
+        ? 'no analytics provider is configured: events are kept and not passed on'
+        : `events are passed on to ${this.analytics.name}`,
+    );
+    this.wake();
+  }
+
+  @Interval(POLL_MS)
+  wake(): void {
+    if (this.active) this.work.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    if (!this.active) return;
+    this.stopping.abort();
+    await this.work.stop();
+    // Else the next one waits for the lease to end.
+    await this.table.release().catch(() => undefined);
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async run(): Promise<void> {
+    await this.forgetRefused();
+    const { analytics } = this;
+    if (analytics === null) {
+      while (!this.stopped && (await this.table.passBy())) continue;
+      return;
+    }
+    while (!this.stopped) {
+      const state = await this.table.hold(this.times.leaseMs);
+      if (state === null) return;
+      if (state.failures > 0) this.most = 1;
+      const work = await this.taken(await this.table.due(this.most));
+      failpoint('forwarding.read');
+      const end = await this.turn(analytics, work);
+      await this.judge(end, state, work);
+    }
+  }
+
+  /** The batches that are due, read; one that cannot be read is put off. */
+  private async taken(rows: readonly DueBatch[]): Promise<Work[]> {
+    const work: Work[] = [];
+    for (const row of rows) {
+      const batch = new BatchInHand(row);
+      try {
+        work.push({ batch, events: batch.pending() });
+      } catch {
+        this.observer.unreadable(row);
+        await this.table.defer({ row, delayMs: backoffMs(this.times.blamed, row.forward_attempts) });
+      }
+    }
+    return work;
+  }
+
+  private async turn(analytics: Analytics, work: readonly Work[]): Promise<TurnEnd> {
+    const batches = work.map(({ batch }) => batch);
+    let recordAt = performance.now() + this.times.recordMs;
+    const turn = new Turn({
+      analytics,
+      identities: this.identities,
+      most: this.pace.most,
+      mayGoOn: async () => {
+        await sleep(this.pace.waitMs(performance.now()), undefined, { signal: this.stopping.signal }).catch(
+          () => undefined,
+        );
+        if (this.stopped || performance.now() < recordAt) return !this.stopped;
+        recordAt = performance.now() + this.times.recordMs;
+        await this.record(batches);
+        return this.table.keep(this.times.leaseMs);
+      },
+      sent: (result: SendResult, events: number, durationMs: number) => {
+        failpoint('forwarding.sent');
+        this.observer.sent(result, events, durationMs);
+        if (result.outcome === 'accepted') this.pace.taken(events, performance.now());
+      },
+    });
+    return turn.run(grouped(work));
+  }
+
+  private async judge(
+    { away, answered }: TurnEnd,
+    state: ProviderState,
+    work: readonly Work[],
+  ): Promise<void> {
+    const batches = work.map(({ batch }) => batch);
+    // Of several nobody knows which it was; after a failure they are tried one by one.
+    if (away !== null && batches.length === 1) batches[0]!.blamed = true;
+    await this.record(batches);
+    if (away !== null) {
+      const pauseMs = Math.max(backoffMs(this.times.away, state.failures), away.retryAfterMs ?? 0);
+      this.most = 1;
+      await this.table.pause(away.cause, pauseMs);
+      this.observer.away(away, state, pauseMs);
+    } else if (answered) {
+      this.most = Math.min(MOST_BATCHES, this.most * 2);
+      if (state.failures === 0) return;
+      await this.table.resume();
+      this.observer.back(state);
+    }
+  }
+
+  private async record(all: readonly BatchInHand[]): Promise<void> {
+    const batches = all.filter((batch) => !batch.settled);
+    await this.table.record(batches, (attempts) => backoffMs(this.times.blamed, attempts));
+    failpoint('forwarding.recorded');
+    this.observer.recorded(batches);
+    for (const batch of batches) {
+      batch.refusals = [];
+      batch.settled = batch.finished;
+    }
+  }
+
+  private async forgetRefused(): Promise<void> {
+    if (performance.now() < this.forgetAt) return;
+    this.forgetAt = performance.now() + HOUR_MS;
+    await this.table.forgetRefused(this.config.trackingRetentionMonths);
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Log } from '../../../../platform/telemetry/logger.js';
+import {
+  analyticsAway,
+  analyticsBacklog,
+  analyticsBacklogAge,
+  analyticsEvents,
+  analyticsRequests,
+} from '../../../../platform/telemetry/metrics.js';
+import type { SendResult } from '../ports.js';
+import type { BatchInHand } from './batch-in-hand.js';
+import type { Backlog, ProviderState } from './forwarding-table.js';
+import type { Away } from './turn.js';
+
+/** Causes that do not pass by themselves. */
+const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
+
+/** What operators see of forwarding: no names, ids of users or payloads of events. */
+@Injectable()
+export class ForwardingObserver {
+  constructor(private readonly log: Log) {}
+
+  sent(result: SendResult, events: number, durationMs: number): void {
+    const outcome = result.outcome === 'away' ? result.cause : result.outcome;
+    analyticsRequests.inc({ outcome });
+    if (result.outcome === 'accepted') analyticsEvents.inc({ outcome: 'forwarded' }, events);
+    if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
+    this.log.wideLog(
+      'events forwarded',
+      { outcome, events, duration_ms: Math.round(durationMs) },
+      result.outcome === 'accepted' ? 'info' : 'warn',
+    );
+  }
+
+  recorded(batches: readonly BatchInHand[]): void {
+    for (const { row, refusals } of batches) {
+      if (refusals.length === 0) continue;
+      analyticsEvents.inc({ outcome: 'refused' }, refusals.length);
+      const reasons: Record<string, number> = {};
+      for (const { reason } of refusals) reasons[reason] = (reasons[reason] ?? 0) + 1;
+      this.log.wideLog(
+        'events refused by the analytics provider',
+        { batch_id: row.batch_id, merchant_id: row.merchant_id, events: refusals.length, reasons },
+        'warn',
+      );
+    }
+  }
+
+  unreadable({ batch_id, merchant_id }: { batch_id: string; merchant_id: string }): void {
+    this.log.wideLog('a batch cannot be read for forwarding', { batch_id, merchant_id }, 'error');
+  }
+
+  away({ cause, detail }: Away, { failures }: ProviderState, pauseMs: number): void {
+    this.log.wideLog(
+      'the analytics provider is away',
+      { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) },
+      FOR_OPERATORS.includes(cause) ? 'error' : 'warn',
+    );
+  }
+
+  back({ cause, failures, failing_since }: ProviderState): void {
+    this.log.wideLog('the analytics provider is back', { cause, failures, failing_since });
+  }
+
+  measured({ events, oldest, failures, cause }: Backlog): void {
+    analyticsBacklog.set(events);
+    analyticsBacklogAge.set(oldest === null ? 0 : Math.max(0, (Date.now() - oldest.getTime()) / 1000));
+    analyticsAway.reset();
+    if (failures > 0 && cause !== null) analyticsAway.set({ cause }, failures);
+  }
+}

@@ -1,0 +1,200 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { PoolClient } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { Database } from '../../../../platform/postgres/database.js';
+import { Wakeable } from '../../../../platform/background/wakeable.js';
+import { hashId, IdFilter, merchantSeed } from '../../domain/id-filter.js';
+import { MONTHS } from '../../domain/periods.js';
+
+/**
+ * Key of the advisory lock that processing holds shared, and sealing alone: once it has it, nobody is about to add an
+ * event to the month.
+ */
+export const SEALING_LOCK = 7_331_071;
+const BUILDING_LOCK = 7_331_072;
+const TURN_MS = 60_000;
+/** How long after its end a month is sealed: batches received before midnight are on their way. */
+const GRACE_MS = 600_000;
+const LOCK_PATIENCE_MS = 5000;
+/** A process that stands still with the lock loses it after this: until then nobody processes anything. */
+const STANDSTILL_MS = 1000;
+const PART_BYTES = 4 << 20;
+/** Memory that filters may take in a process, those of the newest months first; other months are looked into. */
+const MEMORY_BYTES = 512 << 20;
+/** A tuple of COPY (binary) with two uuids: a count, and a length before each. */
+const TUPLE_BYTES = 2 + 2 * (4 + 16);
+const HEADER_BYTES = 19;
+
+interface SealedMonth {
+  readonly partition: string;
+  readonly events: string | null;
+}
+
+/**
+ * Seals months that are over, makes the filters of their events once, and holds them in memory: years of events cost the
+ * deduplication a few cache lines per id instead of a look into an index per id and month (ADR 0083).
+ */
+@Injectable()
+export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger(MonthFilters.name);
+  private readonly filters = new Map<string, IdFilter>();
+  private readonly active: boolean;
+  private readonly work: Wakeable;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) config: Pick<Config, 'roles'>,
+  ) {
+    this.active = config.roles.includes('worker');
+    this.work = new Wakeable(
+      () => this.turn(),
+      (error) => this.log.warn(`filters of events wait: ${(error as Error).message}`),
+    );
+  }
+
+  /** The filter of a sealed month, if it is here. */
+  of(partition: string): IdFilter | undefined {
+    return this.filters.get(partition);
+  }
+
+  onApplicationBootstrap(): void {
+    this.tick();
+  }
+
+  @Interval(TURN_MS)
+  tick(): void {
+    if (this.active) this.work.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.work.stop();
+  }
+
+  async turn(): Promise<void> {
+    await this.seal();
+    await this.build();
+    await this.load();
+  }
+
+  private async seal(): Promise<void> {
+    const rows = await this.database.query<{ name: string; now: Date }>(
+      `select relname as name, clock_timestamp() as now from pg_inherits join pg_class on oid = inhrelid
+       where inhparent = 'tracking.events'::regclass
+         and not exists (select from tracking.sealed_months where partition = relname) order by relname`,
+    );
+    for (const { name, now } of rows) {
+      const end = endOfMonth(name);
+      const latest = Math.min(now.getTime(), this.clock.now().getTime()) - GRACE_MS;
+      if (end === null || end.getTime() > latest) continue;
+      await this.database.transaction(async (tx) => {
+        await tx.query(
+          `set local lock_timeout = ${LOCK_PATIENCE_MS};
+           set local idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
+        );
+        await tx.query('select pg_advisory_xact_lock($1)', [SEALING_LOCK]);
+        await tx.query(
+          `insert into tracking.sealed_months (partition, ends_at)
+           select $1, $2 where not exists (select from tracking.batches where state = 'accepted' and received_at < $2)
+           on conflict do nothing`,
+          [name, end],
+        );
+      });
+    }
+  }
+
+  /** One process makes a filter, from what can no longer change. */
+  private async build(): Promise<void> {
+    for (const { partition, events } of await this.sealed()) {
+      if (events !== null) continue;
+      await this.database.transaction(async (tx) => {
+        // It reads a month, and nobody waits for its lock.
+        await tx.query('set local statement_timeout = 0; set local transaction_timeout = 0');
+        const lock = await tx.query<{ locked: boolean }>(
+          `select pg_try_advisory_xact_lock($1) and exists (select from tracking.sealed_months
+             where partition = $2 and events is null) as locked`,
+          [BUILDING_LOCK, partition],
+        );
+        if (lock.rows[0]!.locked) await makeFilter(partition, tx);
+      });
+    }
+  }
+
+  private async load(): Promise<void> {
+    const months = await this.sealed();
+    const names = new Set(months.map(({ partition }) => partition));
+    for (const name of this.filters.keys()) if (!names.has(name)) this.filters.delete(name);
+    let bytes = 0;
+    for (const { partition, events } of months) {
+      bytes += IdFilter.bytesFor(Number(events));
+      // Newer months have taken its place.
+      if (bytes > MEMORY_BYTES) this.filters.delete(partition);
+      else if (events !== null && !this.filters.has(partition))
+        this.filters.set(partition, await this.loadOne(partition));
+    }
+  }
+
+  private async loadOne(partition: string): Promise<IdFilter> {
+    const places = await this.database.query<{ part: number }>(
+      'select part from tracking.filter_parts where partition = $1 order by part',
+      [partition],
+    );
+    const parts: Uint8Array[] = [];
+    for (const { part } of places) {
+      const sql = `select bits from tracking.filter_parts where partition = $1 and part = ${part}`;
+      parts.push(await this.database.binaryRow(sql, [partition], ([bits]) => Uint8Array.from(bits!)));
+    }
+    return IdFilter.of(parts);
+  }
+
+  private sealed(): Promise<readonly SealedMonth[]> {
+    return this.database.query<SealedMonth & { ends_at: Date }>(
+      'select partition, events from tracking.sealed_months order by ends_at desc',
+    );
+  }
+}
+
+async function makeFilter(partition: string, tx: PoolClient): Promise<void> {
+  const { rows } = await tx.query<{ events: string }>(`select count(*) as events from tracking.${partition}`);
+  const filter = IdFilter.for(Number(rows[0]!.events));
+  const hash = { first: 0, second: 0 };
+  const stream = tx.query(
+    copyTo(`copy (select merchant_id, event_id from tracking.${partition}) to stdout (format binary)`),
+  );
+  let rest: Buffer = Buffer.alloc(0);
+  let at = HEADER_BYTES;
+  for await (const chunk of stream) {
+    const bytes: Buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    for (; at + TUPLE_BYTES <= bytes.length; at += TUPLE_BYTES) {
+      hashId(bytes, at + 26, merchantSeed(bytes, at + 6), hash);
+      filter.add(hash);
+    }
+    rest = Buffer.from(bytes.subarray(Math.min(at, bytes.length)));
+    at = Math.max(0, at - bytes.length);
+  }
+  let part = 0;
+  for (const bits of filter.parts(PART_BYTES)) {
+    await tx.query('insert into tracking.filter_parts (partition, part, bits) values ($1, $2, $3)', [
+      ...[partition, part, bits],
+    ]);
+    part += 1;
+  }
+  await tx.query('update tracking.sealed_months set events = $2 where partition = $1', [
+    ...[partition, rows[0]!.events],
+  ]);
+}
+
+/** Of a month that the partition keeper made. */
+function endOfMonth(partition: string): Date | null {
+  const [, year, month] = /^events_(\d{4})(\d{2})$/.exec(partition) ?? [];
+  return year === undefined ? null : MONTHS.at(new Date(Date.UTC(Number(year), Number(month) - 1)), 0).to;
+}

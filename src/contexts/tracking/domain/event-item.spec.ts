@@ -1,0 +1,174 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { eventItem, validItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { BODY_MAX_DEPTH, itemsOf } from './event-batch.js';
+import { faultOf, itemOf, nestsWithin, type ValidItem } from './event-item.js';
+
+const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
+const without = (field: string): SentItem =>
+  Object.fromEntries(Object.entries(eventItem()).filter(([name]) => name !== field));
+const nested = (levels: number): unknown =>
+  levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
+
+describe('an item', () => {
+  it('is valid, whatever valid values its fields have', () => {
+    fc.assert(fc.property(validItem, (item) => expect(faultOf(item)).toBeNull()));
+  });
+
+  it.each([null, undefined, 1, 'text', true, []])('is no item: %j', (item) => {
+    expect(faultOf(item)).toBe(' must be an object');
+  });
+
+  it.each(REQUIRED)('needs %s', (field) => {
+    expect(faultOf(without(field))).toBe(`.${field} is required`);
+    expect(faultOf(eventItem({ [field]: null }))).toBe(`.${field} is required`);
+  });
+
+  it.each(REQUIRED.filter((field) => field !== 'payload'))('refuses a blank %s', (field) => {
+    for (const blank of ['', ' ', '\t\n', '\u00a0\u2003']) {
+      expect(faultOf(eventItem({ [field]: blank }))).toBe(`.${field} must not be blank`);
+    }
+  });
+
+  it.each(['event_name', 'user_external_id', 'device_id'])(
+    'holds %s to its length and characters',
+    (field) => {
+      const fault = (value: unknown) => faultOf(eventItem({ [field]: value }));
+      const longest = field === 'device_id' ? 253 : 255;
+      for (const value of ['a', 'a'.repeat(255), '\u{1F600}'.repeat(255), ` ${'é'.repeat(longest)} `, 'İ'])
+        expect(fault(value)).toBeNull();
+      for (const value of ['a'.repeat(256), '\u{1F600}'.repeat(256)])
+        expect(fault(value)).toBe(`.${field} must be at most 255 characters`);
+      for (const value of ['a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\ud800b', '\udc00'])
+        expect(fault(value)).toBe(`.${field} must hold no control characters`);
+      for (const value of [1, true, {}, ['a']]) expect(fault(value)).toBe(`.${field} must be a string`);
+    },
+  );
+
+  it('may leave device_id out, and not blank', () => {
+    expect(faultOf(without('device_id'))).toBeNull();
+    expect(faultOf(eventItem({ device_id: null }))).toBeNull();
+    expect(faultOf(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
+  });
+
+  it('holds a device_id, which is kept as it was sent, to its length and characters with the space around it', () => {
+    for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
+    for (const value of ['a\n', '\ta', 'a\r\n'])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must hold no control characters');
+  });
+
+  it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {
+    expect(faultOf(eventItem({ payload }))).toBe('.payload must be an object');
+  });
+
+  it.each([
+    '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
+    '018f4e0c-1111-7abc-8def-000000000000',
+    '4f9c7a2e-1b2c-4d3e-c456-7890abcdef12',
+    '4f9c7a2e-1b2c-4d3e-7456-7890abcdef12',
+    '4f9c7a2e1b2c4d3e84567890abcdef12',
+    '{4f9c7a2e-1b2c-4d3e-8456-7890abcdef12}',
+    ' 4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
+    '4f9c7a2e-1b2c-4d3e-8456-7890abcdef1g',
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    'x',
+  ])('refuses %s as event_id', (id) => {
+    expect(faultOf(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
+  });
+
+  it('refuses what is no date, and says how one looks', () => {
+    expect(faultOf(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
+      '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
+    );
+    expect(faultOf(eventItem({ event_datetime: 1767225600 }))).toBe('.event_datetime must be a string');
+    expect(faultOf(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
+  });
+
+  it('is compared and kept in one form', () => {
+    const item = eventItem({
+      event_name: '  Kauf ÄÖ ',
+      event_id: 'AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE',
+      event_datetime: '2026-01-01T00:30+01:00',
+      user_external_id: ' Customer 1\u00a0',
+      device_id: ' D ',
+    });
+    expect(itemOf(item as unknown as ValidItem)).toEqual({
+      eventId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+      eventName: 'kauf äö',
+      eventDatetime: '2025-12-31T23:30:00.000000Z',
+      userExternalId: 'Customer 1',
+      deviceId: ' D ',
+    });
+  });
+});
+
+describe('a batch', () => {
+  it('is refused with the item and the field, by each single mutation of a valid one', () => {
+    const wrong: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+      event_name: fc.oneof(
+        fc.constantFrom('', '  ', null, undefined, 'a\u0001', 'x'.repeat(256)),
+        fc.integer(),
+      ),
+      payload: fc.oneof(fc.constantFrom(null, undefined, 'x', true), fc.integer(), fc.array(fc.integer())),
+      event_datetime: fc.oneof(
+        fc.constantFrom('', null, undefined, '2026-02-30T00:00:00Z'),
+        fc.string(),
+        fc.nat(),
+      ),
+      event_id: fc.oneof(
+        fc.constantFrom('', null, undefined),
+        fc.uuid({ version: 7 }),
+        fc.string(),
+        fc.nat(),
+      ),
+      user_external_id: fc.oneof(fc.constantFrom('', '\n', null, undefined, '\ud83d'), fc.constant({})),
+      device_id: fc.oneof(fc.constantFrom('', ' ', 'a\u0000', 'x'.repeat(256)), fc.nat(), fc.constant([])),
+    };
+    const mutated = fc
+      .array(validItem, { minLength: 1, maxLength: 4 })
+      .chain((events) =>
+        fc
+          .tuple(fc.nat(events.length - 1), fc.constantFrom(...Object.keys(wrong)))
+          .chain(([at, field]) => wrong[field]!.map((value) => ({ events, at, field, value }))),
+      );
+    fc.assert(
+      fc.property(mutated, ({ events, at, field, value }) => {
+        expect(itemsOf({ events }, 1)).toBe(events.length);
+        const changed = events.map((item, i) => (i === at ? { ...item, [field]: value } : item));
+        const named = new RegExp(`^events\\[${at}\\]\\.${field} (must|is) `);
+        expect(() => itemsOf({ events: changed }, 1)).toThrow(named);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    [undefined, 'The request body must be a JSON object'],
+    [null, 'The request body must be a JSON object'],
+    [[eventItem()], 'The request body must be a JSON object'],
+    ['events', 'The request body must be a JSON object'],
+    [{}, 'events is required'],
+    [{ events: null }, 'events is required'],
+    [{ events: {} }, 'events must be an array'],
+    [{ events: 'x' }, 'events must be an array'],
+    [{ events: [] }, 'events must hold at least one event'],
+    [{ events: [eventItem(), null] }, 'events[1] must be an object'],
+  ])('%j: %s', (body, message) => {
+    expect(() => itemsOf(body, 3)).toThrow(message);
+  });
+
+  it('has payloads of 32 levels at most', () => {
+    const events = [eventItem(), eventItem({ payload: nested(33) })];
+    expect(nestsWithin(nested(32), 32)).toBe(true);
+    expect(nestsWithin(nested(33), 32)).toBe(false);
+    expect(itemsOf({ events: [eventItem({ payload: nested(31) })] }, BODY_MAX_DEPTH)).toBe(1);
+    expect(() => itemsOf({ events }, BODY_MAX_DEPTH + 1)).toThrow(
+      'events[1].payload must nest at most 32 levels deep',
+    );
+    expect(() => itemsOf({ events: [eventItem()] }, BODY_MAX_DEPTH + 1)).toThrow(
+      'nested deeper than 35 levels',
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import type { Query as QueryString } from '../../../platform/http/query.js';
+import { Reply } from '../../../platform/http/reply.js';
+import { FindUser } from '../../users/contract.js';
+import { journeyPage, NO_EVENTS } from '../views/journey.js';
+import { readJourneyFilter } from './journey-filter.js';
+
+/**
+ * GET /merchants/v1/users/{id}/events, an extension of merchant-api section 6.1: the events that carry the user's
+ * external_id, from before and after the user was created.
+ */
+@Controller('merchants/v1/users')
+export class JourneyController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get(':id/events')
+  async get(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'User') userId: string,
+    @Query() query: QueryString,
+  ): Promise<Reply> {
+    const filter = readJourneyFilter(query);
+    const user = await this.queries.execute(new FindUser(merchantId, userId));
+    if (user === null) throw DomainError.notFound('User');
+    if (user.externalId === null) return new Reply(200, NO_EVENTS);
+    return new Reply(200, await journeyPage(this.database, merchantId, user.externalId, filter));
+  }
+}

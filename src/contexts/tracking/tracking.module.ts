@@ -1,0 +1,43 @@
+import { Module } from '@nestjs/common';
+import { CONFIG } from '../../platform/config/config.js';
+import { Database } from '../../platform/postgres/database.js';
+import { configuredAnalytics } from './adapters/configured-analytics.js';
+import { AcceptBatchHandler } from './application/accept-batch.js';
+import { BatchArrivals } from './application/batch-arrivals.js';
+import { BatchTable } from './application/batch-table.js';
+import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
+import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
+import { ForwardingTable } from './application/forwarding/forwarding-table.js';
+import { Partitions } from './application/partitions.js';
+import { ANALYTICS } from './application/ports.js';
+import { AcceptedBatches } from './application/processing/accepted-batches.js';
+import { BatchProcessor } from './application/processing/batch-processor.js';
+import { KnownEvents } from './application/processing/known-events.js';
+import { MonthFilters } from './application/processing/month-filters.js';
+import { Processing } from './application/processing/processing.js';
+import { ProcessingObserver } from './application/processing/processing-observer.js';
+import { EventsController } from './http/events.controller.js';
+import { JourneyController } from './http/journey.controller.js';
+
+/** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
+@Module({
+  controllers: [EventsController, JourneyController],
+  providers: [
+    Partitions,
+    BatchTable,
+    BatchArrivals,
+    AcceptBatchHandler,
+    AcceptedBatches,
+    MonthFilters,
+    KnownEvents,
+    BatchProcessor,
+    ProcessingObserver,
+    Processing,
+    { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
+    { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },
+    ForwardingTable,
+    ForwardingObserver,
+    Forwarder,
+  ],
+})
+export class TrackingModule {}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
+import { MONTHS } from '../domain/periods.js';
+import { Partitions } from '../application/partitions.js';
+import { journeyPage, LOOKED_AT, type JourneyFilter } from './journey.js';
+
+const EVENTS = 2 * LOOKED_AT + 500;
+const USER = 'customer-1';
+const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
+
+interface Page {
+  readonly events: readonly { readonly event_id: string; readonly event_name: string }[];
+  readonly next_cursor: string | null;
+}
+
+/** Events of one user that are numbered from the newest; several have the same moment. */
+describe('pages of a name that few of very many events have', () => {
+  const merchant = randomUUID();
+  let db: TestDatabase;
+  /** Ids in the order of the journey. */
+  let order: string[];
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    const clock = { now: () => new Date() };
+    const earlier = MONTHS.at(clock.now(), -1).from;
+    await new Partitions(db.database, clock, CONFIG).ensure([earlier]);
+    // Over two partitions, so that they are merged.
+    await db.pool.query(
+      `insert into tracking.events
+         (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, payload)
+       select $1, gen_random_uuid(), case when n % 2 = 0 then $2 else now() end, $3, 'common',
+         timestamptz '2026-01-31T00:00:00Z' - (n / 3) * interval '1 microsecond', '{}'
+       from generate_series(1, ${EVENTS}) n`,
+      [merchant, earlier, USER],
+    );
+    await db.pool.query('analyze tracking.events');
+    const { rows } = await db.pool.query<{ event_id: string }>(
+      `select event_id from tracking.events where merchant_id = $1 order by event_datetime desc, event_id desc`,
+      [merchant],
+    );
+    order = rows.map(({ event_id }) => event_id);
+  });
+  afterAll(() => db.drop());
+
+  /** Names the events at these places in the order, counted from 0; the ids of them. */
+  async function name(eventName: string, places: readonly number[]): Promise<string[]> {
+    const ids = places.map((place) => order[place]!);
+    const sql = 'update tracking.events set event_name = $1 where merchant_id = $2 and event_id = any ($3)';
+    await db.pool.query(sql, [eventName, merchant, ids]);
+    return ids;
+  }
+  async function walk(filter: Omit<JourneyFilter, 'after'>): Promise<{ ids: string[]; sizes: number[] }> {
+    const [ids, sizes]: [string[], number[]] = [[], []];
+    for (let after: JourneyFilter['after']; sizes.length < 2 * EVENTS;) {
+      const text = await journeyPage(db.database, merchant, USER, { ...filter, ...(after ? { after } : {}) });
+      const { events, next_cursor } = JSON.parse(text) as Page;
+      ids.push(...events.map(({ event_id }) => event_id));
+      sizes.push(events.length);
+      if (next_cursor === null) break;
+      after = decodeExactCursor(next_cursor)!;
+    }
+    return { ids, sizes };
+  }
+
+  it.each<readonly [string, readonly number[]]>([
+    ['on both sides of where a look ends', [LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1]],
+    ['where each look ends', [LOOKED_AT - 1, 2 * LOOKED_AT - 1]],
+    ['where each look begins', [0, LOOKED_AT, 2 * LOOKED_AT]],
+    ['at the very end', [EVENTS - 2, EVENTS - 1]],
+    ['all over', Array.from({ length: 40 }, (_, index) => index * 260)],
+  ])('hold each once and in order, over the pages: %s', async (where, places) => {
+    const eventName = `rare ${where}`;
+    const ids = await name(eventName, places);
+    for (const pageSize of [1, 3, 100]) {
+      const walked = await walk({ eventName, pageSize });
+      expect(walked.ids).toEqual(ids);
+      expect(Math.max(...walked.sizes)).toBeLessThanOrEqual(pageSize);
+    }
+    // What looks ended at is on no page twice when there are more pages than matches.
+    expect((await walk({ eventName, pageSize: 1000 })).sizes.length).toBe(Math.ceil(EVENTS / LOOKED_AT));
+  });
+
+  it('may hold nothing, and go on: a page looks at so many events at most', async () => {
+    const ids = await name('last', [EVENTS - 1]);
+    expect(await walk({ eventName: 'last', pageSize: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
+    expect(await walk({ eventName: 'never', pageSize: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });
+  });
+
+  it('hold all of many, with a name and without', async () => {
+    expect((await walk({ pageSize: 1000 })).ids).toEqual(order);
+    const { rows } = await db.pool.query<{ event_id: string }>(
+      `select event_id from tracking.events where merchant_id = $1 and event_name = 'common'`,
+      [merchant],
+    );
+    const common = new Set(rows.map(({ event_id }) => event_id));
+    const expected = order.filter((id) => common.has(id));
+    expect((await walk({ eventName: 'common', pageSize: 1000 })).ids).toEqual(expected);
+  });
+});

@@ -1,0 +1,118 @@
+import { isoOfMicroseconds, microsecondsOfIso } from '../../../kernel/instant.js';
+import type { ExactPlace } from '../../../platform/postgres/created-page.js';
+import type { Database } from '../../../platform/postgres/database.js';
+import { encodeExactCursor } from '../../../platform/http/page-cursor.js';
+
+/** What GET /merchants/v1/users/{id}/events asks for. Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
+export interface JourneyFilter {
+  /** In lower case. */
+  readonly eventName?: string;
+  readonly eventFrom?: string;
+  readonly eventTo?: string;
+  readonly pageSize: number;
+  /** The last place of the page before. */
+  readonly after?: ExactPlace;
+}
+
+/** An event of a journey, as it is answered but for `payload`, which is JSON text. */
+interface JourneyRow {
+  readonly event_id: string;
+  readonly event_name: string;
+  /** ISO 8601 in UTC, with microseconds. */
+  readonly event_datetime: string;
+  readonly user_external_id: string;
+  readonly device_id: string | null;
+  /** Null when the page is full of bytes before. */
+  readonly payload: string | null;
+  readonly received_at: Date;
+  readonly matches: boolean;
+}
+
+/**
+ * Events that one page may look at: where few of many have the name that is asked for, a page holds less than its size
+ * rather than taking its time, and its cursor goes on from there.
+ */
+export const LOOKED_AT = 5000;
+
+/** No event begins on a page after this many bytes of payloads: a thousand payloads may be a gigabyte. */
+export const PAGE_BYTES = 4 << 20;
+
+/** A journey without events. */
+export const NO_EVENTS = '{"events":[],"next_cursor":null}';
+
+const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
+const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
+
+/**
+ * The JSON text of one page of the events with that user_external_id, newest `event_datetime` first. One look into the
+ * index of each month, merged in order; payloads go out as the text they came in as.
+ */
+export async function journeyPage(
+  database: Database,
+  merchantId: string,
+  externalId: string,
+  filter: JourneyFilter,
+): Promise<string> {
+  const { sql, params } = pageQuery(merchantId, externalId, filter);
+  const rows = await database.query<JourneyRow>(sql, params);
+  const matching = rows.filter((row) => row.matches);
+  const page = matching.slice(0, filter.pageSize).filter(({ payload }) => payload !== null);
+  const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
+  const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
+  return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
+}
+
+function pageQuery(
+  merchantId: string,
+  externalId: string,
+  { eventName, eventFrom, eventTo, pageSize, after }: JourneyFilter,
+): { readonly sql: string; readonly params: readonly string[] } {
+  const params = [merchantId, externalId];
+  const parameter = (value: string): string => `$${params.push(value)}`;
+  const place = ['merchant_id = $1', 'user_external_id = $2'];
+  if (eventFrom !== undefined)
+    place.push(`event_datetime >= ${parameter(eventFrom)}::date::timestamp at time zone 'UTC'`);
+  if (eventTo !== undefined)
+    place.push(`event_datetime < (${parameter(eventTo)}::date + 1)::timestamp at time zone 'UTC'`);
+  if (after !== undefined) {
+    const time = parameter(isoOfMicroseconds(after.microseconds));
+    place.push(`(event_datetime, event_id) < (${time}::timestamptz, ${parameter(after.id)}::uuid)`);
+  }
+  const wanted = eventName === undefined ? 'true' : `event_name = ${parameter(eventName)}`;
+  const most = eventName === undefined ? pageSize + 1 : LOOKED_AT;
+  // The last one that was looked at tells where to go on when the page is not full.
+  const sql = `with looked_at as materialized (
+      select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${most}),
+    found as (
+      (select *, true as matches,
+         sum(octet_length(payload)) over (${NEWEST_FIRST}) - octet_length(payload) as bytes_before
+       from looked_at where ${wanted} ${NEWEST_FIRST} limit ${pageSize + 1})
+      union all
+      (select *, false, ${PAGE_BYTES} from looked_at ${NEWEST_FIRST} offset ${most - 1} limit 1))
+    select event_id, event_name, user_external_id, device_id, received_at, matches,
+      case when bytes_before < ${PAGE_BYTES} then payload end as payload,
+      to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as event_datetime
+    from found`;
+  return { sql, params };
+}
+
+function placeOf({ event_datetime, event_id }: JourneyRow): ExactPlace {
+  return { microseconds: microsecondsOfIso(event_datetime), id: event_id };
+}
+
+function eventJson(row: JourneyRow): string {
+  const { event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at } = row;
+  const before = JSON.stringify({
+    event_id,
+    event_name,
+    event_datetime: shortened(event_datetime),
+    user_external_id,
+    device_id,
+  });
+  return `${before.slice(0, -1)},"payload":${payload},"received_at":"${received_at.toISOString()}"}`;
+}
+
+/** Microseconds only where there are any. */
+function shortened(iso: string): string {
+  return iso.replace(/000Z$/, 'Z');
+}

@@ -1,0 +1,62 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { activateUser, user } from '../domain/user.js';
+import { IsWalletOfAnother } from './is-wallet-of-another.js';
+import type { UserChanged } from './user-changed.js';
+
+/**
+ * onboarding to active, with the wallet (EIP-55 checksummed) that was provisioned; once.
+ * Throws `not_found`, `invalid_transition` when the user is deactivating or deactivated, and `validation_failed` when the
+ * wallet is another user's, of whatever merchant: a transfer to it would confirm the payouts of both.
+ */
+export class ActivateUser extends Command<UserChanged> {
+  constructor(
+    readonly userId: string,
+    readonly issuerWalletAddress: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ActivateUser)
+export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly queryBus: QueryBus,
+  ) {}
+
+  async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
+    // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
+    const taken = await this.queryBus.execute(new IsWalletOfAnother(userId, issuerWalletAddress));
+    const at = this.clock.now().toISOString();
+    const claim = {
+      category: 'user_wallet',
+      key: issuerWalletAddress.toLowerCase(),
+      field: 'issuer_wallet_address',
+      message: 'belongs to another user',
+    };
+    try {
+      return await this.loop.execute(
+        user,
+        userId,
+        (state) => {
+          const events = activateUser({ issuerWalletAddress, at }, state);
+          if (taken && events.length > 0) throw walletTaken();
+          return events;
+        },
+        { claims: [claim] },
+      );
+    } catch (error) {
+      if (error instanceof ClaimTaken) throw walletTaken();
+      throw error;
+    }
+  }
+}
+
+function walletTaken(): DomainError {
+  return DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
+}

@@ -1,0 +1,75 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import {
+  ClaimTaken,
+  COMMAND_LOOP,
+  type Claim,
+  type CommandLoop,
+} from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { underKey, type IdempotencyTicket } from '../../../platform/http/edge.js';
+import { createUser, user, type User } from '../domain/user.js';
+import { parseProfile, type NewProfile } from './profile.js';
+import { UserClaims } from './user-claims.js';
+import { userJson } from './user-json.js';
+
+/**
+ * POST /merchants/v1/users (merchant-api section 4.1). Answers the JSON text of the 201.
+ * Throws `validation_failed`: a field is malformed, or its value belongs to another user of the merchant.
+ */
+export class CreateUser extends Command<string> {
+  constructor(
+    readonly merchantId: string,
+    readonly body: Readonly<Record<string, unknown>>,
+    readonly ticket: IdempotencyTicket,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateUser)
+export class CreateUserHandler implements ICommandHandler<CreateUser> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly claims: UserClaims,
+  ) {}
+
+  async execute({ merchantId, body, ticket, cause }: CreateUser): Promise<string> {
+    const profile = parseProfile(body);
+    const createdAt = this.clock.now().toISOString();
+    try {
+      const { state } = await underKey(ticket, 'user', (userId) =>
+        this.loop.execute(
+          user,
+          userId,
+          (current) => createUser({ userId, merchantId, createdAt, ...profile }, current),
+          {
+            metadata: cause,
+            claims: this.claimsOf(merchantId, profile),
+            answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
+            expectNew: true,
+          },
+        ),
+      );
+      return createdJson(state);
+    } catch (error) {
+      if (error instanceof ClaimTaken)
+        throw DomainError.invalid({ [error.claim.field]: [error.claim.message] });
+      throw error;
+    }
+  }
+
+  private claimsOf(merchantId: string, { phoneNumber, externalId }: NewProfile): Claim[] {
+    const phone = this.claims.phoneNumber(merchantId, phoneNumber);
+    return externalId === null ? [phone] : [phone, this.claims.externalId(merchantId, externalId)];
+  }
+}
+
+function createdJson(state: User): string {
+  if (state.accountState === 'unknown') throw new Error('a user that was created is there');
+  return JSON.stringify({ user: userJson(state) });
+}

@@ -1,0 +1,56 @@
+import { Inject } from '@nestjs/common';
+import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { claimOwner } from '../../../platform/event-store/claims.js';
+import { COMMAND_LOOP, type Claim, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { user, type ExistingUser } from '../domain/user.js';
+import { WalletsView } from '../views/wallets.js';
+import { parseProfile } from './profile.js';
+import { UserClaims } from './user-claims.js';
+
+/** What an operator knows of a user. */
+export type Known =
+  | { readonly userId: string }
+  | { readonly merchantId: string; readonly phoneNumber: string }
+  | { readonly merchantId: string; readonly externalId: string }
+  | { readonly merchantId: string; readonly wallet: string };
+
+/** The user of any merchant, for operators; null when there is none. Throws `validation_failed` for no phone number. */
+export class LocateUser extends Query<ExistingUser | null> {
+  constructor(readonly known: Known) {
+    super();
+  }
+}
+
+@QueryHandler(LocateUser)
+export class LocateUserHandler implements IQueryHandler<LocateUser> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly wallets: WalletsView,
+    private readonly claims: UserClaims,
+  ) {}
+
+  async execute({ known }: LocateUser): Promise<ExistingUser | null> {
+    const userId = await this.idOf(known);
+    if (userId === null) return null;
+    const state = await this.loop.show(user, userId);
+    return state.accountState === 'unknown' ? null : state;
+  }
+
+  private async idOf(known: Known): Promise<string | null> {
+    if ('userId' in known) return known.userId;
+    const { merchantId } = known;
+    if ('wallet' in known) return this.wallets.ownerOf(merchantId, known.wallet);
+    if ('externalId' in known)
+      return this.holderOf(this.claims.externalId(merchantId, known.externalId.trim()));
+    const { phoneNumber } = parseProfile({ phone_number: known.phoneNumber });
+    return this.holderOf(this.claims.phoneNumber(merchantId, phoneNumber));
+  }
+
+  private async holderOf(claim: Claim): Promise<string | null> {
+    const stream = await claimOwner(this.store, claim);
+    return stream === null ? null : stream.slice(streamOf(user, '').length);
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError, type FieldErrors } from '../../../kernel/domain-error.js';
+import { MAX_EXTERNAL_ID_LENGTH, parseProfile } from './profile.js';
+
+const PHONE = '+15550001111';
+
+function errorsOf(body: Readonly<Record<string, unknown>>): FieldErrors {
+  try {
+    parseProfile(body);
+  } catch (error) {
+    if (error instanceof DomainError) return error.fields;
+    throw error;
+  }
+  return {};
+}
+
+describe('the profile of a new user', () => {
+  it.each([
+    ['+15550001111', PHONE],
+    ['  +1 (555) 000-1111 ', PHONE],
+    ['+1.555.000.1111', PHONE],
+    ['+44 (0)7911 123456', '+447911123456'],
+    ['+4915123456789', '+4915123456789'],
+  ])('normalises the phone number %s', (sent, kept) => {
+    expect(parseProfile({ phone_number: sent }).phoneNumber).toBe(kept);
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    [''],
+    ['   '],
+    ['15550001111'],
+    ['0015550001111'],
+    ['+'],
+    ['+1'],
+    ['+999123456789'],
+    ['+0155500011'],
+    ['+1555000111122222'],
+    ['+1 555 CALL NOW'],
+    ['+15550001111 ext. 5'],
+    ['call +15550001111'],
+    [15550001111],
+    [{}],
+  ])('refuses the phone number %p', (sent) => {
+    expect(Object.keys(errorsOf({ phone_number: sent }))).toEqual(['phone_number']);
+  });
+
+  it.each([
+    [undefined, null],
+    [null, null],
+    ['', null],
+    ['  ', null],
+    [' Ada@Example.COM ', 'ada@example.com'],
+    ['a+b@localhost', 'a+b@localhost'],
+  ])('keeps the email %p as %p', (sent, kept) => {
+    expect(parseProfile({ phone_number: PHONE, email: sent }).email).toBe(kept);
+  });
+
+  it.each([
+    ['ada'],
+    ['@example.com'],
+    ['ada@'],
+    ['a b@example.com'],
+    ['a@b@c'],
+    ['a\u0000@b.c'],
+    [7],
+    [['a@b.c']],
+  ])('refuses the email %p', (sent) => {
+    expect(Object.keys(errorsOf({ phone_number: PHONE, email: sent }))).toEqual(['email']);
+  });
+
+  it.each([
+    [undefined, null],
+    [null, null],
+    ['  order 7 ', 'order 7'],
+    ['😀'.repeat(MAX_EXTERNAL_ID_LENGTH), '😀'.repeat(MAX_EXTERNAL_ID_LENGTH)],
+  ])('keeps the external id %p', (sent, kept) => {
+    expect(parseProfile({ phone_number: PHONE, external_id: sent }).externalId).toBe(kept);
+  });
+
+  it.each([[''], [' \t'], ['x'.repeat(MAX_EXTERNAL_ID_LENGTH + 1)], [42], [true], ['a\u0000b'], ['\ud800']])(
+    'refuses the external id %p',
+    (sent) => {
+      expect(Object.keys(errorsOf({ phone_number: PHONE, external_id: sent }))).toEqual(['external_id']);
+    },
+  );
+
+  it('names every field at fault at once', () => {
+    expect(Object.keys(errorsOf({ phone_number: 'x', email: 'x', external_id: '' }))).toEqual([
+      'phone_number',
+      'email',
+      'external_id',
+    ]);
+  });
+});

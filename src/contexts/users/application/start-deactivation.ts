@@ -1,0 +1,29 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { startDeactivation, user } from '../domain/user.js';
+import type { UserChanged } from './user-changed.js';
+
+/**
+ * onboarding or active to deactivating: no payout is accepted for the user from now on, and the user is deactivated
+ * once none is pending. Throws `not_found`, or `invalid_transition` when the user is deactivated.
+ */
+export class StartDeactivation extends Command<UserChanged> {
+  constructor(readonly userId: string) {
+    super();
+  }
+}
+
+@CommandHandler(StartDeactivation)
+export class StartDeactivationHandler implements ICommandHandler<StartDeactivation> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ userId }: StartDeactivation): Promise<UserChanged> {
+    const at = this.clock.now().toISOString();
+    return this.loop.execute(user, userId, (state) => startDeactivation({ at }, state));
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { fold } from '../../../kernel/aggregate.js';
+import { payee } from './payee.js';
+import {
+  activateUser,
+  completeDeactivation,
+  createUser,
+  startDeactivation,
+  user,
+  type User,
+  type UserEvent,
+} from './user.js';
+
+const at = '2026-01-02T03:04:05.000Z';
+const ids = { user_id: 'u1', merchant_id: 'm1' };
+const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
+const profile = {
+  userId: 'u1',
+  merchantId: 'm1',
+  externalId: 'ext',
+  phoneNumber: '+15550001111',
+  email: null,
+  createdAt: at,
+};
+
+const created: UserEvent = {
+  type: 'user.created.v1',
+  data: { ...ids, external_id: 'ext', phone_number: '+15550001111', email: null, created_at: at },
+};
+const activated: UserEvent = {
+  type: 'user.activated.v1',
+  data: { ...ids, issuer_wallet_address: wallet, activated_at: at },
+};
+const deactivationStarted: UserEvent = { type: 'user.deactivation_started.v1', data: { ...ids, at } };
+const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at } };
+
+function given(...history: UserEvent[]): {
+  when: (decide: (state: User) => UserEvent[]) => () => UserEvent[];
+} {
+  return { when: (decide) => () => decide(fold(user, history)) };
+}
+
+const activate = (state: User): UserEvent[] => activateUser({ issuerWalletAddress: wallet, at }, state);
+const deactivate = (state: User): UserEvent[] => startDeactivation({ at }, state);
+const completeWith =
+  (pendingPayouts: number) =>
+  (state: User): UserEvent[] =>
+    completeDeactivation({ pendingPayouts, at }, state);
+
+const invalidTransition = expect.objectContaining({ code: 'invalid_transition' });
+const notFound = expect.objectContaining({ code: 'not_found' });
+
+describe('a user', () => {
+  it('begins in onboarding, with no wallet', () => {
+    expect(given().when((state) => createUser(profile, state))()).toEqual([created]);
+    expect(fold(user, [created])).toMatchObject({ accountState: 'onboarding', issuerWalletAddress: null });
+  });
+
+  it('is created once', () => {
+    expect(given(created).when((state) => createUser(profile, state))()).toEqual([]);
+  });
+
+  it('becomes active with its wallet, once', () => {
+    expect(given(created).when(activate)()).toEqual([activated]);
+    expect(given(created, activated).when(activate)()).toEqual([]);
+    expect(fold(user, [created, activated])).toMatchObject({
+      accountState: 'active',
+      issuerWalletAddress: wallet,
+    });
+  });
+
+  it('does not come back once a deactivation began', () => {
+    expect(given(created, deactivationStarted).when(activate)).toThrow(invalidTransition);
+    expect(given(created, deactivationStarted, deactivated).when(activate)).toThrow(invalidTransition);
+  });
+
+  it('is deactivated from onboarding and from active', () => {
+    expect(given(created).when(deactivate)()).toEqual([deactivationStarted]);
+    expect(given(created, activated).when(deactivate)()).toEqual([deactivationStarted]);
+    expect(given(created, deactivationStarted).when(deactivate)()).toEqual([]);
+    expect(given(created, deactivationStarted, deactivated).when(deactivate)).toThrow(invalidTransition);
+  });
+
+  it('is deactivated for good only when no payout is pending', () => {
+    expect(given(created, activated, deactivationStarted).when(completeWith(1))).toThrow(invalidTransition);
+    expect(given(created, activated, deactivationStarted).when(completeWith(0))()).toEqual([deactivated]);
+    expect(given(created, deactivationStarted, deactivated).when(completeWith(0))()).toEqual([]);
+    expect(given(created, activated).when(completeWith(0))).toThrow(invalidTransition);
+    expect(fold(user, [created, activated, deactivationStarted, deactivated])).toMatchObject({
+      accountState: 'deactivated',
+      issuerWalletAddress: wallet,
+    });
+  });
+
+  it('must exist', () => {
+    for (const decide of [activate, deactivate, completeWith(0)])
+      expect(given().when(decide)).toThrow(notFound);
+  });
+});
+
+describe('a payee', () => {
+  it('follows the state of the user and holds no personal data', () => {
+    expect(fold(payee, [])).toEqual({ accountState: 'unknown' });
+    expect(fold(payee, [created])).toEqual({
+      accountState: 'onboarding',
+      merchantId: 'm1',
+      issuerWalletAddress: null,
+    });
+    const history = [created, activated, deactivationStarted, deactivated];
+    const states = history.map((_, index) => fold(payee, history.slice(0, index + 1)).accountState);
+    expect(states).toEqual(['onboarding', 'active', 'deactivating', 'deactivated']);
+    expect(fold(payee, history)).toMatchObject({ issuerWalletAddress: wallet });
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  hostileAddresses,
+  hostileUrls,
+  hostOf,
+  malformedUrls,
+  publicAddresses,
+} from '../../../../test/support/addresses/hostile-addresses.js';
+import { ReceiverAddresses } from './receiver-addresses.js';
+
+const production = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: null });
+const sandbox = new ReceiverAddresses({ mode: 'sandbox', webhookAllowCidrs: null });
+
+describe('a receiver URL', () => {
+  it.each([...hostileUrls, ...malformedUrls])('%j is refused', async (url, reason) =>
+    expect(await production.refusal(url)).toMatch(reason),
+  );
+
+  it('is refused for each hostile address', async () => {
+    for (const [address, reason] of hostileAddresses)
+      expect(await production.refusal(`https://${hostOf(address)}/hooks`)).toMatch(reason);
+  });
+
+  it('may hold each public address', async () => {
+    for (const address of publicAddresses)
+      expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
+  });
+
+  it('may be a name that does not resolve yet', async () =>
+    expect(await production.refusal('https://nowhere.invalid/hooks')).toBeNull());
+
+  it('may be plain http on loopback in sandbox mode', async () => {
+    expect(await sandbox.refusal('http://127.0.0.1:4000/')).toBeNull();
+    expect(await sandbox.refusal('http://[::1]:4000/')).toBeNull();
+    expect(await sandbox.refusal('http://localhost:4000/')).toBeNull();
+    expect(await sandbox.refusal('http://hooks.localhost:4000/')).toBeNull();
+    expect(await sandbox.refusal('http://10.0.0.1/')).toMatch(/RFC 1918/);
+    expect(await sandbox.refusal('http://[::ffff:127.0.0.1]/')).toMatch(/mapped/);
+  });
+
+  it('is https:// in production, also where an operator allows the address', async () => {
+    const allowing = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: '10.1.0.0/16' });
+    expect(await allowing.refusal('http://10.1.2.3/')).toMatch(/https/);
+    expect(await allowing.refusal('https://10.1.2.3/')).toBeNull();
+  });
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import { readConfig, type Config } from '../../../platform/config/config.js';
+import { JITTER } from '../domain/retry.js';
+import { EndpointsView } from '../views/endpoints.js';
+import { AutomaticDisabling } from './automatic-disabling.js';
+import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
+
+const MINUTE = 60_000;
+const START = Date.parse('2026-01-01T00:00:00.000Z');
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase({ poolSize: 2 });
+});
+afterAll(() => db.drop());
+
+/** One endpoint whose attempts, enabling and judging happen when the test says. */
+class Lab {
+  readonly endpointId = newId();
+  readonly commands: DisableWebhookEndpoint[] = [];
+  now = START;
+  private readonly clock = { now: () => new Date(this.now) };
+
+  constructor(private readonly config: Config) {}
+
+  async begin(): Promise<void> {
+    await db.database.query(
+      `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+       values ($1, $1, 'https://example.com', 's', 'enabled', '1')`,
+      [this.endpointId],
+    );
+  }
+
+  /** Attempts that began then (Unix milliseconds). */
+  async attempts(outcome: string, ...startedAt: number[]): Promise<void> {
+    await db.database.query(
+      `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
+       select gen_random_uuid(), 1, $1, started_at, 1, $2 from unnest($3::timestamptz[]) as started_at`,
+      [this.endpointId, outcome, startedAt.map((each) => new Date(each))],
+    );
+  }
+
+  async enable(): Promise<void> {
+    await db.database.query(
+      `update webhooks.lanes set status = 'enabled', failures_since = $2 where endpoint_id = $1`,
+      [this.endpointId, new Date(this.now)],
+    );
+  }
+
+  async disable(): Promise<void> {
+    await db.database.query(`update webhooks.lanes set status = 'disabled' where endpoint_id = $1`, [
+      this.endpointId,
+    ]);
+  }
+
+  /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */
+  async judge(): Promise<number | null> {
+    this.commands.length = 0;
+    const bus = {
+      execute: (command: DisableWebhookEndpoint) => Promise.resolve(this.commands.push(command)),
+    };
+    const judge = new AutomaticDisabling(db.database, bus as unknown as CommandBus, this.clock, this.config);
+    await judge.judge([this.endpointId, newId()]);
+    const [command] = this.commands;
+    if (!command) return null;
+    expect(command).toMatchObject({ merchantId: this.endpointId, endpointId: this.endpointId });
+    return command.reason.cause === 'failing' ? Date.parse(command.reason.failingSince) : null;
+  }
+
+  shown(): Promise<number> {
+    return new EndpointsView(db.database, this.clock, this.config).failureCount(this.endpointId);
+  }
+}
+
+type Step = { readonly wait: number; readonly kind: 'retry' | 'exhausted' | 'gone' | 'succeeded' | 'enable' };
+
+/** Few enough steps of minutes that every boundary is met again and again. */
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    wait: fc.integer({ min: 0, max: 4 }),
+    kind: fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom('retry', 'exhausted', 'gone') },
+      { weight: 2, arbitrary: fc.constant('succeeded') },
+      { weight: 1, arbitrary: fc.constant('enable') },
+    ) as fc.Arbitrary<Step['kind']>,
+  }),
+  { minLength: 8, maxLength: 30 },
+);
+
+describe('automatic disabling', () => {
+  it('does what the rule says, whatever happens in whatever order', async () => {
+    const [failures, window, span] = [4, 20, 5];
+    const config = readConfig({
+      WEBHOOK_DISABLE_FAILURES: String(failures),
+      WEBHOOK_DISABLE_WINDOW_SECONDS: String(window * 60),
+      WEBHOOK_DISABLE_SPAN_SECONDS: String(span * 60),
+    });
+    let disablings = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (history) => {
+        const lab = new Lab(config);
+        await lab.begin();
+        const failed: number[] = [];
+        let since = -Infinity;
+        let enabled = true;
+        for (const { wait, kind } of history) {
+          lab.now += wait * MINUTE;
+          if (kind === 'enable') {
+            await lab.enable();
+            [enabled, since] = [true, lab.now];
+          } else await lab.attempts(kind, lab.now);
+          if (kind !== 'enable' && kind !== 'succeeded') failed.push(lab.now);
+          // The rule, word by word.
+          const counting = failed.filter((each) => each > since && each >= lab.now - window * MINUTE);
+          const sustained =
+            enabled &&
+            counting.length >= failures &&
+            Math.max(...counting) - Math.min(...counting) >= span * MINUTE;
+          expect(await lab.shown()).toBe(counting.length);
+          expect(await lab.judge()).toBe(sustained ? Math.min(...counting) : null);
+          if (!sustained) continue;
+          await lab.disable();
+          enabled = false;
+          disablings += 1;
+        }
+      }),
+      { numRuns: 40 },
+    );
+    expect(disablings).toBeGreaterThan(10);
+  });
+
+  /** Moments at which a delivery is tried that never succeeds, on the default schedule. */
+  const dead = (random: () => number): number[] => {
+    let at = START;
+    const delays = readConfig({}).webhookRetryScheduleSeconds;
+    return [at, ...delays.map((each) => (at += each * 1000 * (1 - JITTER + 2 * JITTER * random())))];
+  };
+
+  it('is not for one dead delivery, nor for eight at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
+        const random = (): number => stream.next().value ?? 0;
+        const lab = new Lab(readConfig({}));
+        await lab.begin();
+        const times = Array.from({ length: 8 }, () => dead(random)).flat();
+        for (const each of times.toSorted((a, b) => a - b)) {
+          lab.now = each;
+          await lab.attempts('retry', each);
+          expect(await lab.judge()).toBeNull();
+        }
+      }),
+      { numRuns: 3 },
+    );
+  });
+
+  it('is for nine dead deliveries at once, two hours and a half later', async () => {
+    const lab = new Lab(readConfig({}));
+    await lab.begin();
+    for (const each of dead(() => 0.5)) {
+      lab.now = each;
+      await lab.attempts('retry', ...Array.from({ length: 9 }, () => each));
+      const failingSince = await lab.judge();
+      if (failingSince === null) continue;
+      expect(failingSince).toBe(START);
+      expect((each - START) / MINUTE).toBeCloseTo(155, 0);
+      return;
+    }
+    throw new Error('it was never disabled');
+  });
+
+  it('waits for a pattern: a burst of failures is none', async () => {
+    const lab = new Lab(readConfig({}));
+    await lab.begin();
+    await lab.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
+    lab.now = START + 30 * MINUTE - 1;
+    await lab.attempts('retry', lab.now);
+    expect(await lab.judge()).toBeNull();
+    lab.now += 1;
+    await lab.attempts('retry', lab.now);
+    expect(await lab.judge()).toBe(START);
+  });
+
+  it('shows no more failures than a thousand', async () => {
+    const lab = new Lab(readConfig({}));
+    await lab.begin();
+    await lab.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));
+    expect(await lab.shown()).toBe(1000);
+    lab.now += 6 * 60 * MINUTE + 1100;
+    expect(await lab.shown()).toBe(100);
+    lab.now += 100;
+    expect(await lab.shown()).toBe(0);
+  });
+});
+
+describe('an endpoint whose receiver was gone while the event store was away', () => {
+  const gone = (endpointId: string, attemptedAt: string, attemptedUrl = 'https://example.com') => {
+    const attempt = { deliveryId: newId(), attemptedUrl, attemptedAt };
+    return new DisableWebhookEndpoint(endpointId, endpointId, { cause: 'gone', ...attempt });
+  };
+
+  it('is disabled once it is back, for the latest attempt, and once', async () => {
+    const done: DisableWebhookEndpoint[] = [];
+    let away = true;
+    const execute = async (command: DisableWebhookEndpoint): Promise<void> => {
+      if (away) throw new Error('away');
+      done.push(command);
+    };
+    const bus = { execute } as unknown as CommandBus;
+    const config = { ...readConfig({}), webhookDisableFailures: 1000 };
+    const clock = { now: () => new Date(START) };
+    const judging = new AutomaticDisabling(db.database, bus, clock, config);
+    const [one, other] = [newId(), newId()];
+    const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
+    for (const each of [
+      gone(one, '2026-01-01T00:00:01.000Z'),
+      latest,
+      gone(one, '2026-01-01T00:00:00.000Z'),
+    ]) {
+      await judging.keepForLater(each);
+    }
+    const second = gone(other, '2026-01-01T00:00:03.000Z');
+    await judging.keepForLater(second);
+    const judgeAll = async (): Promise<void> => {
+      const process = new AutomaticDisabling(db.database, bus, clock, config);
+      process.judgeAll();
+      await process.beforeApplicationShutdown();
+    };
+    await judgeAll();
+    away = false;
+    await judgeAll();
+    await judgeAll();
+    expect(done).toEqual([latest, second]);
+  });
+});

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { WebhookHistory } from '../../../../test/support/webhook-history.js';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { deriveId, newId } from '../../../kernel/ids.js';
+import { deliveriesSaga } from './deliveries-saga.js';
+import { DROPPED_AT_ONCE } from './delivery-rows.js';
+
+let db: TestDatabase;
+let woken: string[] = [];
+const saga = deliveriesSaga((ids) => woken.push(...ids));
+const at = '2026-01-01T00:00:00.000Z';
+let history: WebhookHistory;
+let merchant: string;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => {
+  history = new WebhookHistory();
+  merchant = history.merchant;
+  woken = [];
+});
+
+const event = (type: string, data: JsonObject) => history.event(type, data);
+const registered = (id: string, types: string[] | null = null) => history.registered(id, types);
+const changed = (to: 'enabled' | 'disabled' | 'deleted', id: string) => history.changed(to, id);
+const received = () => history.received();
+const facts = { payout_id: 'p', user_id: 'u', amount: '2', currency_code: 'USDC', transaction_hash: '0x1' };
+
+async function handle(...events: RecordedEvent[]): Promise<void> {
+  await db.database.transaction((tx) => saga.apply(events, tx));
+}
+
+interface Row {
+  delivery_id: string;
+  endpoint_id: string;
+  type: string;
+  body: string;
+  state: string;
+  is_test: boolean;
+}
+const deliveries = () =>
+  db.database.query<Row & { [column: string]: unknown }>(
+    'select delivery_id, endpoint_id, type, body, state, is_test from webhooks.deliveries where merchant_id = $1',
+    [merchant],
+  );
+
+describe('the deliveries saga', () => {
+  it('makes one delivery per enabled endpoint, with the envelope of the contract', async () => {
+    const [one, other] = [newId(), newId()];
+    const events = [registered(one), registered(other), received()];
+    await handle(...events);
+    const rows = await deliveries();
+    expect(rows.map((row) => row.endpoint_id).sort()).toEqual([one, other].sort());
+    const id = deriveId(events[2]!.id, one);
+    expect(rows.find((row) => row.endpoint_id === one)).toMatchObject({
+      delivery_id: id,
+      type: 'payout.received',
+      body:
+        `{"id":"${id}","type":"payout.received","occurred_at":"${at}","merchant_id":"${merchant}","data":{"payout_id":"p",` +
+        `"user_id":"u","amount":"1.50","currency_code":"USDC","transaction_hash":"0xAb","custom_metadata":${WebhookHistory.METADATA}}}`,
+    });
+    saga.afterCommit?.([]);
+    expect(woken.sort()).toEqual([one, other].sort());
+  });
+
+  it('tells of an expired payout as payout.failed, with the reason', async () => {
+    const end = { custom_metadata: '{}', chain_id: 1, reason: 'not found', expired_at: at };
+    await handle(registered(newId()), event('payout.expired.v1', { ...facts, ...end }));
+    const [row] = await deliveries();
+    expect(row!.type).toBe('payout.failed');
+    expect(row!.body).toContain(
+      '"data":{"payout_id":"p","user_id":"u","amount":"2","currency_code":"USDC","reason":"not found","custom_metadata":{}}',
+    );
+  });
+
+  it.each([
+    ['onboarding.started.v1', 'user.onboarding_started', {}, { user_id: 'u' }],
+    ['onboarding.kyc_submitted.v1', 'user.kyc_submitted', { verification_id: 'v' }, { user_id: 'u' }],
+    ['onboarding.kyc_passed.v1', 'user.kyc_passed', { verification_id: 'v' }, { user_id: 'u' }],
+    [
+      'onboarding.kyc_failed.v1',
+      'user.kyc_failed',
+      { reason: 'blurred' },
+      { user_id: 'u', reason: 'blurred' },
+    ],
+    [
+      'onboarding.completed.v1',
+      'user.onboarding_completed',
+      { issuer_wallet_address: '0xA' },
+      { user_id: 'u', issuer_wallet_address: '0xA' },
+    ],
+  ])('publishes %s as %s', async (stored, type, more, data) => {
+    await handle(registered(newId()), event(stored, { user_id: 'u', at, ...more }));
+    const [row] = await deliveries();
+    expect(JSON.parse(row!.body)).toEqual({
+      id: row!.delivery_id,
+      type,
+      occurred_at: at,
+      merchant_id: merchant,
+      data,
+    });
+  });
+
+  it('changes nothing when it sees every event twice, also once the endpoint has moved on', async () => {
+    const endpoint = newId();
+    const events = [
+      registered(endpoint),
+      received(),
+      changed('disabled', endpoint),
+      received(),
+      changed('enabled', endpoint),
+    ];
+    for (const each of events) await handle(each, each);
+    const once = await deliveries();
+    expect(once.map((row) => row.state).sort()).toEqual(['dropped', 'pending']);
+    await handle(...events);
+    expect(await deliveries()).toEqual(once);
+  });
+
+  it('leaves nothing behind when it is killed before its checkpoint, and does it again', async () => {
+    const endpoint = newId();
+    const events = [registered(endpoint), received()];
+    const killed = db.database.transaction(async (tx) => {
+      await saga.apply(events, tx);
+      throw new Error('killed');
+    });
+    await expect(killed).rejects.toThrow('killed');
+    expect(await deliveries()).toEqual([]);
+    await handle(...events);
+    expect(await deliveries()).toHaveLength(1);
+  });
+
+  it('records as dropped what happens while an endpoint is disabled, only for it and only what it wants', async () => {
+    const [one, other] = [newId(), newId()];
+    await handle(registered(one), registered(other), changed('disabled', one));
+    const expired = event('payout.expired.v1', { ...facts, custom_metadata: '{}', expired_at: at });
+    await handle(registered(newId(), ['payout.failed']), received(), expired, changed('enabled', one));
+    const states = async (id: string) =>
+      (await deliveries()).filter((row) => row.endpoint_id === id).map((row) => row.state);
+    expect(await states(one)).toEqual(['dropped', 'dropped']);
+    expect(await states(other)).toEqual(['pending', 'pending']);
+    saga.afterCommit?.([]);
+    expect(woken).not.toContain(one);
+    await handle(received());
+    expect((await states(one)).sort()).toEqual(['dropped', 'dropped', 'pending']);
+    const unfinished = await db.database.query(
+      `select 1 from webhooks.deliveries where (state = 'pending') <> (finished_at is null)`,
+    );
+    expect(unfinished).toEqual([]);
+  });
+
+  it('records nothing as dropped that a disabled endpoint does not want', async () => {
+    const one = newId();
+    await handle(registered(one, ['payout.failed']), changed('disabled', one), received());
+    expect(await deliveries()).toEqual([]);
+  });
+
+  it('sends an endpoint only the types it wants', async () => {
+    await handle(registered(newId(), ['payout.failed']), received());
+    expect(await deliveries()).toEqual([]);
+    await handle(registered(newId(), ['payout.received']), received());
+    expect(await deliveries()).toHaveLength(1);
+  });
+
+  it('sends nothing to the endpoints of another merchant', async () => {
+    const events = [registered(newId()), received()];
+    await handle(events[0]!, { ...events[1]!, data: { ...events[1]!.data, merchant_id: newId() } });
+    expect(await deliveries()).toEqual([]);
+  });
+
+  it('sends a test under the id that was answered, also to a disabled endpoint that wants other types', async () => {
+    const [endpoint_id, delivery_id] = [newId(), newId()];
+    await handle(
+      registered(endpoint_id, ['payout.failed']),
+      changed('disabled', endpoint_id),
+      event('webhook_endpoint.test_requested.v1', {
+        endpoint_id,
+        delivery_id,
+        message: 'hi',
+        occurred_at: at,
+      }),
+    );
+    const [row] = await deliveries();
+    expect(row).toMatchObject({ delivery_id, type: 'webhook_endpoint.test', is_test: true });
+    expect(JSON.parse(row!.body)).toMatchObject({
+      id: delivery_id,
+      data: { webhook_endpoint_id: endpoint_id, message: 'hi' },
+    });
+  });
+
+  it('drops what is still to be sent to a deleted endpoint, and makes nothing new for it', async () => {
+    const endpoint = newId();
+    await handle(registered(endpoint), received());
+    await handle(received(), changed('deleted', endpoint), received());
+    expect((await deliveries()).map((row) => row.state)).toEqual(['dropped', 'dropped']);
+  });
+
+  it('does not hold up everybody else for a deleted endpoint with a great backlog', async () => {
+    const endpoint = newId();
+    await handle(registered(endpoint));
+    await db.database.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
+       select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, $3)`,
+      [endpoint, merchant, DROPPED_AT_ONCE + 10],
+    );
+    await handle(changed('deleted', endpoint));
+    const pending = (await deliveries()).filter(({ state }) => state === 'pending');
+    expect(pending).toHaveLength(10);
+  });
+});

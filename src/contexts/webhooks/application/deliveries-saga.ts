@@ -1,0 +1,135 @@
+import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
+import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { WEBHOOK_TEST_REQUESTED, type WebhookTestRequested } from '../contract.js';
+import { envelope, type PublishedEvent } from '../domain/envelope.js';
+import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { WEBHOOK_RECOVERY_REQUESTED, type WebhookRecoveryRequested } from '../domain/webhook-recovery.js';
+import { WEBHOOK_RESEND_REQUESTED, type WebhookResendRequested } from '../domain/webhook-resend.js';
+import {
+  dropDeliveries,
+  insertDeliveries,
+  insertRecoveries,
+  resendDeliveries,
+  type DeliveryRow,
+  type RecoveryRow,
+  type ResendRow,
+} from './delivery-rows.js';
+import { evolveLane, lanesOf, saveLanes, type Lane } from './lane-states.js';
+import { PUBLISHED_EVENTS, published } from './published-events.js';
+
+export const DELIVERIES_SAGA = 'webhooks.deliveries';
+
+/** What a batch of events comes to. */
+interface Reaction {
+  /** Those that changed. */
+  readonly lanes: readonly Lane[];
+  readonly deliveries: readonly DeliveryRow[];
+  readonly resends: readonly ResendRow[];
+  readonly recoveries: readonly RecoveryRow[];
+}
+
+/**
+ * Turns events into deliveries: for each endpoint of the merchant that wants the type at that place in the stream, one
+ * row whose id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
+ * what happened while an endpoint was disabled is recorded as dropped, and never sent by itself (section 6.3). Requests
+ * to send once more are carried out here as well, as of their place in the stream.
+ */
+export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): SubscriptionDefinition {
+  let touched: readonly string[] = [];
+  return {
+    name: DELIVERIES_SAGA,
+    events: [
+      ...WEBHOOK_ENDPOINT_EVENTS,
+      ...PUBLISHED_EVENTS,
+      WEBHOOK_TEST_REQUESTED,
+      WEBHOOK_RESEND_REQUESTED,
+      WEBHOOK_RECOVERY_REQUESTED,
+    ],
+    apply: async (events, tx) => {
+      const { lanes, deliveries, resends, recoveries } = react(events, await lanesOf(events, tx));
+      await saveLanes(lanes, tx);
+      await insertDeliveries(deliveries, tx);
+      await resendDeliveries(resends, tx);
+      const deleted = lanes.filter((lane) => lane.status === 'deleted');
+      await dropDeliveries(
+        deleted.map((lane) => lane.endpoint_id),
+        tx,
+      );
+      await insertRecoveries(recoveries, tx);
+      const due = [...deliveries.filter((each) => each.state === 'pending'), ...resends];
+      touched = [...new Set(due.map((each) => each.endpoint_id))];
+    },
+    afterCommit: () => wake(touched),
+  };
+}
+
+/** Pure: what the events come to, in their order. */
+export function react(events: readonly RecordedEvent[], before: readonly Lane[]): Reaction {
+  const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
+  const changed = new Set<string>();
+  const deliveries: DeliveryRow[] = [];
+  const resends: ResendRow[] = [];
+  const recoveries: RecoveryRow[] = [];
+  for (const event of events) {
+    const content = published(event);
+    if (content) {
+      for (const lane of lanes.values()) {
+        if (lane.status === 'deleted' || !isFor(lane, content) || isAhead(lane, event)) continue;
+        const row = rowOf(lane, deriveId(event.id, lane.endpoint_id), content, event);
+        deliveries.push({ ...row, is_test: false, state: lane.status === 'enabled' ? 'pending' : 'dropped' });
+      }
+      continue;
+    }
+    const lane = lanes.get(event.data['endpoint_id'] as string);
+    const status = lane && !isAhead(lane, event) ? lane.status : null;
+    if (event.type === WEBHOOK_TEST_REQUESTED) {
+      const { data } = event as unknown as WebhookTestRequested;
+      if (!lane || status === null || status === 'deleted') continue;
+      const row = rowOf(lane, data.delivery_id, testEvent(data), event);
+      deliveries.push({ ...row, is_test: true, state: 'pending' });
+    } else if (event.type === WEBHOOK_RESEND_REQUESTED) {
+      const { delivery_id, endpoint_id, is_test } = (event as unknown as WebhookResendRequested).data;
+      if (status === 'enabled' || (status === 'disabled' && is_test)) {
+        resends.push({ delivery_id, endpoint_id, position: event.position });
+      }
+    } else if (event.type === WEBHOOK_RECOVERY_REQUESTED) {
+      if (status === 'enabled') recoveries.push((event as unknown as WebhookRecoveryRequested).data);
+    } else {
+      const after = evolveLane(lane, event as unknown as WebhookEndpointEvent, event.position);
+      if (!after) continue;
+      lanes.set(after.endpoint_id, after);
+      changed.add(after.endpoint_id);
+    }
+  }
+  return { lanes: [...changed].map((id) => lanes.get(id)!), deliveries, resends, recoveries };
+}
+
+/** A lane ahead of an event means that the event was seen before. */
+function isAhead(lane: Lane, event: RecordedEvent): boolean {
+  return comparePositions(lane.position, event.position) > 0;
+}
+
+function rowOf(
+  { endpoint_id, merchant_id }: Lane,
+  delivery_id: string,
+  content: PublishedEvent,
+  event: RecordedEvent,
+): Omit<DeliveryRow, 'is_test' | 'state'> {
+  const body = envelope(delivery_id, content);
+  const traceparent = event.metadata.traceparent ?? null;
+  return { delivery_id, endpoint_id, merchant_id, type: content.type, body, traceparent };
+}
+
+function isFor({ merchant_id, event_types }: Lane, { merchantId, type }: PublishedEvent): boolean {
+  return merchant_id === merchantId && (event_types === null || event_types.includes(type));
+}
+
+function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
+  return {
+    type: 'webhook_endpoint.test',
+    occurredAt: data.occurred_at,
+    merchantId: data.merchant_id,
+    data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
+  };
+}

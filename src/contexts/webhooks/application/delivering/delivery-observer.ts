@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Log } from '../../../../platform/telemetry/logger.js';
+import { deliveries, deliveryDuration } from '../../../../platform/telemetry/metrics.js';
+import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
+import type { Outcome } from '../../domain/outcome.js';
+import type { ClaimedDelivery, DeliveryResult } from './delivery-table.js';
+
+/** Outcomes as the metrics count them. */
+const COUNTED = {
+  succeeded: 'succeeded',
+  retry: 'failed',
+  exhausted: 'exhausted',
+  gone: 'exhausted',
+} as const satisfies Record<Outcome, string>;
+
+const LABELS = {
+  succeeded: { outcome: 'succeeded' },
+  failed: { outcome: 'failed' },
+  exhausted: { outcome: 'exhausted' },
+} as const;
+
+const MOST_HOSTS = 10_000;
+
+/** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
+@Injectable()
+export class DeliveryObserver {
+  private readonly hosts = new LRUCache<string, string>({ max: MOST_HOSTS });
+
+  constructor(private readonly log: Log) {}
+
+  span<T>(delivery: ClaimedDelivery, work: () => Promise<T>): Promise<T> {
+    if (!isTracing()) return work();
+    return traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, work);
+  }
+
+  dropped(delivery: ClaimedDelivery): void {
+    deliveries.inc({ outcome: 'dropped' });
+    this.log.wideLog('webhook dropped', idsOf(delivery));
+  }
+
+  attempted(delivery: ClaimedDelivery, url: string, result: DeliveryResult): void {
+    const { attempt } = result;
+    if (!attempt) return;
+    const counted =
+      attempt.outcome === 'retry' && result.state === 'exhausted' ? 'exhausted' : COUNTED[attempt.outcome];
+    deliveries.inc(LABELS[counted]);
+    deliveryDuration.observe(attempt.duration_ms / 1000);
+    this.log.wideLog(
+      'webhook attempt',
+      {
+        // One by one: every attempt writes this line, and a spread costs more than all the rest of it.
+        delivery_id: delivery.delivery_id,
+        endpoint_id: delivery.endpoint_id,
+        merchant_id: delivery.merchant_id,
+        type: delivery.type,
+        attempt: result.attempts,
+        // A path may hold a token of the merchant's; the host does not.
+        host: this.hostOf(url),
+        outcome: attempt.outcome,
+        state: result.state,
+        status: attempt.http_status,
+        phase: attempt.failure_phase,
+        error: attempt.error,
+        late_ms: Math.max(0, attempt.started_at.getTime() - delivery.due_at.getTime()),
+        duration_ms: attempt.duration_ms,
+        next_in_ms: result.state === 'pending' ? result.delay_ms : null,
+      },
+      attempt.outcome === 'succeeded' ? 'info' : 'warn',
+    );
+  }
+
+  private hostOf(url: string): string {
+    const known = this.hosts.get(url);
+    if (known !== undefined) return known;
+    const { host } = new URL(url);
+    this.hosts.set(url, host);
+    return host;
+  }
+}
+
+function idsOf({ delivery_id, endpoint_id, merchant_id, type }: ClaimedDelivery): Record<string, string> {
+  return { delivery_id, endpoint_id, merchant_id, type };
+}

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import type { CommandBus } from '@nestjs/cqrs';
+import { newId } from '../../../../kernel/ids.js';
+import { Sealer } from '../../../../platform/sealing/sealer.js';
+import type { AutomaticDisabling } from '../automatic-disabling.js';
+import type { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
+import type { ReceiverAnswer } from '../ports.js';
+import { SigningSecrets } from '../signing-secrets.js';
+import type { DeliveryObserver } from './delivery-observer.js';
+import { DeliverySender } from './delivery-sender.js';
+import type { AttemptRecord, ClaimedDelivery, DeliveryResult, DeliveryTable } from './delivery-table.js';
+import type { Destinations } from './destinations.js';
+import type { LaneClock } from './lane-clock.js';
+
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+const place = { endpoint_id: newId(), merchant_id: newId() };
+const delivery = {
+  ...place,
+  delivery_id: newId(),
+  body: '{}',
+  is_test: false,
+  attempts: 3,
+  attempts_before: 0,
+} as unknown as ClaimedDelivery;
+
+describe('a delivery that is sent', () => {
+  let recorded: DeliveryResult[];
+  let answer: ReceiverAnswer;
+  let failures: string[];
+  let queued: Promise<void>;
+  let sender: DeliverySender;
+  let later: DisableWebhookEndpoint[];
+  /** How often the database is away before it takes a record. */
+  let away: number;
+
+  beforeEach(() => {
+    recorded = [];
+    failures = [];
+    later = [];
+    away = 0;
+    queued = Promise.resolve();
+    const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
+    const destination = {
+      url: 'https://receiver.example/',
+      status: 'enabled',
+      sealed_signing_secret: secrets.create(place),
+      former_secrets: [],
+    };
+    sender = new DeliverySender(
+      {
+        record: async (result: DeliveryResult) => {
+          if (away-- > 0) throw new Error('the database is away');
+          recorded.push(result);
+        },
+      } as unknown as DeliveryTable,
+      { known: () => destination } as unknown as Destinations,
+      { wakeIn: () => queued } as unknown as LaneClock,
+      secrets,
+      { execute: () => Promise.reject(new Error('the event store is away')) } as unknown as CommandBus,
+      {
+        span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
+        attempted: () => undefined,
+      } as unknown as DeliveryObserver,
+      {
+        attemptFailed: (id: string) => void failures.push(id),
+        keepForLater: async (command: DisableWebhookEndpoint) => void later.push(command),
+      } as unknown as AutomaticDisabling,
+      { post: () => Promise.resolve(answer) },
+      { now: () => NOW },
+      { webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
+    );
+  });
+
+  const failed = (error: string): ReceiverAnswer => ({
+    response: { kind: 'failed', phase: 'connect' },
+    error,
+    excerpt: null,
+  });
+  const deliver = async (): Promise<AttemptRecord | null | undefined> => {
+    let attempt: AttemptRecord | null | undefined;
+    await sender.deliver(delivery, (each) => (attempt = each));
+    return attempt;
+  };
+
+  it('is an attempt that failed when the receiver refuses the connection', async () => {
+    answer = failed('the connection was refused (ECONNREFUSED)');
+    expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
+    expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
+    expect(failures).toEqual([place.endpoint_id]);
+  });
+
+  it.each(['EMFILE', 'ENFILE'])(
+    'is put off, and no attempt, when this process has no sockets: %s',
+    async (code) => {
+      answer = failed(code);
+      expect(await deliver()).toBeNull();
+      expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 1000 }]);
+      expect(failures).toEqual([]);
+    },
+  );
+
+  it('does not wait for a queue that is away', async () => {
+    queued = new Promise(() => undefined);
+    answer = failed('the connection was refused (ECONNREFUSED)');
+    await deliver();
+    expect(recorded).toHaveLength(1);
+  });
+
+  it('is recorded when it was answered 410 while the event store is away; the endpoint is disabled later', async () => {
+    answer = { response: { kind: 'answered', status: 410, retryAfter: null }, error: null, excerpt: null };
+    expect(await deliver()).toMatchObject({ outcome: 'gone' });
+    expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
+    expect(later).toMatchObject([
+      {
+        ...{ merchantId: place.merchant_id, endpointId: place.endpoint_id },
+        reason: { cause: 'gone', attemptedUrl: 'https://receiver.example/', attemptedAt: NOW.toISOString() },
+      },
+    ]);
+  });
+
+  describe('while the database is away', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    beforeEach(() => void warn.mockReset().mockReturnValue());
+    afterEach(() => void warn.mockReset());
+
+    it('is recorded once it is back, and of all that wait one line is written', async () => {
+      answer = failed('the connection was refused (ECONNREFUSED)');
+      away = 50;
+      await Promise.all(Array.from({ length: 25 }, deliver));
+      expect(recorded).toHaveLength(25);
+      expect(warn.mock.calls).toEqual([[expect.stringMatching(/not recorded yet.*the database is away/)]]);
+    });
+  });
+});

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { outcomeOf, type Outcome } from '../../domain/outcome.js';
+import { retryDelayMs } from '../../domain/retry.js';
+import { AutomaticDisabling } from '../automatic-disabling.js';
+import { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
+import { RECEIVERS, type ReceiverAnswer, type Receivers } from '../ports.js';
+import { SigningSecrets } from '../signing-secrets.js';
+import { DeliveryObserver } from './delivery-observer.js';
+import {
+  DeliveryTable,
+  type AttemptRecord,
+  type ClaimedDelivery,
+  type DeliveryResult,
+} from './delivery-table.js';
+import { Destinations, type Destination } from './destinations.js';
+import { LaneClock } from './lane-clock.js';
+import { signatureHeader } from './signature.js';
+
+const USER_AGENT = 'svc-Webhooks/1.0';
+/** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
+const PAUSE_MS = 1000;
+/** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
+const SAY_EVERY_MS = 10_000;
+/** What the system says when this process or machine has no sockets left: no receiver's fault. */
+const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
+
+interface Attempted {
+  readonly answer: ReceiverAnswer;
+  readonly outcome: Outcome;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+interface Judged {
+  readonly result: DeliveryResult;
+  /** Its endpoint is to be disabled, and could not be: the event store was away. */
+  readonly disable?: DisableWebhookEndpoint | null;
+}
+
+/** One delivery, one attempt: check again where it goes, sign, send, judge, record. */
+@Injectable()
+export class DeliverySender {
+  private readonly log = new Logger(DeliverySender.name);
+  private stopped = false;
+  /** Deliveries that wait for the database to come back. */
+  private unrecorded = 0;
+  /** On the clock of `performance.now()`. */
+  private saidAt = -Infinity;
+
+  constructor(
+    private readonly table: DeliveryTable,
+    private readonly destinations: Destinations,
+    private readonly clock: LaneClock,
+    private readonly secrets: SigningSecrets,
+    private readonly commands: CommandBus,
+    private readonly observer: DeliveryObserver,
+    private readonly disabling: AutomaticDisabling,
+    @Inject(RECEIVERS) private readonly receivers: Receivers,
+    @Inject(CLOCK) private readonly time: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
+  ) {}
+
+  /**
+   * Sends and records one. `answered` is told once, before the record, with the attempt or null when there was none.
+   * Resolves once it is recorded to whether it is due again at once. Never rejects.
+   */
+  async deliver(
+    delivery: ClaimedDelivery,
+    answered: (attempt: AttemptRecord | null) => void,
+  ): Promise<boolean> {
+    const { result, disable } = await this.attempt(delivery).catch((error: Error) => ({
+      ...{ result: this.putOff(delivery, error), disable: null },
+    }));
+    const { attempt } = result;
+    answered(attempt);
+    // First, because once the attempt is recorded nobody asks that receiver again.
+    if (disable && !(await this.kept(() => this.disabling.keepForLater(disable)))) return false;
+    if (!(await this.kept(() => this.table.record(result)))) return false;
+    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
+    if (result.state !== 'pending') return false;
+    if (result.delay_ms === 0) return true;
+    // Not waited for: a queue that is away may take its time, and the sweeper is there.
+    void this.clock.wakeIn(result.endpoint_id, result.delay_ms);
+    return false;
+  }
+
+  /** Gives up trying to record: this process is going away and its leases with it. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async attempt(delivery: ClaimedDelivery): Promise<Judged> {
+    const { endpoint_id } = delivery;
+    const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
+    if (!destination || !mayGo(delivery, destination)) {
+      this.observer.dropped(delivery);
+      const { attempts } = delivery;
+      return { result: { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null } };
+    }
+    const attempted = await this.observer.span(delivery, () => this.send(delivery, destination));
+    const result = this.judge(delivery, attempted);
+    this.observer.attempted(delivery, destination.url, result);
+    if (attempted.outcome !== 'gone') return { result };
+    return { result, disable: await this.disable(delivery, destination, attempted) };
+  }
+
+  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
+    const startedAt = this.time.now();
+    const began = performance.now();
+    const timestamp = Math.floor(startedAt.getTime() / 1000);
+    const secrets = sealedSecrets(destination, startedAt).map((sealed) =>
+      this.secrets.open(delivery, sealed),
+    );
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': delivery.delivery_id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader(secrets, {
+        id: delivery.delivery_id,
+        timestamp,
+        body: delivery.body,
+      }),
+    };
+    const answer = await this.receivers.post(destination.url, headers, delivery.body);
+    if (OUT_OF_SOCKETS.test(answer.error ?? '')) throw new Error(`no sockets left: ${answer.error}`);
+    const durationMs = Math.round(performance.now() - began);
+    return { answer, outcome: outcomeOf(answer.response), startedAt, durationMs };
+  }
+
+  private judge(
+    delivery: ClaimedDelivery,
+    { answer, outcome, startedAt, durationMs }: Attempted,
+  ): DeliveryResult {
+    const { response } = answer;
+    const attempts = delivery.attempts + 1;
+    const schedule = this.config.webhookRetryScheduleSeconds;
+    const delay =
+      outcome === 'retry'
+        ? retryDelayMs(
+            attempts - delivery.attempts_before,
+            response,
+            schedule,
+            Math.random(),
+            this.time.now().getTime(),
+          )
+        : null;
+    const failed = delay === null ? 'exhausted' : 'pending';
+    return {
+      delivery_id: delivery.delivery_id,
+      endpoint_id: delivery.endpoint_id,
+      state: outcome === 'succeeded' ? 'succeeded' : failed,
+      attempts,
+      delay_ms: delay ?? 0,
+      attempt: {
+        started_at: startedAt,
+        duration_ms: durationMs,
+        outcome,
+        http_status: response.kind === 'answered' ? response.status : null,
+        failure_phase: response.kind === 'failed' ? response.phase : null,
+        error: answer.error,
+        response_excerpt: answer.excerpt,
+      },
+    };
+  }
+
+  private putOff(delivery: ClaimedDelivery, error: Error): DeliveryResult {
+    this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
+    const { attempts } = delivery;
+    return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
+  }
+
+  /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. Null once it is. */
+  private async disable(
+    { merchant_id, endpoint_id, delivery_id }: ClaimedDelivery,
+    { url }: Destination,
+    { startedAt }: Attempted,
+  ): Promise<DisableWebhookEndpoint | null> {
+    const attempt = { attemptedUrl: url, attemptedAt: startedAt.toISOString() };
+    const reason = { cause: 'gone', deliveryId: delivery_id, ...attempt } as const;
+    const command = new DisableWebhookEndpoint(merchant_id, endpoint_id, reason);
+    try {
+      await this.commands.execute(command);
+      return null;
+    } catch (error) {
+      this.log.warn(`endpoint ${endpoint_id} is disabled later: ${(error as Error).message}`);
+      return command;
+    }
+  }
+
+  /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
+  private async kept(write: () => Promise<void>): Promise<boolean> {
+    let waiting = false;
+    try {
+      while (!this.stopped) {
+        try {
+          await write();
+          return true;
+        } catch (error) {
+          if (!waiting) this.unrecorded += 1;
+          waiting = true;
+          this.sayUnrecorded(error as Error);
+          await sleep(PAUSE_MS);
+        }
+      }
+      return false;
+    } finally {
+      if (waiting) this.unrecorded -= 1;
+    }
+  }
+
+  private sayUnrecorded({ message }: Error): void {
+    const now = performance.now();
+    if (now - this.saidAt < SAY_EVERY_MS) return;
+    this.saidAt = now;
+    this.log.warn(`deliveries are not recorded yet, ${this.unrecorded} by now: ${message}`);
+  }
+}
+
+function idOf({
+  delivery_id,
+  endpoint_id,
+}: ClaimedDelivery): Pick<DeliveryResult, 'delivery_id' | 'endpoint_id'> {
+  return { delivery_id, endpoint_id };
+}
+
+/** Test deliveries go to disabled endpoints too (merchant-api section 4.4). */
+function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
+  return status === 'enabled' || (status === 'disabled' && delivery.is_test);
+}
+
+/** The secrets that sign at that moment, newest first: the present one and the former ones that are still valid. */
+function sealedSecrets({ sealed_signing_secret, former_secrets }: Destination, at: Date): string[] {
+  const valid = former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
+  return [sealed_signing_secret, ...valid.map(({ sealed }) => sealed)];
+}

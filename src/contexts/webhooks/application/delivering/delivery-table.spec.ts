@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../../../test/support/lock-order.js';
+import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { newId } from '../../../../kernel/ids.js';
+import type { Database } from '../../../../platform/postgres/database.js';
+import { DeliveryTable, type AttemptRecord, type DeliveryResult } from './delivery-table.js';
+import { LaneVersion } from './lane-version.js';
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
+
+const refusedWith = (status: number): AttemptRecord => ({
+  ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: status },
+  ...{ failure_phase: null, error: null, response_excerpt: null },
+});
+
+describe('deliveries in the hands of senders', () => {
+  let db: TestDatabase;
+  let endpointId: string;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+  beforeEach(async () => {
+    endpointId = newId();
+    await db.pool.query('truncate webhooks.deliveries, webhooks.senders');
+  });
+
+  const due = (count: number, endpoint = endpointId) =>
+    db.pool.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
+       select gen_random_uuid(), $1, gen_random_uuid(), 'payout.received', '{}', false from generate_series(1, $2)`,
+      [endpoint, count],
+    );
+  const free = async (): Promise<number> =>
+    (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
+
+  it('are free for nobody else, from the very first claim of a sender on', async () => {
+    await due(5);
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
+    expect(await one.claim(endpointId, 3)).toHaveLength(3);
+    await other.beat();
+    expect(await free()).toBe(2);
+    expect(await other.claim(endpointId, 10)).toHaveLength(2);
+  });
+
+  it('are free again when the sender was silent for too long, and it does not trust them until it was heard', async () => {
+    await due(3);
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
+    expect(one.leasesHold()).toBe(false);
+    await one.claim(endpointId, 10);
+    expect(one.leasesHold()).toBe(true);
+    await db.pool.query(`update webhooks.senders set seen_at = seen_at - interval '11 s'`);
+    await other.beat();
+    expect(await free()).toBe(3);
+  });
+
+  it('are free again when they are given back, unless somebody else holds them by now', async () => {
+    await due(3);
+    const [one, other] = [
+      new DeliveryTable(db.database, new LaneVersion()),
+      new DeliveryTable(db.database, new LaneVersion()),
+    ];
+    const claimed = await one.claim(endpointId, 10);
+    await one.giveBack(claimed.slice(0, 2));
+    expect(await free()).toBe(2);
+    await other.claim(endpointId, 10);
+    await one.giveBack(claimed);
+    expect(await free()).toBe(1);
+  });
+
+  it('are recorded together, each as it went, whatever the receiver said', async () => {
+    await due(ERRORS.length + 2);
+    const versions = new LaneVersion();
+    const table = new DeliveryTable(db.database, versions);
+    const [success, dropped, ...failures] = await table.claim(endpointId, 100);
+    const excerpt = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const attempt = { started_at: new Date('2026-02-03T04:05:06.789Z'), duration_ms: 30_001 };
+    const failed = (error: string): AttemptRecord => ({
+      ...attempt,
+      ...{ outcome: 'retry', http_status: null, failure_phase: 'answer', error, response_excerpt: null },
+    });
+    const { delivery_id, endpoint_id } = success!;
+    await Promise.all([
+      table.record({
+        ...{ delivery_id, endpoint_id, state: 'succeeded', attempts: 1, delay_ms: 0 },
+        attempt: {
+          ...attempt,
+          ...{ outcome: 'succeeded', http_status: 204, failure_phase: null, error: null },
+          response_excerpt: excerpt,
+        },
+      }),
+      table.record({
+        ...{ delivery_id: dropped!.delivery_id, endpoint_id, state: 'dropped', attempts: 0, delay_ms: 0 },
+        attempt: null,
+      }),
+      ...failures.map((each, n) =>
+        table.record({
+          ...{
+            delivery_id: each.delivery_id,
+            endpoint_id,
+            state: 'pending',
+            attempts: 1,
+            delay_ms: 60_000.5,
+          },
+          attempt: failed(ERRORS[n]!),
+        }),
+      ),
+    ]);
+    // The record tells whether endpoints have changed.
+    const [changes] = await db.database.query<{ version: string }>(
+      'select version from webhooks.lane_changes',
+    );
+    expect(versions.version).toBe(changes!.version);
+    const { rows } = await db.pool.query<Record<string, unknown>>(
+      `select delivery_id, state, attempts, leased_by, due_at > now() + interval '50 s' as later, attempt, started_at,
+         duration_ms, outcome, http_status, failure_phase, error, response_excerpt
+       from webhooks.deliveries left join webhooks.attempts using (delivery_id, endpoint_id) where endpoint_id = $1`,
+      [endpointId],
+    );
+    const row = (id: string) => rows.find((each) => each['delivery_id'] === id);
+    expect(row(delivery_id)).toMatchObject({
+      ...{ ...attempt, state: 'succeeded', attempts: 1, leased_by: null, attempt: 1, outcome: 'succeeded' },
+      ...{ http_status: 204, failure_phase: null, error: null, response_excerpt: excerpt },
+    });
+    expect(row(dropped!.delivery_id)).toMatchObject({ state: 'dropped', attempts: 0, attempt: null });
+    failures.forEach((each, n) => {
+      const error = ERRORS[n]!.replaceAll('\0', '');
+      expect(row(each.delivery_id)).toMatchObject({ ...failed(error), state: 'pending', later: true });
+    });
+  });
+
+  it('are locked in the order of their ids, as resends and recoveries do', async () => {
+    await due(300);
+    const table = new DeliveryTable(db.database, new LaneVersion());
+    const claimed = await table.claim(endpointId, 300);
+    const ids = claimed.map((each) => each.delivery_id).sort();
+    await expectOrderedLocks(db, ids, () =>
+      Promise.all(
+        ids.toReversed().map((delivery_id) =>
+          table.record({
+            ...{ delivery_id, endpoint_id: endpointId, state: 'dropped', attempts: 0, delay_ms: 0 },
+            attempt: null,
+          }),
+        ),
+      ),
+    );
+    const back = await due(20).then(() => table.claim(endpointId, 20));
+    const backIds = back.map((each) => each.delivery_id).sort();
+    await expectOrderedLocks(db, backIds, () => table.giveBack(back));
+  });
+
+  it('are not sent beside their own record, when the answer to that was lost', async () => {
+    await due(1);
+    let lost = false;
+    const database = {
+      query: async (sql: string, params: readonly unknown[]) => {
+        const rows = await db.database.query(sql, params);
+        if (!lost && sql.includes('insert into webhooks.attempts')) {
+          lost = true;
+          throw new Error('away');
+        }
+        return rows;
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(database, new LaneVersion());
+    const [claimed] = await table.claim(endpointId, 10);
+    const { delivery_id } = claimed!;
+    const attempt = refusedWith(500);
+    const result: DeliveryResult = {
+      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+    };
+    await expect(table.record(result)).rejects.toThrow('away');
+    expect(await table.claim(endpointId, 10)).toEqual([]);
+    await table.record(result);
+    expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
+  });
+
+  it('are sent again when they are claimed while the response to their record is still on its way', async () => {
+    await due(1);
+    const response = withResolvers();
+    const recorded = withResolvers();
+    const database = {
+      query: async (sql: string, params: readonly unknown[]) => {
+        const rows = await db.database.query(sql, params);
+        if (sql.includes('insert into webhooks.attempts')) {
+          recorded.resolve();
+          await response.promise;
+        }
+        return rows;
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(database, new LaneVersion());
+    const [claimed] = await table.claim(endpointId, 10);
+    const { delivery_id } = claimed!;
+    const attempt = refusedWith(503);
+    const record = table.record({
+      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+    });
+    await recorded.promise;
+    expect(await table.claim(endpointId, 10)).toEqual([]);
+    response.resolve();
+    await record;
+    await table.beat();
+    expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
+  });
+
+  it('are claimed at the cost of what is claimed, however much is due to this endpoint or another', async () => {
+    const small = newId();
+    await due(20_000);
+    await due(5, small);
+    await db.pool.query('analyze webhooks.deliveries');
+    const statements: { readonly sql: string; readonly params: readonly unknown[] }[] = [];
+    const recording = {
+      query: (sql: string, params: readonly unknown[]) => {
+        statements.push({ sql, params });
+        return db.database.query(sql, params);
+      },
+    } as unknown as Database;
+    const table = new DeliveryTable(recording, new LaneVersion());
+    expect(await table.claim(endpointId, 100)).toHaveLength(100);
+    expect(await table.claim(small, 100)).toHaveLength(5);
+    for (const { sql, params } of statements.filter((each) => each.sql.includes('skip locked'))) {
+      const rows = await db.database.query(`explain (analyze, timing off, summary off) ${sql}`, params);
+      const plan = rows.map((row) => Object.values(row)[0]).join('\n');
+      expect(plan).not.toMatch(/Seq Scan|Sort|Rows Removed by Filter: [0-9]{3,}/);
+      expect(plan).toContain('using deliveries_due');
+    }
+  });
+});

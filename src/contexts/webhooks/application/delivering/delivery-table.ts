@@ -1,0 +1,270 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../../kernel/ids.js';
+import { Database } from '../../../../platform/postgres/database.js';
+import { GroupCall } from '../../../../platform/background/group-call.js';
+import type { FailurePhase, Outcome } from '../../domain/outcome.js';
+import { LaneVersion } from './lane-version.js';
+
+/** A sender that has not been seen for this long is dead, and what it held is due again. */
+const DEAD_AFTER_SECONDS = 10;
+/** A sender that could not say for this long that it lives no longer trusts its leases. */
+const SILENT_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
+/** Under load, how long results wait for others to be recorded with. */
+const GATHER_MS = 3;
+
+/** A due delivery that this process may send now. */
+export interface ClaimedDelivery {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: boolean;
+  /** Attempts made before. */
+  readonly attempts: number;
+  /** Those of them that belong to earlier rounds: a resend begins the schedule anew. */
+  readonly attempts_before: number;
+  readonly due_at: Date;
+  readonly traceparent: string | null;
+}
+
+/** One attempt as it is kept, for merchants to look at and for counting failures. */
+export interface AttemptRecord {
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly outcome: Outcome;
+  readonly http_status: number | null;
+  readonly failure_phase: FailurePhase | null;
+  readonly error: string | null;
+  /** The first KiB of the answer. */
+  readonly response_excerpt: Buffer | null;
+}
+
+/** How a claimed delivery goes on. */
+export interface DeliveryResult {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly state: 'pending' | 'succeeded' | 'exhausted' | 'dropped';
+  readonly attempts: number;
+  /** Milliseconds from now when it is pending. */
+  readonly delay_ms: number;
+  /** Null when it was dropped without an attempt. */
+  readonly attempt: AttemptRecord | null;
+}
+
+interface ClaimRequest {
+  readonly endpointId: string;
+  readonly room: number;
+}
+
+/** `webhooks.deliveries` and `webhooks.attempts` as a sender works with them; calls of many lanes share statements. */
+@Injectable()
+export class DeliveryTable {
+  private readonly senderId = newId();
+  private readonly held = new Set<string>();
+  /** On the clock of `performance.now()`, when this sender last said that it lives. */
+  private seenAt = -Infinity;
+
+  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((wanted) =>
+    this.claimAll(wanted),
+  );
+  private readonly records = new GroupCall<DeliveryResult, void>((results) => this.recordAll(results), {
+    gatherMs: GATHER_MS,
+  });
+
+  constructor(
+    private readonly database: Database,
+    private readonly lanes: LaneVersion,
+  ) {}
+
+  /** Takes up to `room` due deliveries of the endpoint; nobody else gets them until they are recorded. */
+  claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
+    return this.claims.call({ endpointId, room });
+  }
+
+  /** Keeps the attempt, moves the delivery on and gives it free. */
+  record(result: DeliveryResult): Promise<void> {
+    return this.records.call(result);
+  }
+
+  /** Gives back what was claimed and is not sent. Never rejects: what cannot be given back now is freed later. */
+  async giveBack(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
+    const ids = claimed.map((each) => each.delivery_id);
+    try {
+      await this.database.query(
+        `with given as materialized (
+           select delivery_id from webhooks.deliveries where leased_by = $1 and delivery_id = any($2::uuid[])
+           order by delivery_id for update)
+         update webhooks.deliveries set leased_by = null where delivery_id = any(array(select delivery_id from given))`,
+        [this.senderId, ids],
+      );
+    } catch {
+      // The next beat does.
+    }
+    for (const id of ids) this.held.delete(id);
+  }
+
+  /** False once this process was silent for so long that others may take over what it holds. */
+  leasesHold(): boolean {
+    return performance.now() - this.seenAt < SILENT_MS;
+  }
+
+  /** Says that this process lives, and frees what dead ones held and what it holds itself without knowing. */
+  async beat(): Promise<void> {
+    await this.sayAlive();
+    await this.database.query(
+      // What another process has locked it frees itself, or the next beat does.
+      `with held as materialized (
+         select delivery_id from webhooks.deliveries where leased_by is not null and leased_by not in
+           (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))
+         for update skip locked)
+       update webhooks.deliveries set leased_by = null where delivery_id = any(array(select delivery_id from held))`,
+      [DEAD_AFTER_SECONDS],
+    );
+    await this.database.query(
+      `delete from webhooks.senders where seen_at < clock_timestamp() - make_interval(secs => $1)`,
+      [DEAD_AFTER_SECONDS * 10],
+    );
+    await this.claims.between(() => this.freeUnknown());
+  }
+
+  /** Endpoints with a delivery that is due and that nobody holds. */
+  async dueEndpoints(): Promise<readonly string[]> {
+    // Hops from endpoint to endpoint through the index instead of reading every due row.
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      `with recursive hop as (
+         (select endpoint_id, due_at from webhooks.deliveries where state = 'pending' and leased_by is null
+          order by endpoint_id, due_at limit 1)
+         union all
+         select next.* from hop cross join lateral (
+           select endpoint_id, due_at from webhooks.deliveries
+           where state = 'pending' and leased_by is null and endpoint_id > hop.endpoint_id
+           order by endpoint_id, due_at limit 1) next
+       )
+       select endpoint_id from hop where due_at <= now()`,
+    );
+    return rows.map((row) => row.endpoint_id);
+  }
+
+  /** Gives back everything this process holds; for a shutdown. */
+  async leave(): Promise<void> {
+    await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
+      this.senderId,
+    ]);
+    await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
+  }
+
+  private async sayAlive(): Promise<void> {
+    const now = performance.now();
+    await this.database.query(
+      `insert into webhooks.senders values ($1, clock_timestamp())
+       on conflict (sender_id) do update set seen_at = excluded.seen_at`,
+      [this.senderId],
+    );
+    this.seenAt = now;
+  }
+
+  private async claimAll(wanted: readonly ClaimRequest[]): Promise<readonly (readonly ClaimedDelivery[])[]> {
+    // Whoever is not known to live loses what it claims to the next one who looks.
+    if (!this.leasesHold()) await this.sayAlive();
+    // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
+    const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
+      `with picked as (
+         select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
+         cross join lateral (
+           select delivery_id from webhooks.deliveries
+           where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null and due_at <= now()
+           order by due_at limit lane.room for update skip locked) due
+       )
+       update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
+       returning delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts,
+         attempts_before, due_at, traceparent`,
+      [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
+    );
+    const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
+    for (const row of rows) {
+      // Its last record is kept and the response to that is late or lost. Nobody may send it beside its record; the
+      // record that is made once more or the next beat frees it.
+      if (this.held.has(row.delivery_id)) continue;
+      this.held.add(row.delivery_id);
+      lanes.get(row.endpoint_id)?.push(row);
+    }
+    return wanted.map((each) => lanes.get(each.endpointId) ?? []);
+  }
+
+  /** Rows claimed by a statement whose response was lost, or while the response to their own record was on its way. */
+  private async freeUnknown(): Promise<void> {
+    await this.database.query(
+      'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
+      [this.senderId, [...this.held]],
+    );
+  }
+
+  private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
+    // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
+    // resend was asked for begins a new round at once.
+    const at = performance.now();
+    // In the order in which resends and recoveries lock rows.
+    const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
+    const [lanes] = await this.database.query<{ version: string }>(
+      `with result as (
+         select *, state in ('pending', 'exhausted') and outcome is not null as failed
+         from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::timestamptz[], $8::int[], $9::text[],
+             $10::int[], $11::text[], $12::text[], $13::bytea[])
+           as result (delivery_id, endpoint_id, state, attempts, delay_ms, started_at, duration_ms, outcome,
+             http_status, failure_phase, error, response_excerpt)
+       ), kept as (
+         insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome,
+           http_status, failure_phase, error, response_excerpt)
+         select delivery_id, attempts, endpoint_id, started_at, duration_ms, outcome, http_status, failure_phase, error,
+           response_excerpt
+         from result where outcome is not null
+         on conflict (delivery_id, attempt) do nothing
+       ), moved as (
+         update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
+           state = case when resend_asked and result.failed then 'pending' else result.state end,
+           attempts_before = case when resend_asked and result.failed then result.attempts else attempts_before end,
+           resend_asked = resend_asked and result.state = 'pending' and not result.failed,
+           due_at = case when resend_asked and result.failed then clock_timestamp()
+             when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
+             else due_at end,
+           finished_at = case when result.state = 'pending' or resend_asked and result.failed then null
+             else clock_timestamp() end
+         from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
+           and (delivery.leased_by = $1 or result.state = 'succeeded')
+       )
+       select version from webhooks.lane_changes`,
+      [this.senderId, ...columnsOf(ordered)],
+    );
+    this.lanes.see(lanes!.version, at);
+    for (const each of results) this.held.delete(each.delivery_id);
+    return results.map(() => undefined);
+  }
+}
+
+/** The results as the columns of one statement: arrays in PostgreSQL's own notation, which cost less than JSON. */
+function columnsOf(results: readonly DeliveryResult[]): string[] {
+  const column = (value: (result: DeliveryResult) => string | number): string =>
+    `{${results.map(value).join(',')}}`;
+  const ofAttempt = (value: (attempt: AttemptRecord) => string | number | null): string =>
+    column(({ attempt }) => (attempt === null ? null : value(attempt)) ?? 'null');
+  return [
+    column((each) => each.delivery_id),
+    column((each) => each.endpoint_id),
+    column((each) => each.state),
+    column((each) => each.attempts),
+    column((each) => each.delay_ms),
+    ofAttempt((attempt) => attempt.started_at.toISOString()),
+    ofAttempt((attempt) => attempt.duration_ms),
+    ofAttempt((attempt) => attempt.outcome),
+    ofAttempt((attempt) => attempt.http_status),
+    ofAttempt((attempt) => attempt.failure_phase),
+    ofAttempt((attempt) => (attempt.error === null ? null : quoted(attempt.error))),
+    ofAttempt(({ response_excerpt: bytes }) => (bytes === null ? null : `"\\\\x${bytes.toString('hex')}"`)),
+  ];
+}
+
+/** An element of an array in PostgreSQL's notation. Its text can hold anything but U+0000. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\0', '').replace(/["\\]/g, '\\$&')}"`;
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { newId } from '../../../../kernel/ids.js';
+import type { Database } from '../../../../platform/postgres/database.js';
+import { Destinations, FRESH_MS, type Destination } from './destinations.js';
+import { LaneVersion } from './lane-version.js';
+
+let db: TestDatabase;
+let statements: string[];
+let away: boolean;
+let destinations: Destinations;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => {
+  statements = [];
+  away = false;
+  const query: Database['query'] = (sql, params) => {
+    statements.push(sql);
+    return away ? Promise.reject(new Error('away')) : db.database.query(sql, params);
+  };
+  destinations = new Destinations({ query } as Database, new LaneVersion());
+});
+
+const change = (sql: string, id: string) =>
+  db.database.query(`update webhooks.lanes set ${sql} where endpoint_id = $1`, [id]);
+const now = async (id: string): Promise<Destination | null> => {
+  const known = destinations.known(id);
+  return known === undefined ? destinations.ask(id) : known;
+};
+
+async function lane(): Promise<string> {
+  const id = newId();
+  await db.database.query(
+    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+     values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
+    [id, newId()],
+  );
+  return id;
+}
+
+describe('the look at an endpoint before something is sent', () => {
+  it('is shared by what leaves together, and by all endpoints', async () => {
+    const ids = await Promise.all([1, 2, 3].map(lane));
+    const found = await Promise.all([...ids, ...ids, ...ids].map(now));
+    expect(found.map((each) => each?.status)).toEqual(Array(9).fill('enabled'));
+    expect(found[0]).toMatchObject({ url: 'https://example.com', former_secrets: [] });
+    expect(statements).toHaveLength(1);
+  });
+
+  it('is taken again when it is old, of all endpoints by one number', async () => {
+    const ids = await Promise.all([1, 2, 3].map(lane));
+    await Promise.all(ids.map(now));
+    await sleep(FRESH_MS + 5);
+    expect(ids.map((id) => destinations.known(id))).toEqual([undefined, undefined, undefined]);
+    statements = [];
+    await Promise.all(ids.map(now));
+    expect(statements).toEqual(['select version from webhooks.lane_changes']);
+  });
+
+  it.each([
+    ['disabled', `status = 'disabled'`, { status: 'disabled' }],
+    ['deleted', `status = 'deleted'`, { status: 'deleted' }],
+    ['moved', `url = 'https://example.org'`, { url: 'https://example.org' }],
+    ['given another secret', `sealed_signing_secret = 't'`, { sealed_signing_secret: 't' }],
+  ])('sees that it was %s, by whomever', async (_, sql, expected) => {
+    const [changed, other] = [await lane(), await lane()];
+    await Promise.all([now(changed), now(other)]);
+    await change(sql, changed);
+    await sleep(FRESH_MS + 5);
+    expect(await now(changed)).toMatchObject(expected);
+    expect(await now(other)).toMatchObject({ status: 'enabled', url: 'https://example.com' });
+  });
+
+  it('sees a change while it goes on without a pause', async () => {
+    const id = await lane();
+    await now(id);
+    await change(`status = 'disabled'`, id);
+    const until = performance.now() + 10 * FRESH_MS;
+    let found: Destination | null = null;
+    while (performance.now() < until) {
+      found = await now(id);
+      await sleep(1);
+    }
+    expect(found).toMatchObject({ status: 'disabled' });
+  });
+
+  it('finds nothing of an endpoint that is not there, until it is', async () => {
+    const id = newId();
+    expect(await now(id)).toBeNull();
+    await db.database.query(
+      `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+       values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
+      [id, newId()],
+    );
+    await sleep(FRESH_MS + 5);
+    expect(await now(id)).toMatchObject({ status: 'enabled' });
+  });
+
+  it('fails while the database is away, and believes nothing old', async () => {
+    const id = await lane();
+    await now(id);
+    away = true;
+    await sleep(FRESH_MS + 5);
+    await expect(now(id)).rejects.toThrow('away');
+    expect(destinations.known(id)).toBeUndefined();
+    away = false;
+    expect(await now(id)).toMatchObject({ status: 'enabled' });
+  });
+});

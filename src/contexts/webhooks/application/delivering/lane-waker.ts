@@ -1,0 +1,34 @@
+import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import { Inject, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Job } from 'bullmq';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { LANE_QUEUE, type LaneJob } from './lane-clock.js';
+import { Lanes } from './lanes.js';
+
+/** Takes the jobs of the lane clock in processes with the role `worker`. */
+@Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
+export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
+  private readonly log = new Logger(LaneWaker.name);
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    private readonly lanes: Lanes,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.roles.includes('worker')) return;
+    this.worker.run().catch((error: Error) => this.log.error(`no more jobs are taken: ${error.message}`));
+  }
+
+  process(job: Job<LaneJob>): Promise<void> {
+    this.lanes.wake(job.data.endpoint_id);
+    return Promise.resolve();
+  }
+
+  @OnWorkerEvent('error')
+  onError(error: Error): void {
+    this.log.warn(`queue: ${error.message}`);
+  }
+}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../../../test/support/lock-order.js';
+import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { newId } from '../../../../kernel/ids.js';
+import type { Database } from '../../../../platform/postgres/database.js';
+import type { Lanes } from './lanes.js';
+import { ENDPOINTS_PER_TURN, Recoveries, RECOVERY_CHUNK } from './recoveries.js';
+
+const SINCE = '2026-01-02T00:00:00Z';
+let db: TestDatabase;
+let endpoint: string;
+let woken: string[];
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  woken = [];
+  await db.database.query('truncate webhooks.deliveries, webhooks.recoveries');
+  endpoint = newId();
+  await db.database.query(
+    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+     values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
+    [endpoint, newId()],
+  );
+});
+
+const worker = (database: Database = db.database): Recoveries =>
+  new Recoveries({ roles: ['worker'] }, database, { wake: (id) => void woken.push(id) } as Lanes);
+
+/** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
+async function fill(
+  state: string,
+  count: number,
+  { from = SINCE, finished = '2026-01-03', isTest = false, to = endpoint } = {},
+): Promise<void> {
+  await db.database.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, attempts,
+       created_at, due_at, finished_at)
+     select gen_random_uuid(), $1, gen_random_uuid(), 'payout.received', '{}', $2, $3, 11,
+       $4::timestamptz + (n / 3) * interval '1 second', '2026-01-02', case when $3 <> 'pending' then $5::timestamptz end
+     from generate_series(0, $6 - 1) n`,
+    [to, isTest, state, from, finished, count],
+  );
+}
+
+async function request(of = endpoint): Promise<string> {
+  const id = newId();
+  await db.database.query(
+    'insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since) values ($1, $2, $3, $4)',
+    [id, of, newId(), SINCE],
+  );
+  return id;
+}
+
+async function recovery(id: string) {
+  const [row] = await db.database.query<{ recovered: number; open: boolean }>(
+    'select recovered, finished_at is null as open from webhooks.recoveries where recovery_id = $1',
+    [id],
+  );
+  return row!;
+}
+
+async function count(condition: string): Promise<number> {
+  const [row] = await db.database.query<{ n: number }>(
+    `select count(*)::int as n from webhooks.deliveries where ${condition}`,
+  );
+  return row!.n;
+}
+const pending = () => count(`state = 'pending' and attempts_before = attempts and finished_at is null`);
+/** As if a sender had taken what is due and its receiver had refused it. */
+const failAnew = () =>
+  db.database.query(
+    `update webhooks.deliveries set state = 'exhausted', attempts = attempts + 1, finished_at = clock_timestamp()
+     where state = 'pending'`,
+  );
+
+async function turns(recoveries: Recoveries, id: string): Promise<number> {
+  let taken = 0;
+  while ((await recovery(id)).open) {
+    await recoveries.turn();
+    await failAnew();
+    expect((taken += 1)).toBeLessThan(20);
+  }
+  return taken;
+}
+
+describe('a recovery', () => {
+  it('takes what was dropped or exhausted since, and nothing else', async () => {
+    await fill('dropped', 5);
+    await fill('exhausted', 7);
+    await fill('exhausted', 3, { isTest: true });
+    await fill('succeeded', 3);
+    await fill('dropped', 3, { from: '2026-01-01T23:59:58Z' });
+    await fill('dropped', 3, { to: newId() });
+    const id = await request();
+    await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: 12, open: false });
+    expect(await pending()).toBe(12);
+    expect(await count(`state = 'pending' and due_at > now() - interval '1 minute'`)).toBe(12);
+    expect(woken).toEqual([endpoint]);
+  });
+
+  it('goes on from where a killed process was, and takes each delivery once, whatever fails anew', async () => {
+    const all = 2 * RECOVERY_CHUNK + 500;
+    await fill('exhausted', all);
+    const id = await request();
+    await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
+    await failAnew();
+
+    const killed = {
+      query: db.database.query.bind(db.database),
+      transaction: (work: Parameters<Database['transaction']>[0]) =>
+        db.database.transaction(async (tx, began) => {
+          await work(tx, began);
+          throw new Error('killed');
+        }),
+    } as unknown as Database;
+    await expect(worker(killed).turn()).rejects.toThrow('killed');
+    expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
+
+    expect(await turns(worker(), id)).toBe(2);
+    expect(await recovery(id)).toEqual({ recovered: all, open: false });
+    expect(await count('attempts <> 12')).toBe(0);
+  });
+
+  it('is carried out once by two processes at once', async () => {
+    const all = 3 * RECOVERY_CHUNK;
+    await fill('dropped', all);
+    const ids = [await request(), await request()];
+    for (let turn = 0; turn < 9; turn += 1) {
+      await Promise.all([worker().turn(), worker().turn()]);
+      await failAnew();
+    }
+    const ended = await Promise.all(ids.map(recovery));
+    expect(ended.map((each) => each.open)).toEqual([false, false]);
+    expect(ended[0]!.recovered + ended[1]!.recovered).toBe(all);
+    expect(await count('attempts <> 12')).toBe(0);
+  });
+
+  it('locks deliveries in the order of their ids, as senders do', async () => {
+    await fill('dropped', 50);
+    await request();
+    const rows = await db.database.query<{ delivery_id: string }>(
+      'select delivery_id from webhooks.deliveries order by 1',
+    );
+    const ids = rows.map((row) => row.delivery_id);
+    await expectOrderedLocks(db, ids, () => worker().turn());
+    expect(await pending()).toBe(50);
+  });
+
+  it('waits while as much is due as it would make due', async () => {
+    await fill('pending', RECOVERY_CHUNK);
+    await fill('dropped', 1);
+    const id = await request();
+    await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: 0, open: true });
+    await db.database.query(`update webhooks.deliveries set state = 'succeeded' where state = 'pending'`);
+    await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: 1, open: false });
+  });
+
+  it('has its turn however many others wait for slow receivers, and whatever one merchant asks for', async () => {
+    await fill('dropped', 1);
+    const id = await request();
+    await db.database.query(
+      `with slow as (
+         insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+         select gen_random_uuid(), gen_random_uuid(), 'https://example.com', 's', 'enabled', '1'
+         from generate_series(1, $1::int) returning endpoint_id)
+       insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, accepted_at)
+       select gen_random_uuid(), endpoint_id, gen_random_uuid(), '2025-01-01', '2025-01-01'
+       from slow cross join generate_series(1, 2)`,
+      [ENDPOINTS_PER_TURN],
+    );
+    const recoveries = worker();
+    await recoveries.turn();
+    await recoveries.turn();
+    expect(await recovery(id)).toEqual({ recovered: 1, open: false });
+  });
+
+  it.each(['disabled', 'deleted'])(
+    'ends without a change when the endpoint is %s meanwhile',
+    async (status) => {
+      await fill('dropped', 3);
+      const id = await request();
+      await db.database.query('update webhooks.lanes set status = $2 where endpoint_id = $1', [
+        endpoint,
+        status,
+      ]);
+      await worker().turn();
+      expect(await recovery(id)).toEqual({ recovered: 0, open: false });
+      expect(await count(`state = 'dropped'`)).toBe(3);
+      expect(woken).toEqual([]);
+    },
+  );
+
+  it('a shutdown waits for one chunk, not for one of every endpoint', async () => {
+    const [one, other] = [await request(), await request(newId())];
+    let stopped: Promise<void> | undefined;
+    const database = {
+      query: db.database.query.bind(db.database),
+      transaction: (work: Parameters<Database['transaction']>[0]) => {
+        stopped = recoveries.beforeApplicationShutdown();
+        return db.database.transaction(work);
+      },
+    } as unknown as Database;
+    const recoveries = worker(database);
+    await recoveries.turn();
+    await stopped;
+    expect([(await recovery(one)).open, (await recovery(other)).open].sort()).toEqual([false, true]);
+  });
+
+  it('of nothing ends at once', async () => {
+    const id = await request();
+    await worker().turn();
+    expect(await recovery(id)).toEqual({ recovered: 0, open: false });
+  });
+});

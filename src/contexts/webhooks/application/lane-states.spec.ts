@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { newId } from '../../../kernel/ids.js';
+import type { WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { evolveLane, lanesOf, saveLanes, type Lane } from './lane-states.js';
+
+let db: TestDatabase;
+let merchant_id: string;
+let endpoint_id: string;
+let position: number;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => {
+  [merchant_id, endpoint_id] = [newId(), newId()];
+  position = 0;
+});
+
+function event(name: string, data: JsonObject): RecordedEvent {
+  position += 1;
+  const type = `webhook_endpoint.${name}.v1`;
+  return {
+    ...{ id: newId(), type, data: { endpoint_id, merchant_id, ...data }, metadata: {}, stream: 'x-1' },
+    ...{ revision: position, position: String(position).padStart(10, '0'), recordedAt: new Date() },
+  };
+}
+
+const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
+const registered = () =>
+  event('registered', {
+    ...{ url: 'https://example.com/', description: null, event_types: ['payout.failed'] },
+    ...{ sealed_signing_secret: 'sealed-0', created_at: day(1) },
+  });
+const rotated = (onDay: number, former_expires_at: string) =>
+  event('secret_rotated', {
+    ...{ rotation_id: newId(), sealed_signing_secret: `sealed-${onDay}`, former_expires_at, at: day(onDay) },
+  });
+
+/** As the saga does it: load, fold, save, each event in a transaction of its own. */
+async function handle(each: RecordedEvent): Promise<void> {
+  await db.database.transaction(async (tx) => {
+    const [before] = await lanesOf([each], tx);
+    const lane = evolveLane(before, each as unknown as WebhookEndpointEvent, each.position);
+    await saveLanes(lane ? [lane] : [], tx);
+  });
+}
+
+async function lane(): Promise<Lane | undefined> {
+  const rows = await db.database.query<Lane & { [column: string]: unknown }>(
+    'select *, to_json(failures_since) as failures_since from webhooks.lanes where endpoint_id = $1',
+    [endpoint_id],
+  );
+  return rows[0];
+}
+
+/** What is in the table after every event came twice, and after all of them came once more. */
+async function after(...events: RecordedEvent[]): Promise<Lane | undefined> {
+  for (const each of events) {
+    await handle(each);
+    await handle(each);
+  }
+  const found = await lane();
+  for (const each of events) await handle(each);
+  expect(await lane()).toEqual(found);
+  return found;
+}
+
+describe('a lane', () => {
+  it('begins with the registration: enabled, with one secret', async () => {
+    const found = await after(registered());
+    expect(found).toMatchObject({ status: 'enabled', event_types: ['payout.failed'], former_secrets: [] });
+    expect(found).toMatchObject({
+      merchant_id,
+      sealed_signing_secret: 'sealed-0',
+      url: 'https://example.com/',
+    });
+  });
+
+  it('counts failures from the moment it was enabled last', async () => {
+    const found = await after(
+      registered(),
+      event('disabled', { cause: 'failing', at: day(2) }),
+      event('enabled', { at: day(3) }),
+      event('updated', {
+        url: 'https://example.org/',
+        description: null,
+        event_types: null,
+        updated_at: day(4),
+      }),
+    );
+    expect(found).toMatchObject({ status: 'enabled', url: 'https://example.org/', event_types: null });
+    expect(new Date(found!.failures_since).toISOString()).toBe(day(3));
+  });
+
+  it('counts failures of all time when it is older than their counting', async () => {
+    await after(registered());
+    await db.database.query(`update webhooks.lanes set failures_since = '-infinity' where endpoint_id = $1`, [
+      endpoint_id,
+    ]);
+    const found = await after(event('disabled', { cause: 'gone', at: day(2) }));
+    expect(found).toMatchObject({ status: 'disabled', failures_since: '-infinity' });
+  });
+
+  it('keeps replaced secrets until they expire, newest first', async () => {
+    const found = await after(registered(), rotated(2, day(9)), rotated(3, day(5)), rotated(4, day(8)));
+    expect(found).toMatchObject({
+      sealed_signing_secret: 'sealed-4',
+      former_secrets: [
+        { sealed: 'sealed-3', expires_at: day(8) },
+        { sealed: 'sealed-2', expires_at: day(5) },
+        { sealed: 'sealed-0', expires_at: day(9) },
+      ],
+    });
+    expect(await after(rotated(5, day(5)))).toMatchObject({
+      sealed_signing_secret: 'sealed-5',
+      former_secrets: [
+        { sealed: 'sealed-3', expires_at: day(8) },
+        { sealed: 'sealed-0', expires_at: day(9) },
+      ],
+    });
+  });
+
+  it('stays as it is once it is deleted, whatever old events come', async () => {
+    const found = await after(registered(), event('deleted', { at: day(2) }));
+    expect(found).toMatchObject({ status: 'deleted' });
+  });
+
+  it('that is deleted is looked at only when an event names its endpoint', async () => {
+    const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
+    await after(begun, deleted);
+    const found = (each: RecordedEvent) => db.database.transaction((tx) => lanesOf([each], tx));
+    expect(await found({ ...deleted, data: { merchant_id } })).toEqual([]);
+    expect(await found(deleted)).toMatchObject([{ endpoint_id, status: 'deleted' }]);
+  });
+
+  it('of an endpoint that was never registered is none', async () => {
+    expect(await after(event('enabled', { at: day(2) }))).toBeUndefined();
+  });
+});

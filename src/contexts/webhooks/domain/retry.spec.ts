@@ -1,0 +1,160 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SETTINGS } from '../../../platform/config/config.js';
+import { httpDate, retryDelayMs, RETRY_AFTER_CAP_MS } from './retry.js';
+
+const SCHEDULE = SETTINGS.webhookRetryScheduleSeconds.fallback;
+const NOW = Date.UTC(2026, 0, 1);
+const failed = { kind: 'failed', phase: 'timeout' } as const;
+const answered = (status: number, retryAfter: string | null) =>
+  ({ kind: 'answered', status, retryAfter }) as const;
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT` */
+const rfc1123 = (date: Date): string => date.toUTCString();
+/** `Sunday, 06-Nov-94 08:49:37 GMT` */
+function rfc850(date: Date): string {
+  const [, day, month, year, time] = date.toUTCString().split(/,? /) as string[];
+  return `Anyday, ${day}-${month}-${year!.slice(2)} ${time} GMT`;
+}
+/** `Sun Nov  6 08:49:37 1994` */
+function asctime(date: Date): string {
+  const [weekday, day, month, year, time] = date.toUTCString().split(/,? /) as string[];
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+}
+
+describe('the retry delay', () => {
+  it('follows the schedule of the contract: ten delays after the first attempt, then none', () => {
+    const delays = Array.from({ length: 12 }, (_, index) =>
+      retryDelayMs(index + 1, failed, SCHEDULE, 0.5, NOW),
+    );
+    const [minute, hour] = [60_000, 3_600_000];
+    expect(delays).toEqual([
+      0,
+      5000,
+      5 * minute,
+      30 * minute,
+      2 * hour,
+      5 * hour,
+      10 * hour,
+      14 * hour,
+      20 * hour,
+      24 * hour,
+      null,
+      null,
+    ]);
+  });
+
+  it('stays within a tenth of any schedule, to the millisecond, and 0 stays 0', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(86_400), { minLength: 1, maxLength: 12 }),
+        fc.nat(11),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (schedule, index, random) => {
+          const delay = retryDelayMs(index + 1, failed, schedule, random, NOW);
+          const seconds = schedule[index];
+          if (seconds === undefined) return expect(delay).toBeNull();
+          expect(delay).toBeGreaterThanOrEqual(seconds * 900);
+          expect(delay).toBeLessThanOrEqual(seconds * 1100);
+        },
+      ),
+    );
+  });
+
+  it('uses the whole width of the jitter', () => {
+    expect(retryDelayMs(2, failed, SCHEDULE, 0, NOW)).toBe(4500);
+    expect(retryDelayMs(2, failed, SCHEDULE, 0.999999, NOW)).toBe(5500);
+  });
+
+  it('is the larger of schedule and Retry-After, capped at 24 hours, on 429 and 503 alone', () => {
+    const anything = fc.oneof(
+      fc.nat(200_000).map(String),
+      fc
+        .date({ min: new Date(NOW - 1e9), max: new Date(NOW + 1e9), noInvalidDate: true })
+        .map((date) => date.toUTCString()),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10 }),
+        fc.integer({ min: 200, max: 599 }),
+        anything,
+        (attempt, status, after) => {
+          const plain = retryDelayMs(attempt, failed, SCHEDULE, 0.5, NOW)!;
+          const delay = retryDelayMs(attempt, answered(status, after), SCHEDULE, 0.5, NOW)!;
+          expect(delay).toBeGreaterThanOrEqual(plain);
+          expect(delay).toBeLessThanOrEqual(Math.max(plain, RETRY_AFTER_CAP_MS));
+          if (status !== 429 && status !== 503) expect(delay).toBe(plain);
+        },
+      ),
+    );
+  });
+
+  it('is exactly max(schedule, min(Retry-After, 24 hours)) for seconds and for each form of date', () => {
+    const asked = fc.oneof(
+      fc.nat(400_000).map((seconds) => ({ text: String(seconds), ms: seconds * 1000 })),
+      fc
+        .tuple(fc.integer({ min: -200_000, max: 400_000 }), fc.constantFrom(rfc1123, rfc850, asctime))
+        .map(([seconds, form]) => ({ text: form(new Date(NOW + seconds * 1000)), ms: seconds * 1000 })),
+    );
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10 }),
+        fc.constantFrom(429, 503),
+        asked,
+        random,
+        (attempt, status, { text, ms }, drawn) => {
+          const scheduled = retryDelayMs(attempt, failed, SCHEDULE, drawn, NOW)!;
+          const delay = retryDelayMs(attempt, answered(status, text), SCHEDULE, drawn, NOW);
+          expect(delay).toBe(Math.max(scheduled, Math.min(Math.max(ms, 0), RETRY_AFTER_CAP_MS)));
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [429, '60', 60_000],
+    [503, '60', 60_000],
+    [500, '60', 0],
+    [429, '0', 0],
+    [429, '-5', 0],
+    [429, '1.5', 0],
+    [429, 'soon', 0],
+    [429, ' 7 ', 7000],
+    [429, '99999999999999999999999', RETRY_AFTER_CAP_MS],
+    [503, new Date(NOW + 90_000).toUTCString(), 90_000],
+    [503, new Date(NOW - 90_000).toUTCString(), 0],
+    [503, new Date(NOW + 1e10).toUTCString(), RETRY_AFTER_CAP_MS],
+  ])('after %i with Retry-After %j is %i ms', (status, value, expected) => {
+    expect(retryDelayMs(1, answered(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
+  });
+
+  it('never makes a twelfth attempt, whatever the receiver asks for', () => {
+    expect(retryDelayMs(11, answered(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
+  });
+});
+
+describe('an HTTP-date', () => {
+  const moment = Date.UTC(1994, 10, 6, 8, 49, 37);
+  it.each(['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
+    '%s is read',
+    (text) => {
+      expect(httpDate(text, NOW)).toBe(moment);
+    },
+  );
+  it.each([
+    '1994-11-06T08:49:37Z',
+    '06 Nov 1994',
+    '',
+    'Wed, 31 Feb 2026 08:49:37 GMT',
+    'Sun, 00 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 24:00:00 GMT',
+    'Sun, 06 Nov 1994 08:60:00 GMT',
+    'Sun, 06 Nov 1994 08:49:61 GMT',
+  ])('%j is none', (text) => expect(httpDate(text, NOW)).toBeNull());
+  it('reads a year of two digits as at most 50 years ahead', () => {
+    expect(httpDate('Sunday, 06-Nov-76 08:49:37 GMT', NOW)).toBe(Date.UTC(2076, 10, 6, 8, 49, 37));
+    expect(httpDate('Sunday, 06-Nov-77 08:49:37 GMT', NOW)).toBe(Date.UTC(1977, 10, 6, 8, 49, 37));
+  });
+});

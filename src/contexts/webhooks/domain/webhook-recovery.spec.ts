@@ -1,0 +1,49 @@
+import { expect, it } from '@jest/globals';
+import { fold } from '../../../kernel/aggregate.js';
+import { webhookEndpoints, type WebhookEndpoints } from './webhook-endpoints.js';
+import { requestRecovery, WEBHOOK_RECOVERY_REQUESTED, webhookRecovery } from './webhook-recovery.js';
+
+const now = '2026-01-02T00:00:00.000Z';
+const command = { recovery_id: 'r', endpoint_id: 'e', merchant_id: 'm', since: now, requested_at: now };
+const none = webhookEndpoints.initial;
+const enabled = fold(webhookEndpoints, [
+  {
+    type: 'webhook_endpoint.registered.v1',
+    data: {
+      ...{ endpoint_id: 'e', merchant_id: 'm', url: 'https://example.com/', description: null },
+      ...{ event_types: null, sealed_signing_secret: 's', created_at: '2026-01-01T00:00:00.000Z' },
+    },
+  },
+]);
+const disabled = fold(
+  webhookEndpoints,
+  [
+    {
+      type: 'webhook_endpoint.disabled.v1',
+      data: { endpoint_id: 'e', merchant_id: 'm', cause: 'failing', at: now },
+    },
+  ],
+  enabled,
+);
+const requested = { type: WEBHOOK_RECOVERY_REQUESTED, data: command } as const;
+const when = (endpoints: WebhookEndpoints, since = now) =>
+  requestRecovery({ ...command, since }, endpoints, null);
+
+it('asks for a recovery, from this very moment at the latest', () => {
+  expect(when(enabled)).toEqual([requested]);
+});
+
+it('asks once, however often the request is repeated and whatever became of the endpoint', () => {
+  const state = fold(webhookRecovery, [requested]);
+  for (const endpoints of [enabled, disabled, none]) {
+    expect(requestRecovery({ ...command, requested_at: 'later' }, endpoints, state)).toEqual([]);
+  }
+});
+
+it.each([
+  ['a moment in the future', enabled, '2026-01-02T00:00:00.001Z', { code: 'validation_failed' }],
+  ['a disabled endpoint', disabled, now, { code: 'invalid_transition' }],
+  ['an endpoint that was deleted', none, now, { code: 'not_found' }],
+])('is refused for %s', (_, endpoints, since, error) => {
+  expect(() => when(endpoints, since)).toThrow(expect.objectContaining(error));
+});

@@ -1,0 +1,104 @@
+import type { Database } from '../../../platform/postgres/database.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/delivery-json.js';
+
+/** Deliveries that are counted at most, the newest first: an answer comes in bounded time, whatever was sent. */
+export const COUNTED = 25_000;
+
+/** How deliveries to an endpoint went; an extension of the specification. */
+export interface EndpointStats {
+  readonly webhook_endpoint_id: string;
+  /** Deliveries created from here on are counted, with all their attempts; ISO 8601 in UTC. */
+  readonly since: string;
+  /** More than {@link COUNTED} were created since the moment that was asked for: `since` is a later one. */
+  readonly truncated: boolean;
+  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
+  readonly attempts: { readonly succeeded: number; readonly failed: number };
+  /** By error class, and by `http_3xx`, `http_4xx`, `http_5xx` where there was an answer; what did not occur is absent. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Of attempts that were answered; null when none was. */
+  readonly latency_ms: Readonly<Record<'p50' | 'p95' | 'p99', number>> | null;
+  /** Right now, whenever they were created; counted up to {@link COUNTED}. */
+  readonly pending_now: number;
+  /** Since when the longest waiting delivery is due that nobody is sending; null when none is. */
+  readonly oldest_due_at: string | null;
+}
+
+interface Counted {
+  readonly [column: string]: unknown;
+  readonly since: Date | null;
+  readonly deliveries: Readonly<Record<string, number>> | null;
+  readonly found: number;
+  readonly outcomes: readonly { readonly class: string | null; readonly attempts: number }[] | null;
+  readonly latency: readonly (number | null)[];
+}
+
+/** Whose endpoint it is, the caller has made sure of. */
+export async function endpointStats(
+  database: Database,
+  endpointId: string,
+  since: Date,
+): Promise<EndpointStats> {
+  const [[counted], [now]] = await Promise.all([
+    database.query<Counted>(COUNT, [endpointId, since]),
+    database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
+  ]);
+  const outcomes = counted!.outcomes ?? [];
+  const failures = outcomes.filter((each) => each.class !== null);
+  const attempts = sum(outcomes);
+  const failed = sum(failures);
+  const [p50, p95, p99] = counted!.latency as [number | null, number, number];
+  const truncated = counted!.found > COUNTED;
+  return {
+    webhook_endpoint_id: endpointId,
+    since: (truncated ? counted!.since! : since).toISOString(),
+    truncated,
+    deliveries: Object.fromEntries(
+      DELIVERY_STATUSES.map((status) => [status, counted!.deliveries?.[status] ?? 0]),
+    ) as Record<DeliveryStatus, number>,
+    attempts: { succeeded: attempts - failed, failed },
+    failures: Object.fromEntries(failures.map((each) => [each.class, each.attempts])),
+    latency_ms: p50 === null ? null : { p50, p95, p99 },
+    pending_now: now!.pending,
+    oldest_due_at: now!.oldest_due_at?.toISOString() ?? null,
+  };
+}
+
+function sum(counts: readonly { readonly attempts: number }[]): number {
+  return counts.reduce((total, each) => total + each.attempts, 0);
+}
+
+/** Along the index of the endpoint's deliveries, and from there by the key of the attempts: neither has another index. */
+const COUNT = `
+  with newest as materialized (
+    select delivery_id, state, created_at from webhooks.deliveries
+    where endpoint_id = $1 and created_at >= $2 order by created_at desc, delivery_id desc limit ${COUNTED + 1}
+  ), counted as materialized (
+    select * from newest limit ${COUNTED}
+  ), alike as materialized (
+    select duration_ms, http_status is not null as answered, case
+      when outcome = 'succeeded' then null
+      when http_status is null then coalesce(failure_phase, 'unknown')
+      else 'http_' || http_status / 100 || 'xx' end as class, count(*)::int as attempts
+    from counted join webhooks.attempts using (delivery_id) group by 1, 2, 3
+  ), ranked as (
+    select duration_ms, sum(attempts) over (order by duration_ms) as up_to, sum(attempts) over () as total
+    from alike where answered
+  )
+  select (select min(created_at) from counted) as since,
+    (select count(*)::int from newest) as found,
+    (select json_object_agg(state, n) from (select state, count(*) as n from counted group by state) by_state)
+      as deliveries,
+    (select json_agg(by_class) from (select class, sum(attempts) as attempts from alike group by class order by class)
+      by_class) as outcomes,
+    (select array[min(duration_ms) filter (where up_to >= 0.5 * total),
+        min(duration_ms) filter (where up_to >= 0.95 * total),
+        min(duration_ms) filter (where up_to >= 0.99 * total)] from ranked) as latency`;
+
+const NOW = `
+  select (
+      (select count(*) from (select from webhooks.deliveries
+        where endpoint_id = $1 and state = 'pending' and leased_by is null limit ${COUNTED}) waiting) +
+      (select count(*) from webhooks.deliveries where endpoint_id = $1 and leased_by is not null)
+    )::int as pending,
+    (select min(due_at) from webhooks.deliveries
+      where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { DELIVERY_STATUSES } from '../domain/delivery-json.js';
+import { listDeliveries, LOOKED_AT, type DeliveryFilter } from './list-deliveries.js';
+
+const TYPES = ['payout.received', 'payout.failed'] as const;
+const START = Date.UTC(2026, 5, 30);
+const HOUR = 3_600_000;
+
+interface Row {
+  readonly id: string;
+  readonly status: (typeof DELIVERY_STATUSES)[number];
+  readonly type: (typeof TYPES)[number];
+  readonly at: number;
+  readonly leased: boolean;
+}
+
+// Few times and many rows, so that ids decide; some at the very edges of days.
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.uuid(),
+  status: fc.constantFrom(...DELIVERY_STATUSES),
+  type: fc.constantFrom(...TYPES),
+  at: fc.constantFrom(0, 1, 24 * HOUR - 1, 24 * HOUR, 50 * HOUR).map((ms) => START + ms),
+  leased: fc.boolean(),
+});
+const day = fc.constantFrom('2026-06-29', '2026-06-30', '2026-07-01', '2026-07-02');
+const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { freq: 2, nil: undefined });
+const filter = fc
+  .record({
+    status: sometimes(fc.constantFrom(...DELIVERY_STATUSES)),
+    type: sometimes(fc.constantFrom(...TYPES)),
+    createdFrom: sometimes(day),
+    createdTo: sometimes(day),
+    pageSize: fc.constantFrom(1, 2, 3, 7, 1000),
+  })
+  .map((all) => JSON.parse(JSON.stringify(all)) as DeliveryFilter);
+
+let db: TestDatabase;
+let endpoint: string;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => {
+  endpoint = newId();
+});
+
+async function insert(rows: readonly Row[]): Promise<void> {
+  await db.database.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at,
+       finished_at, leased_by)
+     select id, $1, $1, type, '{}', false, status, created_at, case when status <> 'pending' then now() end,
+       case when status = 'pending' and leased then gen_random_uuid() end
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::bool[]) as made
+       (id, type, status, created_at, leased) on conflict do nothing`,
+    [
+      endpoint,
+      rows.map(({ id }) => id),
+      rows.map(({ type }) => type),
+      rows.map(({ status }) => status),
+      rows.map(({ at }) => new Date(at).toISOString()),
+      rows.map(({ leased }) => leased),
+    ],
+  );
+}
+
+/** What the list must show, told by the words of its documentation. */
+function expected(rows: readonly Row[], wanted: DeliveryFilter): string[] {
+  return rows
+    .filter(({ at, status, type }) => {
+      const date = new Date(at).toISOString().slice(0, 10);
+      return (
+        (wanted.status === undefined || status === wanted.status) &&
+        (wanted.type === undefined || type === wanted.type) &&
+        (wanted.createdFrom === undefined || date >= wanted.createdFrom) &&
+        (wanted.createdTo === undefined || date <= wanted.createdTo)
+      );
+    })
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
+
+/** Ids of all pages; `between` runs after each. */
+async function walk(
+  wanted: DeliveryFilter,
+  between = async (): Promise<void> => undefined,
+): Promise<string[]> {
+  const seen: string[] = [];
+  for (let next: DeliveryFilter | null = wanted; next !== null;) {
+    const { webhook_deliveries, next_cursor } = await listDeliveries(db.database, endpoint, next);
+    expect(webhook_deliveries.length).toBeLessThanOrEqual(wanted.pageSize);
+    seen.push(...webhook_deliveries.map(({ id }) => id));
+    await between();
+    next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+  }
+  return seen;
+}
+
+describe('the list of deliveries', () => {
+  it('is what the filter says, for any rows, filter and page size', async () => {
+    const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.array(filter, { minLength: 3, maxLength: 5 }), async (all, filters) => {
+        await db.database.query('truncate webhooks.deliveries');
+        await insert(all);
+        for (const wanted of filters) expect(await walk(wanted)).toEqual(expected(all, wanted));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('shows every row once while others are inserted between its pages', async () => {
+    const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 30, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(rows, rows, filter, async (before, meanwhile, wanted) => {
+        await db.database.query('truncate webhooks.deliveries');
+        await insert(before);
+        const coming = meanwhile.filter(({ id }) => before.every((each) => each.id !== id));
+        const seen = await walk({ ...wanted, pageSize: Math.min(wanted.pageSize, 3) }, async () => {
+          await insert(coming.splice(0, 2));
+        });
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(seen).toEqual(expect.arrayContaining(expected(before, wanted)));
+        expect(expected([...before, ...meanwhile], wanted)).toEqual(expect.arrayContaining(seen));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each([{ type: TYPES[1] }, { status: 'pending' as const }])(
+    'reaches what is rare and far back, for %j, in pages of bounded work',
+    async (wanted) => {
+      const count = 2 * LOOKED_AT + 10;
+      await db.database.query(
+        `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
+         select gen_random_uuid(), $1, $1, case when n % $3 = 0 then 'payout.failed' else 'payout.received' end, '{}',
+           false, case when n % $3 = 0 then 'pending' else 'succeeded' end, to_timestamp(n / 4)
+         from generate_series(1, $2::int) n`,
+        [endpoint, count, LOOKED_AT],
+      );
+      const pages: number[] = [];
+      const seen = await walk({ ...wanted, pageSize: 100 }, () => {
+        pages.push(1);
+        return Promise.resolve();
+      });
+      expect(seen).toHaveLength(2);
+      expect(pages).toHaveLength('status' in wanted ? 1 : 3);
+    },
+  );
+});

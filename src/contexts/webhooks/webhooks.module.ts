@@ -1,0 +1,85 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { EventRegistry } from '../../platform/event-store/event-registry.js';
+import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { ReceiverAddresses } from './adapters/receiver-addresses.js';
+import { UndiciReceivers } from './adapters/undici-receivers.js';
+import { AutomaticDisabling } from './application/automatic-disabling.js';
+import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
+import { deliveriesSaga } from './application/deliveries-saga.js';
+import { DeliveryObserver } from './application/delivering/delivery-observer.js';
+import { DeliverySender } from './application/delivering/delivery-sender.js';
+import { DeliveryTable } from './application/delivering/delivery-table.js';
+import { Destinations } from './application/delivering/destinations.js';
+import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
+import { LaneVersion } from './application/delivering/lane-version.js';
+import { LaneWaker } from './application/delivering/lane-waker.js';
+import { Lanes } from './application/delivering/lanes.js';
+import { Recoveries } from './application/delivering/recoveries.js';
+import { SendSlots } from './application/delivering/send-slots.js';
+import { Retention } from './application/delivering/retention.js';
+import { Sweeper } from './application/delivering/sweeper.js';
+import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
+import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
+import { RecoverWebhookEndpointHandler } from './application/recover-webhook-endpoint.js';
+import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
+import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
+import { RotateSigningSecretHandler } from './application/rotate-signing-secret.js';
+import { ResendWebhookDeliveryHandler } from './application/resend-webhook-delivery.js';
+import { SigningSecrets } from './application/signing-secrets.js';
+import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
+import { WEBHOOK_EVENTS } from './contract.js';
+import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
+import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
+import { endpointsProjection, EndpointsView } from './views/endpoints.js';
+import { RecentStats } from './views/recent-stats.js';
+
+/** Endpoints of merchants, and the signed deliveries to them. */
+@Module({
+  imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
+  controllers: [WebhookEndpointsController, WebhookDeliveriesController],
+  providers: [
+    RegisterWebhookEndpointHandler,
+    UpdateWebhookEndpointHandler,
+    DeleteWebhookEndpointHandler,
+    DisableWebhookEndpointHandler,
+    RotateSigningSecretHandler,
+    RequestTestDeliveryHandler,
+    ResendWebhookDeliveryHandler,
+    RecoverWebhookEndpointHandler,
+    EndpointsView,
+    RecentStats,
+    SigningSecrets,
+    ReceiverAddresses,
+    { provide: RECEIVER_URL_GUARD, useExisting: ReceiverAddresses },
+    { provide: RECEIVERS, useClass: UndiciReceivers },
+    DeliveryTable,
+    DeliveryObserver,
+    Destinations,
+    AutomaticDisabling,
+    DeliverySender,
+    LaneClock,
+    LaneVersion,
+    SendSlots,
+    Lanes,
+    LaneWaker,
+    Sweeper,
+    Recoveries,
+    Retention,
+  ],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly events: EventRegistry,
+    private readonly subscriptions: SubscriptionRegistry,
+    private readonly lanes: Lanes,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register(WEBHOOK_EVENTS.map((type) => ({ type })));
+    this.subscriptions.register(
+      endpointsProjection,
+      deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),
+    );
+  }
+}

@@ -1,0 +1,112 @@
+import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
+import { ClaimTaken, type Claim } from './command-loop.js';
+import type { EventTypeDefinition } from './event-registry.js';
+import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
+
+const TAKEN = 'claim.taken.v1';
+const RELEASED = 'claim.released.v1';
+const ABANDONED = 'claim.owner_abandoned.v1';
+
+/** Event names of claims. */
+export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
+  { type: TAKEN },
+  { type: RELEASED },
+  { type: ABANDONED },
+];
+
+/** The mark that fences a stream whose writer took a claim and never came back. It says nothing to the aggregate. */
+export function isFence(event: { readonly type: string }): boolean {
+  return event.type === ABANDONED;
+}
+
+export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
+  return `${claim.category}-${claim.key}`;
+}
+
+/** Who wants the claim. `established`: its stream holds events of its own, so that nobody can take it over. */
+export interface Claimant {
+  readonly stream: string;
+  readonly established: boolean;
+  readonly metadata: EventMetadata;
+}
+
+/** The claim as nobody has taken it yet: what to append when there is no reason to believe otherwise. */
+export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant): StreamAppend {
+  return { stream: claimStream(claim), events: [taken(owner, metadata)], expected: 'no_stream' };
+}
+
+/**
+ * What to append so that the claimant holds a claim whose stream exists, now that it has been looked at.
+ *
+ * A holder without events of its own died, or is slow, between its claim and its first event; only a store that is
+ * not atomic allows that. The fence settles which: a mark at the revision of the holder's stream. A holder that is
+ * merely slow then conflicts with the mark, loads again and comes back here. It must write to the claim once more
+ * even though it still seems to hold it, because whoever fenced it may be about to take the claim.
+ *
+ * Throws {@link ClaimTaken} when an established owner holds it.
+ */
+export async function contestedClaim(
+  store: EventStore,
+  claim: Claim,
+  claimant: Claimant,
+): Promise<StreamAppend> {
+  const stream = claimStream(claim);
+  const { owner, revision } = await readClaim(store, stream);
+  if (revision === null) return firstClaim(claim, claimant);
+  if (owner === claimant.stream && claimant.established) return { stream, events: [], expected: revision };
+  if (owner !== null && owner !== claimant.stream && !(await fence(store, owner, claimant.metadata))) {
+    throw new ClaimTaken(claim, owner);
+  }
+  return { stream, events: [taken(claimant.stream, claimant.metadata)], expected: revision };
+}
+
+/** What {@link contestedClaim} would throw for one of these claims by now, or null; writes nothing. */
+export async function claimTaken(
+  store: EventStore,
+  claims: readonly Claim[],
+  claimant: string,
+): Promise<ClaimTaken | null> {
+  for (const claim of claims) {
+    const { owner } = await readClaim(store, claimStream(claim));
+    if (owner === null || owner === claimant) continue;
+    if (!(await store.readStream(owner)).every(isFence)) return new ClaimTaken(claim, owner);
+  }
+  return null;
+}
+
+/** The stream of whoever holds the claim; null when nobody does. */
+export async function claimOwner(
+  store: EventStore,
+  claim: Pick<Claim, 'category' | 'key'>,
+): Promise<string | null> {
+  return (await readClaim(store, claimStream(claim))).owner;
+}
+
+async function readClaim(
+  store: EventStore,
+  stream: string,
+): Promise<{ readonly owner: string | null; readonly revision: number | null }> {
+  const [last] = await store.readStream(stream, { lastOnly: true });
+  if (last === undefined) return { owner: null, revision: null };
+  // A newer version may hold it under a name that this one does not know.
+  if (!CLAIM_EVENTS.some(({ type }) => type === last.type))
+    throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
+  return { owner: last.type === TAKEN ? String(last.data['owner']) : null, revision: last.revision };
+}
+
+/** Fences `holder`. True when it has no events of its own and can write none any more before it looks at its claims again. */
+export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
+  for (;;) {
+    const events = await store.readStream(holder);
+    if (!events.every(isFence)) return false;
+    const mark = { id: newId(), type: ABANDONED, data: {}, metadata };
+    const expected = events.at(-1)?.revision ?? 'no_stream';
+    const result = await store.commit({ appends: [{ stream: holder, events: [mark], expected }] });
+    if (result.outcome === 'committed') return true;
+  }
+}
+
+function taken(owner: string, metadata: EventMetadata): NewEvent {
+  return { id: newId(), type: TAKEN, data: { owner }, metadata };
+}

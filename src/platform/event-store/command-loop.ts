@@ -1,0 +1,112 @@
+import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
+import type { EventMetadata, StoredAnswer, StreamAppend } from './port.js';
+
+/** A loaded aggregate. `revision` is null when its stream does not exist yet. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number | null;
+}
+
+/**
+ * A value that at most one aggregate may hold, kept as a stream `<category>-<key>`: a phone number of a merchant,
+ * one on-chain transfer. Personal values go in as keyed hashes.
+ */
+export interface Claim {
+  readonly category: string;
+  readonly key: string;
+  /** Field to blame when somebody else holds it, and the message. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ExecuteOptions<State> {
+  readonly metadata?: EventMetadata;
+  /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
+  readonly claims?: readonly Claim[];
+  /**
+   * The answer that travels with the events; called with the state after them. Undefined: the request has no key.
+   * Called only when the store carries answers: once `execute` resolved, the answer it gave last is stored, also when
+   * there were no events to write.
+   */
+  readonly answer?: (state: State) => StoredAnswer | undefined;
+  /**
+   * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
+   * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
+   */
+  readonly preconditions?: readonly StreamAppend[];
+  /**
+   * Only for a store that is not atomic: an append to a new stream that stands before the preconditions are read. The
+   * precondition may fail to hold between its read and the events; whoever changes it finds here what may still come.
+   */
+  readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
+  /**
+   * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
+   * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
+   */
+  readonly expectNew?: boolean;
+}
+
+export interface Executed<State, Event> {
+  readonly state: State;
+  /** Events written by this call; empty when there was nothing to do. */
+  readonly events: readonly Event[];
+  /** Position to wait for in the views; null when nothing was written. */
+  readonly position: string | null;
+}
+
+/** The request's key was answered before: the edge replays `answer`. */
+export class AlreadyAnswered extends Error {
+  override readonly name = 'AlreadyAnswered';
+  constructor(readonly answer: StoredAnswer) {
+    super('already answered');
+  }
+}
+
+/** A claim is held by another aggregate that exists. Use cases turn it into the contract's 422. */
+export class ClaimTaken extends Error {
+  override readonly name = 'ClaimTaken';
+  constructor(
+    readonly claim: Claim,
+    readonly owner: string,
+  ) {
+    super(`${claim.category} is taken`);
+  }
+}
+
+/** A stream of `preconditions` has moved on: load it anew and decide again. Nothing was written. */
+export class PreconditionFailed extends Error {
+  override readonly name = 'PreconditionFailed';
+  constructor(
+    readonly stream: string,
+    readonly actual: number | null,
+  ) {
+    super(`${stream} is not at the expected revision`);
+  }
+}
+
+/**
+ * Load, decide, append; once more from the start when somebody else was faster. A stream that holds an event of a newer
+ * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
+ */
+export interface CommandLoop {
+  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
+  load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
+  /**
+   * The state to show, never to decide on: as far as this version knows the events. Throws DomainError `unavailable` when
+   * it knows none of them.
+   */
+  show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S>;
+  /**
+   * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyAnswered}, EventStoreUnavailable,
+   * or DomainError `unavailable` after too many conflicts.
+   */
+  execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options?: ExecuteOptions<S>,
+  ): Promise<Executed<S, E>>;
+}
+
+/** Nest injection token of the {@link CommandLoop}. */
+export const COMMAND_LOOP = Symbol('COMMAND_LOOP');

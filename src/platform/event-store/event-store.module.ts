@@ -1,0 +1,91 @@
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { Database } from '../postgres/database.js';
+import { ANSWER_STORE } from '../http/edge.js';
+import { AnswerPurge } from '../idempotency/response-purge.js';
+import { PostgresAnswerStore } from '../idempotency/response-store.js';
+import { CLAIM_EVENTS } from './claims.js';
+import { COMMAND_LOOP } from './command-loop.js';
+import { CommitObservers } from './commit-observer.js';
+import { EventCodec } from './event-codec.js';
+import { EventRegistry } from './event-registry.js';
+import { FollowedLog } from './followed-log.js';
+import { openEventStore, type OpenEventStore } from './open-event-store.js';
+import { EVENT_STORE } from './port.js';
+import { RetryingCommandLoop } from './retrying-command-loop.js';
+import { Snapshots } from './snapshots.js';
+import { Checkpoints } from '../projections/checkpoints.js';
+import { PassingTypes } from '../projections/passing-types.js';
+import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
+import { SubscriptionLag } from '../projections/subscription-lag.js';
+import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+import { SubscriptionRunner } from '../projections/subscription-runner.js';
+import { ViewFreshness } from '../projections/view-freshness.js';
+import { ViewProgress } from '../projections/view-progress.js';
+
+const OPEN_STORE = Symbol('OPEN_STORE');
+
+/** The event store that EVENT_STORE_URL names, the command loop, and the runner of subscriptions; for every module. */
+@Global()
+@Module({
+  providers: [
+    CommitObservers,
+    EventRegistry,
+    EventCodec,
+    {
+      provide: OPEN_STORE,
+      inject: [CONFIG, Database, CommitObservers],
+      useFactory: (config: Config, database: Database, observers: CommitObservers) =>
+        openEventStore(config, database.pool, observers),
+    },
+    { provide: EVENT_STORE, inject: [OPEN_STORE], useFactory: ({ store }: OpenEventStore) => store },
+    {
+      provide: PostgresAnswerStore,
+      inject: [OPEN_STORE],
+      useFactory: ({ answers }: OpenEventStore) => new PostgresAnswerStore(answers.pool, answers.writer),
+    },
+    { provide: ANSWER_STORE, useExisting: PostgresAnswerStore },
+    AnswerPurge,
+    Snapshots,
+    { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
+    Checkpoints,
+    PassingTypes,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewFreshness,
+    ViewProgress,
+    FollowedLog,
+  ],
+  exports: [
+    FollowedLog,
+    CommitObservers,
+    EventRegistry,
+    EVENT_STORE,
+    ANSWER_STORE,
+    COMMAND_LOOP,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewFreshness,
+    ViewProgress,
+  ],
+})
+export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(OPEN_STORE) private readonly open: OpenEventStore,
+    private readonly registry: EventRegistry,
+    private readonly log: FollowedLog,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.registry.register(CLAIM_EVENTS);
+    await this.log.verify();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.open.close();
+  }
+}

@@ -1,0 +1,309 @@
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  START,
+  WrongExpectedVersionError,
+  type AllStreamResolvedEvent,
+  type AppendResult,
+  type Direction,
+  type EventStoreDBClient,
+  type Position,
+  type ReadPosition,
+  type ReadRevision,
+  type ResolvedEvent,
+} from '@eventstore/db-client';
+import { newId } from '../../../kernel/ids.js';
+import { PATIENCE_MS } from '../../postgres/bounded.js';
+import { failpoint } from '../../failpoints.js';
+import type { CommitObservers } from '../commit-observer.js';
+import {
+  comparePositions,
+  type Commit,
+  type CommitResult,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+  type StreamAppend,
+  type Subscription,
+} from '../port.js';
+import { connect } from './connection.js';
+import { inTime, isNoStream, persevere } from './failures.js';
+import { BUFFERED, readUntil } from './reading.js';
+import { ResubscribingSubscription } from './resubscribing-subscription.js';
+import { Tail } from './tail.js';
+import {
+  IDENTITY_STREAM,
+  IDENTITY_TYPE,
+  toEventData,
+  toExpectedRevision,
+  toReadPosition,
+  toRecordedEvent,
+} from './wire.js';
+
+/** Events of one read of the log. */
+const PAGE = 1000;
+/** How many events back an append looks for its own events: a repeat follows soon. */
+const REPEATS_WITHIN = 100;
+/** How long the client may take to end what is open; then the process goes on without it. */
+const FAREWELL_MS = 1000;
+
+/** One append as it stands in the store. */
+interface Done {
+  readonly revision: number;
+  readonly position: string | null;
+}
+
+interface Conflict {
+  readonly actual: number | null;
+}
+
+export function openEventStoreDb(
+  url: string,
+  observers: CommitObservers,
+  patienceMs?: number,
+): EventStoreDbEventStore {
+  return new EventStoreDbEventStore(connect(url), observers, patienceMs);
+}
+
+/** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; answers cannot travel along. */
+export class EventStoreDbEventStore implements EventStore {
+  readonly atomic = false;
+  readonly carriesAnswers = false;
+  private readonly open = new Set<Subscription>();
+  private readonly tail = new Tail();
+
+  constructor(
+    private readonly client: EventStoreDBClient,
+    private readonly observers: CommitObservers,
+    private readonly patienceMs = PATIENCE_MS,
+  ) {}
+
+  async commit({ appends, answer }: Commit): Promise<CommitResult> {
+    if (answer !== undefined) throw new Error('EventStoreDB carries no answers');
+    const done: Done[] = [];
+    for (const append of appends.filter(({ events }) => events.length === 0)) {
+      const actual = await this.headOf(append.stream);
+      if (!isExpected(append, actual)) return { outcome: 'conflict', stream: append.stream, actual };
+    }
+    for (const append of appends) {
+      const result = await this.append(append);
+      if ('actual' in result) return { outcome: 'conflict', stream: append.stream, actual: result.actual };
+      done.push(result);
+    }
+    const position = done.findLast((each) => each.position !== null)?.position ?? null;
+    return { outcome: 'committed', position, revisions: done.map(({ revision }) => revision) };
+  }
+
+  async readStream(
+    stream: string,
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    if (!lastOnly) return this.readOne(stream, FORWARDS, BigInt(fromRevision));
+    return (await this.readOne(stream, BACKWARDS, END, 1)).filter(({ revision }) => revision >= fromRevision);
+  }
+
+  async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.persevere(async () => {
+      const events: RecordedEvent[] = [];
+      const from = this.tail.startAfter(after) ?? (after === null ? START : toReadPosition(after));
+      const scanned = await this.scan(FORWARDS, from, (each) => {
+        const event = toRecordedEvent(each);
+        // A page begins with the event at its position, not after it.
+        const last = events.at(-1)?.position ?? after;
+        if (event === null || comparePositions(event.position, last) <= 0) return false;
+        return events.push(event) >= limit;
+      });
+      // Next time nobody looks through what the server wrote for itself.
+      if (events.length === 0 && scanned > PAGE) await this.head();
+      return events;
+    });
+  }
+
+  subscribe(after: string | null): Subscription {
+    const subscription = new ResubscribingSubscription(this.client, after);
+    this.open.add(subscription);
+    return subscription;
+  }
+
+  async head(): Promise<string | null> {
+    return this.persevere(async () => {
+      let end: Position | null = null;
+      let newest: string | null = null;
+      await this.scan(BACKWARDS, END, (each) => {
+        const position = positionOf(each);
+        if (position === undefined) return false;
+        end ??= position;
+        if (this.tail.reaches(position)) newest = this.tail.position;
+        else newest = toRecordedEvent(each)?.position ?? null;
+        return newest !== null || this.tail.reaches(position);
+      });
+      if (end !== null) this.tail.learn(newest, end);
+      return newest;
+    });
+  }
+
+  async identity(): Promise<string> {
+    const known = await this.mark();
+    if (known !== null) return known;
+    const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: newId() }, metadata: {} };
+    // Two may ask for the first time at once: the first mark counts.
+    await this.append({ stream: IDENTITY_STREAM, events: [mark], expected: 'no_stream' });
+    const made = await this.mark();
+    if (made === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
+    return made;
+  }
+
+  async ping(): Promise<void> {
+    await this.persevere(() => this.scan(BACKWARDS, END, () => true, 1));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((subscription) => subscription.close()));
+    await inTime(this.client.dispose(), FAREWELL_MS).catch(() => undefined);
+  }
+
+  /** Everything in the log from a position on, the server's own events too, until `take` has enough. Gives their number. */
+  private async scan(
+    direction: Direction,
+    from: ReadPosition,
+    take: (each: AllStreamResolvedEvent) => boolean,
+    maxCount = PAGE,
+  ): Promise<number> {
+    let total = 0;
+    for (let fromPosition: ReadPosition | undefined = from; fromPosition !== undefined;) {
+      let count = 0;
+      let last: Position | undefined;
+      let enough = false;
+      const options = { fromPosition, direction, maxCount, requiresLeader: true };
+      await readUntil(
+        this.client.readAll(options, BUFFERED),
+        (each) => {
+          count += 1;
+          last = positionOf(each);
+          enough = take(each);
+          return enough;
+        },
+        this.patienceMs,
+      );
+      total += count;
+      fromPosition = enough || count < maxCount ? undefined : last;
+    }
+    return total;
+  }
+
+  private async append({ stream, events, expected }: StreamAppend): Promise<Done | Conflict> {
+    if (events.length === 0) return { revision: (await this.headOf(stream)) ?? -1, position: null };
+    const started = performance.now();
+    let result: AppendResult;
+    const ids = events.map(({ id }) => id);
+    try {
+      const sent = await this.persevere(async () => {
+        // The server knows a repeat only where the expectation is the one of the first time, and forgets.
+        const known = expected === 'no_stream' ? null : judge(await this.latest(stream), ids);
+        return known ?? inTime(this.send({ stream, events, expected }), this.patienceMs);
+      });
+      if (!('success' in sent)) return sent;
+      result = sent;
+    } catch (error) {
+      if (!(error instanceof WrongExpectedVersionError)) throw error;
+      const stored = await this.readStream(stream);
+      return judge(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
+    }
+    this.observers.onCommit(performance.now() - started, 1);
+    const revision = Number(result.nextExpectedRevision);
+    const { position } = result;
+    if (events.length === 1 && position !== undefined)
+      return { revision, position: position.commit.toString() };
+    // Of several events the server does not say clearly whose position it tells.
+    const [last] = await this.readStream(stream, { fromRevision: revision });
+    return { revision, position: last?.position ?? null };
+  }
+
+  private send({ stream, events, expected }: StreamAppend): Promise<AppendResult> {
+    const sent = this.client.appendToStream(stream, events.map(toEventData), {
+      expectedRevision: toExpectedRevision(expected),
+      requiresLeader: true,
+      deadline: this.patienceMs,
+    });
+    setImmediate(() => failpoint('commit.sent'));
+    return sent;
+  }
+
+  /** The newest events of a stream, oldest first. */
+  private async latest(stream: string): Promise<readonly RecordedEvent[]> {
+    return (await this.readOne(stream, BACKWARDS, END, REPEATS_WITHIN)).toReversed();
+  }
+
+  private async headOf(stream: string): Promise<number | null> {
+    return (await this.readOne(stream, BACKWARDS, END, 1)).at(-1)?.revision ?? null;
+  }
+
+  private async readOne(
+    stream: string,
+    direction: Direction,
+    fromRevision: ReadRevision,
+    maxCount?: number,
+  ): Promise<readonly RecordedEvent[]> {
+    const stored = await this.readRaw(stream, direction, fromRevision, maxCount);
+    return stored.map(toRecordedEvent).filter((event) => event !== null);
+  }
+
+  private async mark(): Promise<string | null> {
+    const [mark] = await this.readRaw(IDENTITY_STREAM, FORWARDS, START, 1);
+    const data = mark?.event?.data as { readonly log_id: string } | undefined;
+    return data?.log_id ?? null;
+  }
+
+  private async readRaw(
+    stream: string,
+    direction: Direction,
+    fromRevision: ReadRevision,
+    maxCount?: number,
+  ): Promise<readonly ResolvedEvent[]> {
+    return this.persevere(async () => {
+      const events: ResolvedEvent[] = [];
+      const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
+      try {
+        await readUntil(
+          this.client.readStream(stream, options, BUFFERED),
+          (each) => {
+            events.push(each);
+            return false;
+          },
+          this.patienceMs,
+        );
+      } catch (error) {
+        if (!isNoStream(error)) throw error;
+      }
+      return events;
+    });
+  }
+
+  private persevere<T>(work: (before: number) => Promise<T>): Promise<T> {
+    return persevere(work, this.patienceMs);
+  }
+}
+
+function positionOf(each: AllStreamResolvedEvent): Position | undefined {
+  return (each.link ?? each.event)?.position;
+}
+
+/**
+ * What became of an append whose events are in the stream already: done when all of them are, refused when only
+ * some are. Null when none is.
+ */
+function judge(stored: readonly RecordedEvent[], ids: readonly string[]): Done | Conflict | null {
+  const known = stored.filter(({ id }) => ids.includes(id));
+  const last = known.at(-1);
+  if (last === undefined) return null;
+  if (known.length === ids.length) return { revision: last.revision, position: last.position };
+  return { actual: stored.at(-1)?.revision ?? null };
+}
+
+function isExpected({ expected }: StreamAppend, actual: number | null): boolean {
+  if (expected === 'any') return true;
+  if (expected === 'no_stream') return actual === null;
+  if (expected === 'stream_exists') return actual !== null;
+  return expected === actual;
+}

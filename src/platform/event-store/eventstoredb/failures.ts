@@ -1,0 +1,99 @@
+import { types } from 'node:util';
+import {
+  AccessDeniedError,
+  CancelledError,
+  DeadlineExceededError,
+  MaxAppendSizeExceededError,
+  NotLeaderError,
+  StreamDeletedError,
+  StreamNotFoundError,
+  TimeoutError,
+  UnavailableError,
+} from '@eventstore/db-client';
+import { PATIENCE_MS } from '../../postgres/bounded.js';
+import { backOff } from '../../background/backoff.js';
+import { EventStoreUnavailable } from '../port.js';
+
+const RETRY = { firstMs: 50, mostMs: 800 };
+const ATTEMPTS = 5;
+/** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
+const AWAY_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
+const AWAY_TYPES = [
+  CancelledError,
+  DeadlineExceededError,
+  NotLeaderError,
+  TimeoutError,
+  UnavailableError,
+] as const;
+/** What a server says that is about to stop or not yet there; some of it comes as an unknown error, without a status. */
+const AWAY_WORDS =
+  /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shutting ?down/i;
+
+/** The request, or the rights of the service, are at fault: no later attempt fares better. */
+export class EventStoreRefusal extends Error {
+  override readonly name = 'EventStoreRefusal';
+}
+
+/** Whether the server, not the request, is at fault. */
+export function isServerAway(error: unknown): boolean {
+  if (AWAY_TYPES.some((type) => error instanceof type)) return true;
+  if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
+  if (!types.isNativeError(error)) return false;
+  return ('code' in error && AWAY_CODES.has(error.code)) || AWAY_WORDS.test(error.message);
+}
+
+export function isNoStream(error: unknown): boolean {
+  return error instanceof StreamNotFoundError;
+}
+
+/** What an operator has to know of an error that repeats itself; null for any other. */
+export function refusal(error: unknown): string | null {
+  if (error instanceof AccessDeniedError) {
+    return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
+  }
+  if (error instanceof StreamDeletedError) {
+    return `the stream ${error.streamName ?? ''} is deleted for good (a tombstone): the service never deletes one, so restore the event store from a backup`;
+  }
+  if (error instanceof MaxAppendSizeExceededError) {
+    return `the events of one append are larger than the server takes (${error.maxAppendSize} bytes): raise its MaxAppendSize`;
+  }
+  return null;
+}
+
+/** Tries again while the server is away. `work` is told how many attempts were before: they may have been done. */
+export async function persevere<T>(
+  work: (before: number) => Promise<T>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const until = performance.now() + patienceMs;
+  for (let before = 0; ; before += 1) {
+    try {
+      return await work(before);
+    } catch (error) {
+      const refused = refusal(error);
+      if (refused !== null) throw new EventStoreRefusal(refused, { cause: error });
+      if (error instanceof EventStoreUnavailable || !isServerAway(error)) throw error;
+      if (before + 1 >= ATTEMPTS || performance.now() >= until) {
+        throw new EventStoreUnavailable('the event store is away', { cause: error });
+      }
+      await backOff(RETRY, before);
+    }
+  }
+}
+
+/** The client waits for a server that stands still without a bound, or with the server's. */
+export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooLate()), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function tooLate(): EventStoreUnavailable {
+  return new EventStoreUnavailable('the event store did not respond in time');
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { Logger } from '@nestjs/common';
+import {
+  excludeSystemEvents,
+  START,
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+} from '@eventstore/db-client';
+import { backOff, pause } from '../../background/backoff.js';
+import type { RecordedEvent, Subscription } from '../port.js';
+import { refusal } from './failures.js';
+import { toReadPosition, toRecordedEvent } from './wire.js';
+
+const OUTAGE = { firstMs: 100, mostMs: 5000 };
+const BATCH = 1000;
+/** Under load, the least time between two batches: what is written meanwhile comes in one. */
+const REST_MS = 10;
+
+/**
+ * A subscription to all streams that outlives its connection. The client's own never subscribes again and is not
+ * destroyed when it fails: here it is destroyed, and after a pause another one starts where the last event was.
+ * What has arrived comes as one batch, so that whoever applies it commits once.
+ */
+export class ResubscribingSubscription implements Subscription {
+  private readonly logger = new Logger(ResubscribingSubscription.name);
+  private readonly closing = new AbortController();
+  private current: AllStreamSubscription | null = null;
+
+  constructor(
+    private readonly client: EventStoreDBClient,
+    private readonly after: string | null,
+  ) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    let position = this.after;
+    for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
+      try {
+        const source = this.open(position);
+        for await (const events of this.batches(source)) {
+          failures = 0;
+          position = events.at(-1)!.position;
+          yield events;
+        }
+      } catch (error) {
+        if (!this.closing.signal.aborted) this.report(error, failures);
+      } finally {
+        this.end();
+      }
+      await backOff(OUTAGE, failures, this.closing.signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    this.end();
+  }
+
+  private open(position: string | null): AllStreamSubscription {
+    const source = this.client.subscribeToAll(
+      {
+        fromPosition: position === null ? START : toReadPosition(position),
+        filter: excludeSystemEvents(),
+        requiresLeader: true,
+      },
+      { highWaterMark: BATCH },
+    );
+    // After it is destroyed a late error must not count as unhandled.
+    source.on('error', () => undefined);
+    this.current = source;
+    return source;
+  }
+
+  /** Ends with the subscription; throws what ended it. */
+  private async *batches(
+    source: AllStreamSubscription,
+  ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    const { signal } = this.closing;
+    // From the start on: an error between two waits would be missed.
+    const failed = new Promise<never>((_, reject) => source.once('error', reject));
+    failed.catch(() => undefined);
+    const over = Promise.race([failed, once(source, 'close', { signal })]);
+    over.catch(() => undefined);
+    let restUntil = 0;
+    while (!signal.aborted && !source.destroyed) {
+      const restMs = restUntil - performance.now();
+      if (restMs > 0) await pause(restMs, signal);
+      const events = waiting(source);
+      if (events.length > 0) {
+        restUntil = performance.now() + REST_MS;
+        yield events;
+      } else {
+        await Promise.race([once(source, 'readable', { signal }), over]);
+      }
+    }
+  }
+
+  private report(error: unknown, failures: number): void {
+    const cause = refusal(error) ?? String(error);
+    this.logger.warn({ msg: 'the subscription to the event store ended and starts again', failures, cause });
+  }
+
+  private end(): void {
+    const { current } = this;
+    this.current = null;
+    if (current === null) return;
+    current.unsubscribe().catch(() => undefined);
+    current.resume();
+    current.destroy();
+  }
+}
+
+/** What has arrived, at most a batch. */
+function waiting(source: AllStreamSubscription): readonly RecordedEvent[] {
+  const events: RecordedEvent[] = [];
+  while (events.length < BATCH) {
+    const resolved = source.read() as AllStreamResolvedEvent | null;
+    if (resolved === null) break;
+    const event = toRecordedEvent(resolved);
+    if (event !== null) events.push(event);
+  }
+  return events;
+}

@@ -1,0 +1,87 @@
+import { EventStoreDBClient, FORWARDS, jsonEvent, START } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../kernel/ids.js';
+import { CommitObservers } from '../commit-observer.js';
+import { freshStream, someEvent } from '../../../../test/conformance/support.js';
+import { connect } from './connection.js';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+const url = process.env['EVENTSTOREDB_URL'];
+
+/** What only a real server shows. Its streams have fresh names: a server with a past will do. */
+(url === undefined ? describe.skip : describe)('the EventStoreDB event store with a server', () => {
+  let client: EventStoreDBClient;
+  let store: EventStoreDbEventStore;
+
+  beforeEach(() => {
+    client = connect(url!);
+    store = new EventStoreDbEventStore(client, new CommitObservers());
+  });
+
+  afterEach(async () => {
+    await store.close();
+  });
+
+  async function write(stream: string, count: number): Promise<void> {
+    const events = Array.from({ length: count }, () => someEvent());
+    await store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
+  }
+
+  it('leaves no call behind when a read ends early', async () => {
+    await write(freshStream(), 40);
+    for (let round = 0; round < 30; round += 1) {
+      await store.head();
+      await store.ping();
+      await store.readAll(null, 1);
+    }
+    const openCalls = (): number =>
+      (client as unknown as { disposableStreams: Set<unknown> }).disposableStreams.size;
+    const until = Date.now() + 10_000;
+    // The stream of appends stays.
+    while (openCalls() > 1 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(openCalls()).toBeLessThanOrEqual(1);
+  });
+
+  it('looks once through what the server wrote for itself', async () => {
+    await write(freshStream(), 1);
+    const noise = Array.from({ length: 500 }, () => jsonEvent({ type: '$noise', data: {} }));
+    for (let chunk = 0; chunk < 5; chunk += 1) await client.appendToStream(`$noise-${newId()}`, noise);
+    const head = await store.head();
+    const scans: unknown[] = [];
+    const readAll = client.readAll.bind(client);
+    client.readAll = ((...args: Parameters<typeof readAll>) => {
+      scans.push(args);
+      return readAll(...args);
+    }) as typeof readAll;
+    expect(await store.head()).toBe(head);
+    expect(await store.readAll(head, 10)).toEqual([]);
+    expect(scans).toHaveLength(2);
+  });
+
+  it('tells the server what caused an event, and readers nothing of it', async () => {
+    const stream = freshStream();
+    const event = {
+      ...someEvent(),
+      metadata: { request_id: 'r-1', causation_id: 'c-1', merchant_id: 'm-1' },
+    };
+    await store.commit({ appends: [{ stream, events: [event], expected: 'no_stream' }] });
+    for await (const raw of client.readStream(stream, { direction: FORWARDS, fromRevision: START })) {
+      expect(raw.event?.metadata).toMatchObject({ $correlationId: 'r-1', $causationId: 'c-1' });
+    }
+    expect((await store.readStream(stream))[0]?.metadata).toEqual(event.metadata);
+  });
+
+  it('gives a subscription what has come together as one batch', async () => {
+    const start = await store.head();
+    const stream = freshStream();
+    await write(stream, 300);
+    const sizes: number[] = [];
+    let seen = 0;
+    for await (const events of store.subscribe(start)) {
+      sizes.push(events.length);
+      seen += events.filter((event) => event.stream === stream).length;
+      if (seen === 300) break;
+    }
+    expect(sizes.length).toBeLessThan(30);
+  });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase } from '../../../test/support/postgres.js';
+import { newId } from '../../kernel/ids.js';
+import { ConfigError } from '../config/settings.js';
+import { FollowedLog } from './followed-log.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { Checkpoints } from '../projections/checkpoints.js';
+
+describe('the log that a database belongs to', () => {
+  let db: Awaited<ReturnType<typeof testDatabase>>;
+  const store = new InMemoryEventStore();
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    await new FollowedLog(db.database, store).verify();
+  });
+
+  afterAll(async () => {
+    await db.drop();
+  });
+
+  it('is the first one that it meets', async () => {
+    await expect(new FollowedLog(db.database, store).verify()).resolves.toBeUndefined();
+    const other = new FollowedLog(db.database, new InMemoryEventStore());
+    await expect(other.verify()).rejects.toThrow(ConfigError);
+    await expect(other.verify()).rejects.toThrow('Set EVENT_STORE_URL to the event store of the service');
+  });
+
+  it('holds every event up to the checkpoints', async () => {
+    const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
+    await store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
+    const head = (await store.head())!;
+    const checkpoints = new Checkpoints(db.database);
+    await checkpoints.ensure(['views.some']);
+    const log = new FollowedLog(db.database, store);
+    await checkpoints.move('views.some', null, head);
+    await expect(log.verify()).resolves.toBeUndefined();
+    await checkpoints.move('views.some', head, String(Number(head) + 1));
+    await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
+  });
+
+  it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {
+    const old = await testDatabase();
+    try {
+      const checkpoints = new Checkpoints(old.database);
+      await checkpoints.ensure(['views.some']);
+      await checkpoints.move('views.some', null, (await store.head())!);
+      const wrong = new FollowedLog(old.database, new InMemoryEventStore());
+      await expect(wrong.verify()).rejects.toThrow('ends before the checkpoint of views.some');
+      await expect(new FollowedLog(old.database, store).verify()).resolves.toBeUndefined();
+    } finally {
+      await old.drop();
+    }
+  });
+});

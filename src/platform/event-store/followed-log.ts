@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ConfigError } from '../config/settings.js';
+import { Database } from '../postgres/database.js';
+import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
+
+/**
+ * The read models and checkpoints in DATABASE_URL belong to one log. Beside another one, or beside a log that was
+ * taken back to an earlier state, subscriptions would wait for positions that never come, and say nothing.
+ */
+@Injectable()
+export class FollowedLog {
+  constructor(
+    private readonly database: Database,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  /** The first log that this database meets is its own. Throws {@link ConfigError} beside any other, or a shorter one. */
+  async verify(): Promise<void> {
+    const found = await this.found();
+    const [row] = await this.database.query<{ log_id: string }>(
+      'select log_id from event_store.followed_log',
+    );
+    if (row !== undefined) requireSame(found, row.log_id);
+    await this.requireWhole();
+    // Checkpoints may be older than names of logs are: one that lacks their events is not the first either.
+    const [met] = await this.database.query<{ log_id: string }>(
+      `with met as (
+         insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning log_id
+       ) select log_id from met union all select log_id from event_store.followed_log`,
+      [found],
+    );
+    if (met !== undefined) requireSame(found, met.log_id);
+  }
+
+  private async requireWhole(): Promise<void> {
+    const ahead = await this.furthest();
+    if (ahead !== null && comparePositions(ahead.position, await this.store.head()) > 0) {
+      throw new ConfigError(
+        `The event store ends before the checkpoint of ${ahead.name} (${ahead.position}): events are missing, as after the restore of an older backup. ` +
+          'Restore the event store from a copy that has them, or DATABASE_URL from a backup that is not newer than the event store.',
+      );
+    }
+  }
+
+  private async found(): Promise<string> {
+    try {
+      return await this.store.identity();
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable)) throw error;
+      throw new ConfigError(`The event store of EVENT_STORE_URL is away: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Read before the head is: what it is held against can only be further. */
+  private async furthest(): Promise<{ readonly name: string; readonly position: string } | null> {
+    const rows = await this.database.query<{ name: string; position: string }>(
+      'select name, position from event_store.checkpoints where position is not null',
+    );
+    return rows.toSorted((a, b) => comparePositions(b.position, a.position))[0] ?? null;
+  }
+}
+
+function requireSame(found: string, followed: string): void {
+  if (found === followed) return;
+  throw new ConfigError(
+    `The event store is not the one that this database belongs to (${found}, expected ${followed}). ` +
+      'Set EVENT_STORE_URL to the event store of the service, also for operator programs, or DATABASE_URL to the database of this event store.',
+  );
+}

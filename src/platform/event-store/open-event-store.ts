@@ -1,0 +1,61 @@
+import pg from 'pg';
+import type { Config } from '../config/config.js';
+import { outliveConnections } from '../postgres/lost-connections.js';
+import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
+import { reaching } from '../unreachable.js';
+import type { CommitObservers } from './commit-observer.js';
+import type { EventStore } from './port.js';
+import { COMMIT_FUNCTION } from './postgres/commit-function.js';
+import { EVENT_STORE_SCHEMA } from './postgres/migrations/1764000000000-event-store.js';
+import { LOG_IDENTITY_SCHEMA } from './postgres/migrations/1764000000030-log-identity.js';
+import { PostgresEventStore } from './postgres/postgres-event-store.js';
+
+export interface OpenEventStore {
+  readonly store: EventStore;
+  /** Where the answers of keyed requests are: with the events when these are in PostgreSQL, else in DATABASE_URL. */
+  readonly answers: { readonly pool: pg.Pool; readonly writer: PostgresEventStore };
+  close(): Promise<void>;
+}
+
+/** The event store of EVENT_STORE_URL; without one, of the database that `pool` is connected to. */
+export async function openEventStore(
+  config: Pick<Config, 'eventStoreUrl' | 'databaseUrl' | 'databasePoolSize'>,
+  pool: pg.Pool,
+  observers: CommitObservers,
+): Promise<OpenEventStore> {
+  const { eventStoreUrl: url } = config;
+  if (url?.startsWith('esdb')) {
+    // Its client is large: whoever keeps events in PostgreSQL does not load it.
+    const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
+    const store = openEventStoreDb(url, observers);
+    const writer = new PostgresEventStore(pool);
+    const close = async (): Promise<void> => {
+      await Promise.all([store.close(), writer.close()]);
+    };
+    return { store, answers: { pool, writer }, close };
+  }
+  if (url === null || url === config.databaseUrl) {
+    const store = new PostgresEventStore(pool, observers);
+    return { store, answers: { pool, writer: store }, close: () => store.close() };
+  }
+  const own = await reaching('event store', 'EVENT_STORE_URL', () =>
+    preparedPool(url, config.databasePoolSize),
+  );
+  const store = new PostgresEventStore(own, observers);
+  const close = async (): Promise<void> => {
+    await store.close();
+    await own.end();
+  };
+  return { store, answers: { pool: own, writer: store }, close };
+}
+
+/** A database for events alone has no migrations: its schema is made when it is missing. */
+async function preparedPool(connectionString: string, max: number): Promise<pg.Pool> {
+  const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
+  const pool = new pg.Pool({ connectionString, max, options, query_timeout: ANSWER_MS, ...CONNECTING });
+  outliveConnections(pool);
+  await pool.query(EVENT_STORE_SCHEMA);
+  await pool.query(LOG_IDENTITY_SCHEMA);
+  await pool.query(COMMIT_FUNCTION);
+  return pool;
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { deriveId, newId } from '../../../kernel/ids.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import type { Commit, CommitResult, ExpectedRevision, NewEvent, StreamAppend } from '../port.js';
+import { encodeUnit, type EncodedUnit } from './commit-call.js';
+import { GroupCommit } from './group-commit.js';
+import { PostgresEventStore } from './postgres-event-store.js';
+
+const LIMITS = { units: 4, bytes: 10_000 };
+
+const expected = fc.oneof(
+  fc.constantFrom<ExpectedRevision>('no_stream', 'stream_exists', 'any'),
+  fc.integer({ min: 0, max: 3 }),
+);
+const append = fc.record({
+  stream: fc.constantFrom('a', 'b', 'c', 'd'),
+  ids: fc.uniqueArray(fc.integer({ min: 0, max: 8 }), { maxLength: 3 }),
+  expected,
+});
+const unit = fc.record({
+  appends: fc.uniqueArray(append, { maxLength: 3, selector: ({ stream }) => stream }),
+  answer: fc.option(
+    fc.record({ key: fc.constantFrom('k', 'l', 'm'), body: fc.constantFrom('', 'one', 'two') }),
+  ),
+});
+type Unit = typeof unit extends fc.Arbitrary<infer T> ? T : never;
+
+/** Names are drawn from few, so that units meet each other; `round` keeps the rounds apart. */
+function commitOf({ appends, answer }: Unit, round: string): Commit {
+  const event = (n: number): NewEvent => ({
+    id: deriveId(round, String(n)),
+    type: 'x.v1',
+    data: { n },
+    metadata: {},
+  });
+  return {
+    appends: appends.map(({ stream, ids, expected: revision }): StreamAppend => {
+      return { stream: `${stream}-${round}`, events: ids.map(event), expected: revision };
+    }),
+    ...(answer && {
+      answer: { scope: round, key: deriveId(answer.key), fingerprint: 'f', status: 201, body: answer.body },
+    }),
+  };
+}
+
+describe('group commit', () => {
+  describe('in PostgreSQL', () => {
+    let database: TestDatabase;
+
+    beforeAll(async () => {
+      database = await testDatabase();
+    });
+
+    afterAll(async () => {
+      await database.drop();
+    });
+
+    it('gives every unit the result it would have had alone, whatever shares its call', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 25 }), async (units) => {
+          const round = newId();
+          const commits = units.map((each) => commitOf(each, round));
+          const store = new PostgresEventStore(database.pool);
+          // The order in which units took effect: groups in turn, and within a group as submitted.
+          const order: number[] = [];
+          const results = await Promise.all(
+            commits.map(async (commit, n) => {
+              const result = await store.commit(commit);
+              order.push(n);
+              return result;
+            }),
+          );
+          const model = new InMemoryEventStore();
+          for (const n of order)
+            expect(comparable(results[n]!)).toEqual(comparable(await model.commit(commits[n]!)));
+          for (const stream of ['a', 'b', 'c', 'd']) {
+            const ids = async (from: PostgresEventStore | InMemoryEventStore): Promise<readonly string[]> =>
+              (await from.readStream(`${stream}-${round}`)).map(({ id }) => id);
+            expect(await ids(store)).toEqual(await ids(model));
+          }
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    it('fails only the unit whose content the database refuses', async () => {
+      const store = new PostgresEventStore(database.pool);
+      const one = (id: string): Promise<CommitResult> => {
+        const events = [{ id, type: 'x.v1', data: {}, metadata: {} }];
+        return store.commit({ appends: [{ stream: `s-${newId()}`, events, expected: 'no_stream' }] });
+      };
+      const results = await Promise.allSettled([one(newId()), one('no uuid'), one(newId())]);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    });
+  });
+
+  describe('grouping', () => {
+    it('keeps apart units that meet, keeps to its limits and runs one call at a time', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 30 }), async (units) => {
+          let running = 0;
+          const groups: (readonly EncodedUnit[])[] = [];
+          const group = new GroupCommit<EncodedUnit, { readonly unit: EncodedUnit }>(async (members) => {
+            running += 1;
+            expect(running).toBe(1);
+            groups.push(members);
+            await new Promise(setImmediate);
+            running -= 1;
+            return members.map((member) => ({ status: 'fulfilled', value: { unit: member } }));
+          }, LIMITS);
+          const encoded = units.map((each) => encodeUnit(commitOf(each, 'r')));
+          const results = await Promise.all(encoded.map((each) => group.submit(each)));
+          expect(results.map((result) => result.unit)).toEqual(encoded);
+          for (const members of groups) {
+            expect(members.length).toBeLessThanOrEqual(LIMITS.units);
+            expect(hasMeeting(members.map(({ commit }) => commit))).toBe(false);
+          }
+        }),
+      );
+    });
+
+    it('lets a unit that is larger than the limit go alone', async () => {
+      const sizes: number[] = [];
+      const group = new GroupCommit<EncodedUnit, object>(async (members) => {
+        sizes.push(members.length);
+        return members.map(() => ({ status: 'fulfilled', value: {} }));
+      }, LIMITS);
+      const large = (n: number): EncodedUnit => ({ ...encodeUnit({ appends: [] }), bytes: n });
+      await Promise.all([6000, 6000, 50_000, 3000].map((bytes) => group.submit(large(bytes))));
+      expect(sizes).toEqual([2, 1, 1]);
+    });
+  });
+});
+
+/** Positions differ between stores; whether there is one does not. */
+function comparable(result: CommitResult): object {
+  return result.outcome === 'committed' ? { ...result, position: result.position !== null } : result;
+}
+
+function hasMeeting(commits: readonly Commit[]): boolean {
+  return commits.some((one, n) =>
+    commits.slice(n + 1).some((other) => {
+      const sameKey = one.answer !== undefined && one.answer.key === other.answer?.key;
+      const sameStream = one.appends.some((a) =>
+        other.appends.some((b) => a.stream === b.stream && (a.events.length > 0 || b.events.length > 0)),
+      );
+      return sameKey || sameStream;
+    }),
+  );
+}

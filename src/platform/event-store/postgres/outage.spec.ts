@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { CuttableRoad } from '../../../../test/support/cuttable-road.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import { CommitObservers } from '../commit-observer.js';
+import { EventStoreUnavailable, type Commit, type RecordedEvent } from '../port.js';
+import { PostgresEventStore } from './postgres-event-store.js';
+
+const PATIENCE_MS = 1000;
+
+describe('the PostgreSQL event store in an outage', () => {
+  let test: TestDatabase;
+  let direct: PostgresEventStore;
+  let road: CuttableRoad;
+  let pool: pg.Pool;
+  let store: PostgresEventStore;
+
+  beforeAll(async () => {
+    test = await testDatabase();
+    direct = new PostgresEventStore(test.pool);
+  });
+
+  beforeEach(async () => {
+    road = new CuttableRoad(new URL(test.url));
+    pool = new pg.Pool({ connectionString: await road.open(), max: 4, connectionTimeoutMillis: 1000 });
+    pool.on('error', () => undefined);
+    store = new PostgresEventStore(pool, new CommitObservers(), PATIENCE_MS);
+    await store.ping();
+  });
+
+  afterEach(async () => {
+    await store.close();
+    await road.close();
+    await pool.end();
+  });
+
+  afterAll(async () => {
+    await test.drop();
+  });
+
+  function someCommit(): Commit & { readonly stream: string } {
+    const stream = `outage-${newId()}`;
+    const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
+    const answer = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: 'body' };
+    return { stream, appends: [{ stream, events, expected: 'no_stream' }], answer };
+  }
+
+  it('commits once when the answer to the call is lost on its way', async () => {
+    const commits = Array.from({ length: 5 }, someCommit);
+    await store.commit(someCommit());
+    road.cutNextAnswer = true;
+    const results = await Promise.all(commits.map((commit) => store.commit(commit)));
+    expect(road.cutNextAnswer).toBe(false);
+    for (const [n, { stream }] of commits.entries()) {
+      const [event, ...more] = await direct.readStream(stream);
+      expect(more).toEqual([]);
+      expect(results[n]).toEqual({ outcome: 'committed', position: event!.position, revisions: [0] });
+    }
+  });
+
+  it('commits once when its session is ended while it waits for its turn', async () => {
+    const commit = someCommit();
+    const holder = await test.pool.connect();
+    await holder.query('begin; select pg_advisory_xact_lock(7331002)');
+    const committing = store.commit(commit);
+    const waiting = `select pid from pg_locks where locktype = 'advisory' and not granted`;
+    let pids: { pid: number }[] = [];
+    while (pids.length === 0) pids = (await test.pool.query<{ pid: number }>(waiting)).rows;
+    await test.pool.query('select pg_terminate_backend($1)', [pids[0]!.pid]);
+    await holder.query('rollback');
+    holder.release();
+    expect(await committing).toMatchObject({ outcome: 'committed', revisions: [0] });
+    expect(await direct.readStream(commit.stream)).toHaveLength(1);
+  });
+
+  it('says that it is unavailable when the database stays away, and works again when it is back', async () => {
+    await road.close();
+    await expect(store.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
+    await expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable);
+    await expect(store.ping()).rejects.toThrow(EventStoreUnavailable);
+    await road.open();
+    expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
+  });
+
+  it('says that it is unavailable when the database takes connections and answers nothing', async () => {
+    const commit = someCommit();
+    road.silent = true;
+    const started = performance.now();
+    await Promise.all([
+      expect(store.commit(commit)).rejects.toThrow(EventStoreUnavailable),
+      expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable),
+      expect(store.ping()).rejects.toThrow(EventStoreUnavailable),
+    ]);
+    expect(performance.now() - started).toBeLessThan(20 * PATIENCE_MS);
+    road.silent = false;
+    expect(await store.commit(commit)).toMatchObject({ outcome: 'committed', revisions: [0] });
+    expect(await direct.readStream(commit.stream)).toHaveLength(1);
+  });
+
+  it('keeps a subscription going over an outage, missing nothing', async () => {
+    const subscription = store.subscribe(await direct.head());
+    const seen: RecordedEvent[] = [];
+    const reading = (async () => {
+      for await (const events of subscription) {
+        seen.push(...events);
+        if (seen.length >= 3) return;
+      }
+    })();
+    const streams: string[] = [];
+    for (const away of [false, true, false]) {
+      const commit = someCommit();
+      streams.push(commit.stream);
+      if (away) await road.close();
+      await direct.commit(commit);
+      if (away) await road.open();
+    }
+    await reading;
+    await subscription.close();
+    expect(seen.map(({ stream }) => stream)).toEqual(streams);
+  });
+});

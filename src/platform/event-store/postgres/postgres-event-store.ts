@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool, QueryArrayConfig } from 'pg';
+import { bounded, PATIENCE_MS } from '../../postgres/bounded.js';
+import { failpoint } from '../../failpoints.js';
+import { backOff } from '../../background/backoff.js';
+import { CommitObservers } from '../commit-observer.js';
+import { PollingSubscription } from '../polling-subscription.js';
+import {
+  comparePositions,
+  EventStoreUnavailable,
+  type Commit,
+  type CommitResult,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+  type Subscription,
+} from '../port.js';
+import { Signal } from '../signal.js';
+import { StoredEvent } from '../stored-event.js';
+import {
+  COMMIT_STATEMENT,
+  decodeRow,
+  encodeCall,
+  encodeUnit,
+  separatorFor,
+  type CommitRow,
+  type EncodedUnit,
+} from './commit-call.js';
+import { GroupCommit } from './group-commit.js';
+import { isDatabaseAway } from './unavailable.js';
+import { WriterConnection } from './writer-connection.js';
+
+const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
+/** The most data in one page: whoever asks for thousands of events must not get gigabytes. */
+const PAGE_BYTES = 16 * 1024 * 1024;
+const RETRY = { firstMs: 25, mostMs: 800 };
+const ATTEMPTS = 6;
+
+const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;
+
+type EventRow = [string, string, number, string, string, string, string, number];
+
+/** Events in PostgreSQL: appends are group-committed through `event_store.commit_units`. */
+export class PostgresEventStore implements EventStore {
+  readonly atomic = true;
+  readonly carriesAnswers = true;
+
+  private readonly committed = new Signal();
+  private newest: string | null = null;
+  private readonly writer: WriterConnection;
+  private readonly group: GroupCommit<EncodedUnit, CommitResult>;
+  private readonly open = new Set<Subscription>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly observers: CommitObservers = new CommitObservers(),
+    private readonly patienceMs = PATIENCE_MS,
+  ) {
+    this.writer = new WriterConnection(pool);
+    this.group = new GroupCommit(
+      (units) => this.call(units),
+      GROUP_LIMITS,
+      () => this.writer.release(),
+    );
+  }
+
+  async commit(commit: Commit): Promise<CommitResult> {
+    return this.group.submit(encodeUnit(commit));
+  }
+
+  async readStream(
+    stream: string,
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    const events = `select ${COLUMNS} from event_store.events where stream = $1 and revision >= $2 order by revision`;
+    return lastOnly
+      ? this.read('event_store.read_last', `${events} desc limit 1`, [stream, fromRevision])
+      : this.read('event_store.read_stream', events, [stream, fromRevision]);
+  }
+
+  async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.read(
+      'event_store.read_all',
+      `select ${COLUMNS} from (
+         select e.*, sum(octet_length(data)) over (order by position rows unbounded preceding) as upto
+         from (select * from event_store.events where position > $1 order by position limit $2) e
+       ) p where upto - octet_length(data) < ${PAGE_BYTES} order by position`,
+      [after ?? '-1', limit],
+    );
+  }
+
+  subscribe(after: string | null): Subscription {
+    const subscription = new PollingSubscription(
+      (from, limit) => this.readAll(from, limit),
+      this.committed,
+      after,
+    );
+    this.open.add(subscription);
+    return subscription;
+  }
+
+  async head(): Promise<string | null> {
+    const rows = await this.query<[string | null]>(
+      undefined,
+      'select max(position) from event_store.events',
+      [],
+    );
+    const position = rows[0]![0];
+    // Another process wrote: whoever asked waits for it, so the subscriptions need not poll first.
+    if (comparePositions(position, this.newest) > 0) this.committed.notify();
+    this.newest = position;
+    return position;
+  }
+
+  async identity(): Promise<string> {
+    const rows = await this.query<[string]>(undefined, 'select log_id from event_store.log_identity', []);
+    return rows[0]![0];
+  }
+
+  async ping(): Promise<void> {
+    try {
+      await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.patienceMs));
+    } catch (error) {
+      throw away(error);
+    }
+  }
+
+  /** Ends the subscriptions and waits for commits under way. The pool belongs to whoever made it. */
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((subscription) => subscription.close()));
+    await this.group.drained();
+  }
+
+  private async read(
+    name: string,
+    sql: string,
+    params: readonly unknown[],
+  ): Promise<readonly RecordedEvent[]> {
+    const rows = await this.query<EventRow>(name, sql, params);
+    return rows.map((row) => new StoredEvent(...row));
+  }
+
+  private async query<Row extends unknown[]>(
+    name: string | undefined,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    return this.persevere(async () => {
+      const statement: QueryArrayConfig = { name, text, values: [...values], rowMode: 'array' };
+      const result = await this.pool.query<Row>(bounded(statement, this.patienceMs));
+      return result.rows;
+    });
+  }
+
+  /** One call for a group. When a statement fails for its content, each unit goes alone, so that only that one fails. */
+  private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
+    const started = performance.now();
+    try {
+      const results = decodeRow(units, await this.persevere(() => this.send(units)));
+      this.observers.onCommit(performance.now() - started, units.length);
+      this.committed.notify();
+      return results.map((value) => ({ status: 'fulfilled', value }));
+    } catch (reason) {
+      if (units.length === 1 || reason instanceof EventStoreUnavailable) {
+        return units.map(() => ({ status: 'rejected', reason }));
+      }
+      const alone: PromiseSettledResult<CommitResult>[] = [];
+      for (const unit of units) alone.push(...(await this.call([unit])));
+      return alone;
+    }
+  }
+
+  private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
+    const client = await this.writer.connection();
+    const values = encodeCall(units, separatorFor(units, randomUUID));
+    const answer = client.query<CommitRow>(
+      bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.patienceMs),
+    );
+    // The statement is with the kernel; an immediate could run after the answer to it, and the response.
+    failpoint('commit.sent');
+    try {
+      return (await answer).rows[0]!;
+    } catch (error) {
+      this.writer.discard();
+      throw error;
+    }
+  }
+
+  /**
+   * Tries again while the database is away. A call whose connection died may have been committed: event ids and
+   * answer keys make the repeat of it harmless.
+   */
+  private async persevere<T>(work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + this.patienceMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw away(error);
+        await backOff(RETRY, attempt);
+      }
+    }
+  }
+}
+
+function away(error: unknown): EventStoreUnavailable {
+  return new EventStoreUnavailable('the event store is away', { cause: error });
+}

@@ -1,0 +1,328 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
+import { CLAIM_EVENTS } from './claims.js';
+import { AlreadyAnswered, ClaimTaken, PreconditionFailed, type Claim } from './command-loop.js';
+import { CommitObservers } from './commit-observer.js';
+import { EventCodec } from './event-codec.js';
+import { EventRegistry } from './event-registry.js';
+import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
+import type { EventStore, NewEvent, StoredAnswer } from './port.js';
+import { RetryingCommandLoop } from './retrying-command-loop.js';
+
+type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
+const counter: Aggregate<number, Added> = {
+  category: 'counter',
+  initial: 0,
+  evolve: (state, { type, data }) => (type === 'counter.added.v1' ? state + data.by : state),
+};
+const add = (by: number): Added => ({ type: 'counter.added.v1', data: { by } });
+const phone = (key: string): Claim => ({
+  category: 'phone',
+  key,
+  field: 'phone_number',
+  message: 'is taken',
+});
+
+const noKeys = { obtain: async () => null, find: async () => new Map() };
+
+function loopOver(store: EventStore, observers = new CommitObservers()): RetryingCommandLoop {
+  const registry = new EventRegistry();
+  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }]);
+  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), observers);
+}
+
+/** A store whose every call can be held up, to interleave two processes in any order. */
+function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
+  return overridden(inner, {
+    commit: async (commit) => {
+      await scheduler.schedule(Promise.resolve(), 'commit');
+      return inner.commit(commit);
+    },
+    readStream: async (...args) => {
+      await scheduler.schedule(Promise.resolve(), 'read');
+      return inner.readStream(...args);
+    },
+  });
+}
+
+/** The same store with some methods of its own. */
+function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
+  return Object.assign(Object.create(inner) as EventStore, methods);
+}
+
+describe.each([true, false])('the command loop on a store that is atomic: %s', (atomic) => {
+  let store: InMemoryEventStore;
+  let loop: RetryingCommandLoop;
+
+  beforeEach(() => {
+    store = new InMemoryEventStore(atomic);
+    loop = loopOver(store);
+  });
+
+  it('loads, decides, appends, and says where', async () => {
+    await loop.execute(counter, 'one', () => [add(1), add(2)]);
+    const executed = await loop.execute(counter, 'one', (state) => [add(state * 10)]);
+    expect(executed).toEqual({ state: 33, events: [add(30)], position: '3' });
+    expect(await loop.load(counter, 'one')).toEqual({ state: 33, revision: 2 });
+    expect(await loop.load(counter, 'none')).toEqual({ state: 0, revision: null });
+  });
+
+  it('writes nothing when there is nothing to do', async () => {
+    expect(await loop.execute(counter, 'one', () => [])).toEqual({ state: 0, events: [], position: null });
+    expect(await store.head()).toBeNull();
+  });
+
+  it('decides again on the new state when another was faster, and tells the observers', async () => {
+    const conflicts: string[] = [];
+    const observers = new CommitObservers();
+    observers.add({ onCommit: () => undefined, onConflict: (category) => conflicts.push(category) });
+    let interfered = false;
+    const meddled = overridden(store, {
+      commit: async (commit) => {
+        if (!interfered) {
+          interfered = true;
+          await loop.execute(counter, 'one', () => [add(5)]);
+        }
+        return store.commit(commit);
+      },
+    });
+    const other = loopOver(meddled, observers);
+    const executed = await other.execute(counter, 'one', (state) => [add(state + 1)]);
+    expect(executed.state).toBe(11);
+    expect(conflicts).toEqual(['counter']);
+  });
+
+  it('gives up as unavailable when others are always faster', async () => {
+    const busy = overridden(store, {
+      commit: async () => ({
+        outcome: 'conflict',
+        stream: 'counter-one',
+        actual: 3,
+      }),
+    });
+    const executing = loopOver(busy).execute(counter, 'one', () => [add(1)]);
+    await expect(executing).rejects.toMatchObject({ name: 'DomainError', code: 'unavailable' });
+  });
+
+  it('throws what the decision throws, and an event name that nobody registered', async () => {
+    const refuse = (): never => {
+      throw new DomainError('invalid_transition', 'no');
+    };
+    await expect(loop.execute(counter, 'one', refuse)).rejects.toThrow('no');
+    const stray = { category: 'stray', initial: 0, evolve: () => 0 };
+    const executing = loop.execute(stray, 'one', () => [{ type: 'stray.v1', data: {} }]);
+    await expect(executing).rejects.toThrow('stray.v1 is not registered');
+  });
+
+  describe('with an aggregate that is expected to be new', () => {
+    it('does not load it', async () => {
+      const blind = overridden(store, {
+        readStream: async () => {
+          throw new Error('loaded');
+        },
+      });
+      const executed = await loopOver(blind).execute(counter, 'one', () => [add(1)], {
+        expectNew: true,
+      });
+      expect(executed.state).toBe(1);
+    });
+
+    it('decides on the real state when it exists after all, also when the first decision refuses or is empty', async () => {
+      await loop.execute(counter, 'one', () => [add(7)]);
+      const again = await loop.execute(counter, 'one', (state) => [add(state)], { expectNew: true });
+      expect(again.state).toBe(14);
+      const refusing = await loop.execute(
+        counter,
+        'one',
+        (state) => {
+          if (state === 0) throw new Error('not yet');
+          return [];
+        },
+        { expectNew: true },
+      );
+      expect(refusing).toEqual({ state: 14, events: [], position: null });
+    });
+  });
+
+  describe('with preconditions', () => {
+    it('writes while they hold and names the one that does not', async () => {
+      await loop.execute(counter, 'other', () => [add(1)]);
+      const on = (expected: number) => ({
+        preconditions: [{ stream: 'counter-other', events: [], expected }],
+      });
+      await loop.execute(counter, 'one', () => [add(1)], on(0));
+      const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
+      await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
+      expect((await loop.load(counter, 'one')).state).toBe(1);
+    });
+  });
+
+  describe('with claims', () => {
+    it('wins a free one, keeps its own, and refuses one that another holds', async () => {
+      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
+      await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
+      expect((await loop.load(counter, 'two')).revision).toBeNull();
+      // What the refused one claimed on its way is free for others.
+      await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
+    });
+
+    it('reads one event of a claim, however often it changed hands', async () => {
+      const hands = Array.from({ length: 500 }, () => {
+        return { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
+      });
+      await store.commit({ appends: [{ stream: 'phone-p', events: hands, expected: 'no_stream' }] });
+      let read = 0;
+      const counted = overridden(store, {
+        readStream: async (...args) => {
+          const events = await store.readStream(...args);
+          read += events.length;
+          return events;
+        },
+      });
+      await loopOver(counted).execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      expect(read).toBeLessThan(10);
+    });
+
+    it('takes over from an owner who died before its first event, and fences it', async () => {
+      const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
+      await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
+      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0 });
+      const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
+      await expect(late).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
+      // Without the claim it may still begin.
+      expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
+    });
+
+    it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
+      const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-slow' }, metadata: {} };
+      await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
+      let comesBack: Promise<unknown> | null = null;
+      const rival = overridden(store, {
+        commit: async (commit) => {
+          const takesOver = commit.appends.some(
+            ({ stream, expected }) => stream === 'phone-p' && expected === 0,
+          );
+          if (takesOver) {
+            comesBack ??= loop.execute(counter, 'slow', () => [add(1)], { claims: [phone('p')] });
+            await comesBack;
+          }
+          return store.commit(commit);
+        },
+      });
+      const executing = loopOver(rival).execute(counter, 'rival', () => [add(1)], { claims: [phone('p')] });
+      await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-slow'));
+      expect((await loop.load(counter, 'slow')).state).toBe(1);
+      expect((await loop.load(counter, 'rival')).state).toBe(0);
+    });
+
+    it('leaves each claim with one established owner, however calls of rivals interleave and die', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 3, maxLength: 3 }),
+          async (scheduler, lifetimes) => {
+            const memory: Memory = { events: [], answers: new Map() };
+            const inner = new InMemoryEventStore(atomic, memory);
+            const mortal = (calls: number): EventStore => {
+              let left = calls;
+              const through = scheduled(inner, scheduler);
+              return overridden(through, {
+                commit: async (commit) => {
+                  if (left === 0) throw new Error('killed');
+                  left -= 1;
+                  return through.commit(commit);
+                },
+              });
+            };
+            const race = Promise.allSettled(
+              lifetimes.map((calls, n) =>
+                loopOver(mortal(calls)).execute(
+                  counter,
+                  `rival${n}`,
+                  (state) => (state === 0 ? [add(1)] : []),
+                  {
+                    claims: [phone('p')],
+                    expectNew: true,
+                  },
+                ),
+              ),
+            );
+            await scheduler.waitFor(race);
+            const established = await Promise.all(
+              lifetimes.map((_, n) => loopOver(inner).load(counter, `rival${n}`)),
+            );
+            expect(established.filter(({ state }) => state > 0).length).toBeLessThanOrEqual(1);
+            // A claim is never lost for good: whoever comes later gets it, or is told who has it.
+            const later = await loopOver(inner)
+              .execute(counter, 'later', () => [add(1)], { claims: [phone('p')] })
+              .catch((error: unknown) => error);
+            const holder = established.findIndex(({ state }) => state > 0);
+            if (holder >= 0) expect(later).toEqual(new ClaimTaken(phone('p'), `counter-rival${holder}`));
+            else expect(later).toMatchObject({ state: 1 });
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+  });
+
+  describe('with events of a newer version', () => {
+    const unknown = { id: newId(), type: 'counter.reset.v1', data: {}, metadata: {} };
+    const refusal = { code: 'unavailable', message: expect.stringContaining('counter.reset.v1') };
+    /** What a process of the newer version did to the stream. */
+    const newer = async (stream: string, ...events: NewEvent[]): Promise<void> => {
+      await store.commit({ appends: [{ stream, events, expected: 'any' }] });
+    };
+
+    it('decides nothing on them, and shows what it knows', async () => {
+      await loop.execute(counter, 'one', () => [add(2)]);
+      await newer('counter-one', unknown);
+      await expect(loop.execute(counter, 'one', (state) => [add(state)])).rejects.toMatchObject(refusal);
+      await expect(loop.load(counter, 'one')).rejects.toMatchObject(refusal);
+      expect(await loop.show(counter, 'one')).toBe(2);
+      expect(await store.readStream('counter-one')).toHaveLength(2);
+    });
+
+    it('does not take a stream for new that begins with one of them', async () => {
+      await newer('counter-one', unknown);
+      await expect(loop.show(counter, 'one')).rejects.toMatchObject(refusal);
+      const assumed = loop.execute(counter, 'one', () => [add(1)], { expectNew: true });
+      await expect(assumed).rejects.toMatchObject(refusal);
+      expect(await loop.show(counter, 'none')).toBe(0);
+    });
+
+    it('takes no claim that it cannot read', async () => {
+      await newer('phone-p', { ...unknown, type: 'claim.lent.v1' });
+      const claiming = loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
+      await expect(claiming).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await store.readStream('counter-one')).toEqual([]);
+    });
+  });
+
+  describe('with an answer', () => {
+    const answer: StoredAnswer = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: 'body' };
+
+    it('sends it along only where the store carries it, also when there is nothing to write', async () => {
+      let asked = 0;
+      const give = (state: number): StoredAnswer => {
+        asked += 1;
+        return { ...answer, body: `state ${state}` };
+      };
+      await loop.execute(counter, 'one', () => [add(3)], { answer: give });
+      expect(asked).toBe(atomic ? 1 : 0);
+      if (!atomic) return;
+      const again = loop.execute(counter, 'two', () => [add(1)], { answer: give });
+      await expect(again).rejects.toEqual(new AlreadyAnswered({ ...answer, body: 'state 3' }));
+      const other = { ...answer, key: newId() };
+      await loop.execute(counter, 'one', () => [], { answer: () => other });
+      const repeated = loop.execute(counter, 'one', () => [], { answer: () => other });
+      await expect(repeated).rejects.toEqual(new AlreadyAnswered(other));
+    });
+  });
+});

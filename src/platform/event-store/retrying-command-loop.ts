@@ -1,0 +1,238 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
+import { failpoint } from '../failpoints.js';
+import { traced } from '../telemetry/tracing.js';
+import { backOff } from '../background/backoff.js';
+import { claimStream, claimTaken, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import {
+  AlreadyAnswered,
+  PreconditionFailed,
+  type CommandLoop,
+  type ExecuteOptions,
+  type Executed,
+  type Loaded,
+} from './command-loop.js';
+import { CommitObservers } from './commit-observer.js';
+import { EventCodec } from './event-codec.js';
+import {
+  EVENT_STORE,
+  type Commit,
+  type CommitResult,
+  type EventMetadata,
+  type EventStore,
+  type JsonObject,
+  type RecordedEvent,
+  type StoredAnswer,
+  type StreamAppend,
+} from './port.js';
+import { Snapshots, type Snapshot } from './snapshots.js';
+
+const ATTEMPTS = 25;
+/** Events after which the state is worth keeping. */
+const SNAPSHOT_EVERY = 100;
+const RETRY = { firstMs: 2, mostMs: 50 };
+const NO_METADATA: EventMetadata = {};
+const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
+
+/** A loaded aggregate, or one that is taken to be new without a look. */
+interface Found<S> extends Loaded<S> {
+  /** The stream holds events of the aggregate's own, not just fences. */
+  readonly established: boolean;
+  readonly assumed: boolean;
+  /** An event in it that this version does not know. */
+  readonly unknown: string | undefined;
+}
+
+interface Decided<S, E> {
+  readonly state: S;
+  readonly events: readonly E[];
+  readonly append: StreamAppend;
+  readonly answer: StoredAnswer | undefined;
+}
+
+/** The {@link CommandLoop} over any {@link EventStore}. */
+@Injectable()
+export class RetryingCommandLoop implements CommandLoop {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly codec: EventCodec,
+    private readonly observers: CommitObservers,
+    @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
+  ) {}
+
+  async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    requireKnown(found);
+    return { state: found.state, revision: found.revision };
+  }
+
+  async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    if (found.state === aggregate.initial) requireKnown(found);
+    return found.state;
+  }
+
+  execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: ExecuteOptions<S> = {},
+  ): Promise<Executed<S, E>> {
+    const { category } = aggregate;
+    return traced('command', { category }, () => this.run(aggregate, id, decide, options));
+  }
+
+  private async run<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: ExecuteOptions<S>,
+  ): Promise<Executed<S, E>> {
+    const stream = streamOf(aggregate, id);
+    const contested = new Set<string>();
+    let assume = options.expectNew === true;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      if (attempt > 1) await backOff(RETRY, attempt - 2);
+      const found = assume ? assumedNew(aggregate) : await this.find(aggregate, stream);
+      requireKnown(found);
+      const decided = await this.decide(aggregate, stream, found, decide, options);
+      if (decided === 'look') {
+        assume = false;
+        continue;
+      }
+      failpoint('command.decided');
+      const result = await this.write(decided, found, contested, options);
+      if (result.outcome === 'answered') throw new AlreadyAnswered(result.answer);
+      if (result.outcome === 'committed') {
+        failpoint('commit.done');
+        const { state, events } = decided;
+        return { state, events, position: events.length > 0 ? result.position : null };
+      }
+      if (options.preconditions?.some((each) => each.stream === result.stream)) {
+        throw new PreconditionFailed(result.stream, result.actual);
+      }
+      this.observers.onConflict(result.stream.slice(0, result.stream.indexOf('-')));
+      contested.add(result.stream);
+      // Claims that others hold are looked at by what is there, not by what was assumed.
+      assume = false;
+    }
+    throw new DomainError('unavailable', 'too many others are changing this at the same time');
+  }
+
+  private async find<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+  ): Promise<Found<S>> {
+    const snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
+    if (snapshot === null) return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+    // From the event that the snapshot ends with, to see that the stream still has it.
+    const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
+    if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
+    this.snapshots?.drop(aggregate, stream, snapshot);
+    return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+  }
+
+  /** The state after `stored`, which follows `snapshot` or is the whole stream. */
+  private async follow<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+    stored: readonly RecordedEvent[],
+    snapshot: Snapshot<S> | null,
+  ): Promise<Found<S>> {
+    const own = stored.filter((event) => !isFence(event));
+    const events = (await this.codec.decode(own)) as unknown as readonly E[];
+    const last = stored.at(-1);
+    const found: Found<S> = {
+      state: fold(aggregate, events, snapshot?.state),
+      revision: last?.revision ?? snapshot?.revision ?? null,
+      established: own.length > 0 || snapshot !== null,
+      assumed: false,
+      unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
+    };
+    if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
+      this.snapshots?.save(aggregate, stream, {
+        state: found.state,
+        revision: last.revision,
+        eventId: last.id,
+      });
+    }
+    return found;
+  }
+
+  /** 'look' when the answer rests on the assumption that the aggregate is new: the real state decides. */
+  private async decide<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+    found: Found<S>,
+    decide: (state: S) => readonly E[],
+    { metadata = NO_METADATA, answer, claims = [] }: ExecuteOptions<S>,
+  ): Promise<Decided<S, E> | 'look'> {
+    let events: readonly E[];
+    try {
+      events = decide(found.state);
+    } catch (error) {
+      if (!found.assumed) throw error;
+      return 'look';
+    }
+    if (events.length === 0 && found.assumed) return 'look';
+    const state = fold(aggregate, events, found.state);
+    // Sealing makes a key for a person: not for one who will be refused.
+    if (claims.length > 0 && this.codec.seals(events)) {
+      const taken = await claimTaken(this.store, claims, stream);
+      if (taken !== null && found.assumed) return 'look';
+      if (taken !== null) throw taken;
+    }
+    const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
+    return {
+      state,
+      events,
+      append: {
+        stream,
+        events: await this.codec.encode(stream, fresh),
+        expected: found.revision ?? 'no_stream',
+      },
+      answer: this.store.carriesAnswers ? answer?.(state) : undefined,
+    };
+  }
+
+  private async write<S>(
+    { append, answer }: Pick<Decided<S, unknown>, 'append' | 'answer'>,
+    { established }: Found<S>,
+    contested: ReadonlySet<string>,
+    { claims = [], preconditions = [], announcement, metadata = NO_METADATA }: ExecuteOptions<S>,
+  ): Promise<CommitResult> {
+    if (append.events.length === 0 && answer === undefined) return NOTHING;
+    // A conflict says that an attempt before this one announced it.
+    if (!this.store.atomic && announcement !== undefined && append.events.length > 0)
+      await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
+    const won: StreamAppend[] = [];
+    const claimant: Claimant = { stream: append.stream, established, metadata };
+    for (const claim of append.events.length > 0 ? claims : []) {
+      const each = contested.has(claimStream(claim))
+        ? await contestedClaim(this.store, claim, claimant)
+        : firstClaim(claim, claimant);
+      if (this.store.atomic || each.events.length === 0) {
+        won.push(each);
+        continue;
+      }
+      // Claims first, each on its own, so that the aggregate's events never stand without them.
+      const result = await this.store.commit({ appends: [each] });
+      if (result.outcome !== 'committed') return result;
+    }
+    const commit: Commit = { appends: [...preconditions, ...won, append] };
+    return traced('event_store.commit', { streams: commit.appends.length }, () =>
+      this.store.commit(answer === undefined ? commit : { ...commit, answer }),
+    );
+  }
+}
+
+function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
+  return { state: initial, revision: null, established: false, assumed: true, unknown: undefined };
+}
+
+function requireKnown({ unknown }: Pick<Found<unknown>, 'unknown'>): void {
+  if (unknown === undefined) return;
+  throw new DomainError('unavailable', `This version of the service does not know ${unknown} yet`);
+}

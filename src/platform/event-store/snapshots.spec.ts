@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
+import { newId } from '../../kernel/ids.js';
+import { PersonalKeys } from '../sealing/personal-keys.js';
+import { Sealer } from '../sealing/sealer.js';
+import { CommitObservers } from './commit-observer.js';
+import { EventCodec } from './event-codec.js';
+import { EventRegistry } from './event-registry.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import type { EventStore } from './port.js';
+import { PostgresEventStore } from './postgres/postgres-event-store.js';
+import { RetryingCommandLoop } from './retrying-command-loop.js';
+import { Snapshots } from './snapshots.js';
+
+type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly name: string | null }>;
+interface Tally {
+  readonly subject: string | null;
+  readonly name: string | null;
+  /** Told from every event, and not from the last alone. */
+  readonly changes: number;
+}
+
+const tally: Aggregate<Tally, Named> = {
+  category: 'tally',
+  initial: { subject: null, name: null, changes: 0 },
+  evolve: ({ changes }, { data }) => ({ ...data, changes: changes + 1 }),
+  snapshots: {
+    version: 1,
+    events: ['tally.named.v1'],
+    pack: (state) => state,
+    unpack: (packed) => packed as Tally,
+  },
+};
+const personal = {
+  ...tally,
+  snapshots: { ...tally.snapshots!, subject: ({ subject }: Tally) => subject },
+};
+const named = (subject: string, name: string): Named => ({ type: 'tally.named.v1', data: { subject, name } });
+
+describe.each<[string, (db: TestDatabase) => EventStore]>([
+  ['in memory', () => new InMemoryEventStore()],
+  ['in memory, not atomic', () => new InMemoryEventStore(false)],
+  ['PostgreSQL', (db) => new PostgresEventStore(db.pool)],
+])('snapshots of streams %s', (_, open) => {
+  const sealer = new Sealer(randomBytes(32));
+  let db: TestDatabase;
+  let store: EventStore;
+  let snapshots: Snapshots;
+  /** Events that loads have read. */
+  let read: number;
+  let id: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    db = await testDatabase();
+  });
+  beforeEach(() => {
+    store = counted(open(db));
+    snapshots = new Snapshots(db.database, sealer, new PersonalKeys(db.database, sealer));
+    id = newId();
+    read = 0;
+  });
+  afterEach(async () => {
+    await snapshots.settled();
+    await store.close();
+  });
+  afterAll(() => db.drop());
+
+  function counted(inner: EventStore): EventStore {
+    return Object.assign(Object.create(inner) as EventStore, {
+      readStream: async (...args: Parameters<EventStore['readStream']>) => {
+        const events = await inner.readStream(...args);
+        read += events.length;
+        return events;
+      },
+    });
+  }
+
+  function loop(kept: Snapshots | undefined = snapshots, over = store): RetryingCommandLoop {
+    const events = new EventRegistry();
+    const sealed = { fields: ['name'], subject: 'subject' };
+    events.register([{ type: 'tally.named.v1', sealed }]);
+    const codec = new EventCodec(events, new PersonalKeys(db.database, sealer));
+    return new RetryingCommandLoop(over, codec, new CommitObservers(), kept);
+  }
+
+  /** So many events, `size` to a command. */
+  async function grow(count: number, size = 25, over = store, of = id): Promise<void> {
+    for (let from = 0; from < count; from += size) {
+      await loop(snapshots, over).execute(tally, of, ({ changes }) =>
+        Array.from({ length: Math.min(size, count - from) }, (_, n) => named(of, `name ${changes + n}`)),
+      );
+      await snapshots.settled();
+    }
+  }
+
+  const rows = (): Promise<{ revision: number; subject: string | null; sealed_state: string }[]> =>
+    db.database.query('select * from event_store.snapshots where stream = $1 order by revision', [
+      `tally-${id}`,
+    ]);
+
+  /** The state as all events have it. */
+  const whole = (aggregate = tally): Promise<object> => loop(undefined).load(aggregate, id);
+
+  it('spare a load all but the last events, and a command too', async () => {
+    await grow(1000);
+    const expected = await whole();
+    read = 0;
+    expect(await loop().load(tally, id)).toEqual(expected);
+    const { state } = await loop().execute(tally, id, () => [named(id, 'last')]);
+    expect(state).toEqual({ subject: id, name: 'last', changes: 1001 });
+    expect(read).toBeLessThan(300);
+    expect(await rows()).toHaveLength(1);
+    expect(await loop(undefined).load(tally, id)).toMatchObject({ state, revision: 1000 });
+  });
+
+  it('never show another state than all events do, whatever the commands', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 6 }), async (sizes) => {
+        id = newId();
+        for (const size of sizes) {
+          await grow(size, size);
+          expect(await loop().load(tally, id)).toEqual(await whole());
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  it('are not believed by code that knows other events or folds another state', async () => {
+    await grow(200);
+    const doubled: typeof tally = {
+      ...tally,
+      evolve: ({ changes }, { data }) => ({ ...data, changes: changes + 2 }),
+      snapshots: { ...tally.snapshots!, version: 2 },
+    };
+    const widened: typeof tally = {
+      ...doubled,
+      snapshots: { ...tally.snapshots!, events: ['tally.named.v1', 'tally.emptied.v1'] },
+    };
+    for (const other of [doubled, widened]) {
+      for (let time = 0; time < 2; time += 1) {
+        expect((await loop().load(other, id)).state.changes).toBe(400);
+        expect((await loop().load(tally, id)).state.changes).toBe(200);
+        await snapshots.settled();
+      }
+    }
+    expect(await rows()).toHaveLength(3);
+  });
+
+  it('are dropped when the stream does not have their event: the store was restored', async () => {
+    await grow(300);
+    for (const events of [300, 120, 301]) {
+      const restored = new InMemoryEventStore(store.atomic);
+      await grow(events, events, restored);
+      const { state, revision } = await loop(snapshots, restored).load(tally, id);
+      expect({ changes: state.changes, revision }).toEqual({ changes: events, revision: events - 1 });
+      await snapshots.settled();
+      await loop(snapshots, restored).load(tally, id);
+      await snapshots.settled();
+      expect((await rows()).map((row) => row.revision)).toEqual([events - 1]);
+    }
+  });
+
+  it('are not used when they were changed or stand in another place, and are made anew', async () => {
+    await grow(200);
+    const expected = await whole();
+    for (const damage of [
+      `sealed_state = left(sealed_state, -8)`,
+      `sealed_state = 'nonsense'`,
+      `revision = revision - 1`,
+      `sealed_state = (select sealed_state from event_store.snapshots where stream <> $1 limit 1)`,
+    ]) {
+      const params = damage.includes('$1') ? '' : ' and $1 is not null';
+      await grow(200, 200, store, newId());
+      await db.pool.query(`update event_store.snapshots set ${damage} where stream = $1${params}`, [
+        `tally-${id}`,
+      ]);
+      expect(await loop().load(tally, id)).toEqual(expected);
+      await snapshots.settled();
+      read = 0;
+      expect(await loop().load(tally, id)).toEqual(expected);
+      expect(read).toBeLessThan(100);
+    }
+  });
+
+  it('hold personal data sealed with the key of the person, and are forgotten with it', async () => {
+    const keys = new PersonalKeys(db.database, sealer);
+    const kept = new Snapshots(db.database, sealer, keys);
+    await grow(200);
+    await loop(kept).load(personal, id);
+    await kept.settled();
+    const [row] = await rows();
+    expect(row).toMatchObject({ subject: id });
+    expect(JSON.stringify(row)).not.toContain('name 1');
+    expect(() => sealer.open(row!.sealed_state, 'any')).toThrow();
+    await keys.forget(id);
+    const { state } = await loop(kept).load(personal, id);
+    expect(state).toEqual({ subject: id, name: null, changes: 200 });
+  });
+
+  it('are no trouble for a command when they cannot be read or written', async () => {
+    await db.pool.query('alter table event_store.snapshots rename to away');
+    try {
+      await grow(250);
+      expect((await loop().load(tally, id)).state.changes).toBe(250);
+      await snapshots.settled();
+    } finally {
+      await db.pool.query('alter table event_store.away rename to snapshots');
+    }
+  });
+
+  it('are not made of streams with events that this version does not know', async () => {
+    await grow(50);
+    const stray = { id: newId(), type: 'tally.unheard.v1', data: {}, metadata: {} };
+    await store.commit({ appends: [{ stream: `tally-${id}`, events: [stray], expected: 'any' }] });
+    const more = Array.from({ length: 100 }, () => ({
+      ...stray,
+      id: newId(),
+      type: 'tally.named.v1',
+      data: { subject: id },
+    }));
+    await store.commit({ appends: [{ stream: `tally-${id}`, events: more, expected: 'any' }] });
+    await loop().show(tally, id);
+    await snapshots.settled();
+    expect(await rows()).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { newId } from '../../kernel/ids.js';
+import { AnswerPurge } from './response-purge.js';
+import { PostgresAnswerStore } from './response-store.js';
+import type { StoredAnswer } from '../event-store/port.js';
+import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
+
+const DAY_MS = 86_400_000;
+
+describe('the answer store', () => {
+  let test: TestDatabase;
+
+  beforeAll(async () => {
+    test = await testDatabase();
+  });
+
+  afterAll(async () => {
+    await test.drop();
+  });
+
+  const ofAProcess = (): PostgresAnswerStore =>
+    new PostgresAnswerStore(test.pool, new PostgresEventStore(test.pool));
+  const answer = (body = 'body'): StoredAnswer => {
+    return { scope: newId(), key: newId(), fingerprint: 'POST /users', status: 422, body };
+  };
+
+  it('keeps the first answer under a key, byte for byte, and gives it to whoever comes later', async () => {
+    const first = answer('{"é":"\\u0000","n":1.50}');
+    expect(await ofAProcess().storeOrGet(first)).toBeNull();
+    expect(await ofAProcess().storeOrGet({ ...first, body: 'later', status: 201 })).toEqual(first);
+    expect(await ofAProcess().find(first.scope, first.key)).toEqual(first);
+  });
+
+  it('keeps the same key of two merchants apart, and knows nothing of others', async () => {
+    const [one, other] = [answer('one'), answer('other')];
+    const store = ofAProcess();
+    await store.storeOrGet(one);
+    expect(await store.storeOrGet({ ...other, key: one.key })).toBeNull();
+    expect(await store.find(other.scope, one.key)).toMatchObject({ body: 'other' });
+    expect(await store.find(other.scope, other.key)).toBeNull();
+  });
+
+  it('lets one of many at once win, in two processes, and tells all others', async () => {
+    const processes = [ofAProcess(), ofAProcess()];
+    const base = answer();
+    const results = await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => processes[n % 2]!.storeOrGet({ ...base, body: `by ${n}` })),
+    );
+    const winners = results.flatMap((result, n) => (result === null ? [n] : []));
+    expect(winners).toHaveLength(1);
+    for (const result of results) if (result !== null) expect(result.body).toBe(`by ${winners[0]}`);
+  });
+
+  it('meets the answers that travelled with events', async () => {
+    const events = new PostgresEventStore(test.pool);
+    const store = new PostgresAnswerStore(test.pool, events);
+    const travelled = answer();
+    const append = {
+      stream: `s-${newId()}`,
+      events: [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }],
+      expected: 'no_stream' as const,
+    };
+    await events.commit({ appends: [append], answer: travelled });
+    expect(await store.storeOrGet({ ...travelled, body: 'late' })).toEqual(travelled);
+  });
+
+  it('forgets after 30 days, and not before', async () => {
+    const store = ofAProcess();
+    const old = answer();
+    await store.storeOrGet(old);
+    const { rows } = await test.pool.query<{ at: Date }>(
+      'select max(created_at) as at from event_store.answers',
+    );
+    const written = rows[0]!.at.getTime();
+    expect(await store.purge(new Date(written + 30 * DAY_MS - 60_000))).toBe(0);
+    expect(await store.purge(new Date(written + 30 * DAY_MS + 60_000))).toBeGreaterThan(0);
+    expect(await store.find(old.scope, old.key)).toBeNull();
+  });
+
+  it('forgets nothing early in a process whose clock is ahead', async () => {
+    const store = ofAProcess();
+    const kept = answer();
+    await store.storeOrGet(kept);
+    const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
+    await new AnswerPurge(store, test.database, ahead, { roles: ['worker'] }).run();
+    expect(await store.find(kept.scope, kept.key)).toEqual(kept);
+  });
+});

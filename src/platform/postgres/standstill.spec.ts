@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { dropTestDatabase, testDatabaseUrl } from '../../../test/support/postgres.js';
+import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { openEventStore } from '../event-store/open-event-store.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { QueueBackend } from '../queue/queue-backend.js';
+import { databaseFromConfig, type Database } from './database.js';
+import { LIMITS } from './session-settings.js';
+
+const SETTINGS = [
+  ...Object.keys(LIMITS),
+  'tcp_user_timeout',
+  'tcp_keepalives_idle',
+  'client_connection_check_interval',
+];
+
+describe('a process that stands still', () => {
+  let url: string;
+  let database: Database;
+
+  beforeAll(async () => {
+    url = await testDatabaseUrl();
+    database = await databaseFromConfig({ databaseUrl: url, databasePoolSize: 4, roles: ['worker'] });
+    await database.query('create table lanes (id int primary key, turns int not null)');
+    await database.query('insert into lanes values (1, 0)');
+  });
+  afterAll(async () => {
+    await database.close();
+    await dropTestDatabase(url);
+  });
+
+  it('in a transaction loses it, learns so, and goes on; who waited for its locks does too', async () => {
+    let held = (): void => undefined;
+    const holds = new Promise<void>((resolve) => {
+      held = resolve;
+    });
+    let woken = (): void => undefined;
+    const wakes = new Promise<void>((resolve) => {
+      woken = resolve;
+    });
+    const sleeper = database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock(7331002)');
+      await tx.query('update lanes set turns = turns + 100 where id = 1');
+      held();
+      await wakes;
+      await tx.query('update lanes set turns = turns + 1000 where id = 1');
+    });
+    const lost = sleeper.then(() => 'committed', isDatabaseAway);
+    await holds;
+    // As the service does: a wait that ends without the lock is tried again.
+    const other = async (): Promise<void> => {
+      for (;;) {
+        try {
+          return await database.transaction(async (tx) => {
+            await tx.query('select pg_advisory_xact_lock(7331002)');
+            await tx.query('update lanes set turns = turns + 1 where id = 1');
+          });
+        } catch (error) {
+          if (!isDatabaseAway(error)) throw error;
+        }
+      }
+    };
+    await other();
+    woken();
+    expect(await lost).toBe(true);
+    expect(await database.query('select turns from lanes')).toEqual([{ turns: 1 }]);
+    await other();
+    expect(await database.query('select turns from lanes')).toEqual([{ turns: 2 }]);
+  });
+
+  it('is bounded on the connections of every pool', async () => {
+    const queue = await QueueBackend.connect(url);
+    const config = { eventStoreUrl: `${url}?own`, databaseUrl: url, databasePoolSize: 4 };
+    const events = await openEventStore(config, database.pool, new CommitObservers());
+    const pools = [database.pool, queue.connection as unknown as pg.Pool, events.answers.pool];
+    for (const pool of pools) {
+      const { rows } = await pool.query<{ name: string; setting: string }>(
+        'select name, setting from pg_settings where name = any($1)',
+        [SETTINGS],
+      );
+      expect(rows).toHaveLength(SETTINGS.length);
+      for (const { name, setting } of rows) expect([name, Number(setting)]).not.toEqual([name, 0]);
+    }
+    expect(events.answers.pool).not.toBe(database.pool);
+    await queue.close();
+    await events.close();
+  });
+});

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import pg, { type PoolClient } from 'pg';
+import { Database } from '../postgres/database.js';
+
+const { escapeLiteral } = pg;
+
+/** How far each subscription has come, in `event_store.checkpoints`, beside the rows that its events became. */
+@Injectable()
+export class Checkpoints {
+  constructor(private readonly database: Database) {}
+
+  /** Makes rows for names that have none: they start before the first event. */
+  async ensure(names: readonly string[]): Promise<void> {
+    await this.database.query(
+      `insert into event_store.checkpoints (name, position, updated_at)
+       select name, null, now() from unnest($1::text[]) as n(name) on conflict do nothing`,
+      [names],
+    );
+  }
+
+  async read(names: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    const rows = await this.database.query<{ name: string; position: string | null }>(
+      'select name, position from event_store.checkpoints where name = any($1)',
+      [names],
+    );
+    return new Map(rows.map(({ name, position }) => [name, position]));
+  }
+
+  async all(): Promise<readonly { readonly name: string; readonly position: string | null }[]> {
+    return this.database.query('select name, position from event_store.checkpoints order by name');
+  }
+
+  /**
+   * Does `work` and moves the checkpoint from `from` to `to`, both or neither. False, with nothing done, when another
+   * process holds the checkpoint or has moved it.
+   */
+  async advance(
+    name: string,
+    from: string | null,
+    to: string,
+    work: (tx: PoolClient) => Promise<void>,
+  ): Promise<boolean> {
+    // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL takes away, rows and checkpoint
+    // together, is made again from the events, which are on disk.
+    const begin = `begin; set local synchronous_commit = off;
+      update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()
+      where name = (
+        select name from event_store.checkpoints
+        where name = ${escapeLiteral(name)} and position is not distinct from ${from === null ? 'null' : escapeLiteral(from)}
+        for update skip locked
+      )`;
+    return this.database.transaction(
+      async (tx, began) => {
+        if (began.at(-1)?.rowCount === 0) return false;
+        await work(tx);
+        return true;
+      },
+      { begin },
+    );
+  }
+
+  /** Moves the checkpoint when nothing had to be done. False when another process holds it or has moved it. */
+  async move(name: string, from: string | null, to: string): Promise<boolean> {
+    return this.advance(name, from, to, async () => undefined);
+  }
+
+  /** Locks the checkpoint until `tx` ends, waiting for whoever has it; where it is. */
+  async hold(name: string, tx: PoolClient): Promise<string | null> {
+    const { rows } = await tx.query<{ position: string | null }>(
+      'select position from event_store.checkpoints where name = $1 for update',
+      [name],
+    );
+    return rows[0]?.position ?? null;
+  }
+
+  /** Moves the checkpoint wherever it is now. */
+  async set(name: string, position: string | null, tx: Pick<PoolClient, 'query'>): Promise<void> {
+    await tx.query(
+      `insert into event_store.checkpoints (name, position, updated_at) values ($1, $2, now())
+       on conflict (name) do update set position = excluded.position, updated_at = excluded.updated_at`,
+      [name, position],
+    );
+  }
+}

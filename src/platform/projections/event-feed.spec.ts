@@ -1,0 +1,14 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { EventFeed } from './event-feed.js';
+
+it('ends when it is stopped while it still asks where the events end', async () => {
+  const store = new InMemoryEventStore();
+  let answer: (head: string | null) => void = () => undefined;
+  store.head = () => new Promise((resolve) => (answer = resolve));
+  const feed = new EventFeed(store);
+  feed.start();
+  const stopped = feed.stop().then(() => 'stopped');
+  answer(null);
+  expect(await stopped).toBe('stopped');
+});

@@ -1,0 +1,91 @@
+import { backOff } from '../background/backoff.js';
+import {
+  comparePositions,
+  type EventStore,
+  type RecordedEvent,
+  type Subscription,
+} from '../event-store/port.js';
+import { Signal } from '../event-store/signal.js';
+
+/** Newest events kept for subscriptions that are nearly up to date. */
+const KEPT = 512;
+const OUTAGE = { firstMs: 50, mostMs: 5000 };
+
+/**
+ * New events, read once for all subscriptions of this process. Whoever is further behind than what is kept here
+ * reads the store by itself until it has caught up.
+ */
+export class EventFeed {
+  private readonly arrived = new Signal();
+  private readonly closing = new AbortController();
+  /** All events after `from` up to `to`. */
+  private kept: RecordedEvent[] = [];
+  private from: string | null = null;
+  private to: string | null = null;
+  private source: Subscription | null = null;
+  private running: Promise<void> | null = null;
+
+  constructor(private readonly store: EventStore) {}
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.closing.abort();
+    await this.source?.close();
+    await this.running;
+  }
+
+  /** Up to `limit` events after `position`, in order; waits up to `patienceMs` for the first. */
+  async after(position: string | null, limit: number, patienceMs: number): Promise<readonly RecordedEvent[]> {
+    const version = this.arrived.version;
+    const known = this.slice(position, limit);
+    if (known === 'behind') return this.store.readAll(position, limit);
+    if (known.length > 0) return known;
+    await this.arrived.changedSince(version, patienceMs, this.closing.signal);
+    const news = this.slice(position, limit);
+    return news === 'behind' ? [] : news;
+  }
+
+  private slice(position: string | null, limit: number): readonly RecordedEvent[] | 'behind' {
+    if (comparePositions(position, this.from) < 0) return 'behind';
+    if (comparePositions(position, this.to) >= 0) return [];
+    let low = 0;
+    let high = this.kept.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (comparePositions(this.kept[middle]!.position, position) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return this.kept.slice(low, low + limit);
+  }
+
+  private async run(): Promise<void> {
+    for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
+      try {
+        if (this.to === null) this.from = this.to = await this.store.head();
+        // Stopped meanwhile: nobody would close what is subscribed to now.
+        if (this.closing.signal.aborted) return;
+        this.source = this.store.subscribe(this.to);
+        for await (const events of this.source) {
+          failures = 0;
+          this.keep(events);
+        }
+      } catch {
+        // The subscriptions find out for themselves; here it is enough to be back when the store is.
+      }
+      await backOff(OUTAGE, failures, this.closing.signal);
+    }
+  }
+
+  private keep(events: readonly RecordedEvent[]): void {
+    this.kept.push(...events);
+    this.to = events.at(-1)!.position;
+    if (this.kept.length > KEPT) {
+      const dropped = this.kept.splice(0, this.kept.length - KEPT);
+      this.from = dropped.at(-1)!.position;
+    }
+    this.arrived.notify();
+  }
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../postgres/database.js';
+
+/** An operator's word that subscriptions may go past a type of event that no version here knows. */
+export interface PassingType {
+  readonly type: string;
+  readonly reason: string;
+  readonly allowed_at: Date;
+}
+
+/** The recorded rules about unknown types, in `event_store.passing_types`. Whoever knows a type applies it all the same. */
+@Injectable()
+export class PassingTypes {
+  constructor(private readonly database: Database) {}
+
+  async includes(type: string): Promise<boolean> {
+    const rows = await this.database.query('select from event_store.passing_types where type = $1', [type]);
+    return rows.length > 0;
+  }
+
+  async all(): Promise<readonly PassingType[]> {
+    return this.database.query<PassingType & { [column: string]: unknown }>(
+      'select type, reason, allowed_at from event_store.passing_types order by allowed_at, type',
+    );
+  }
+
+  async allow(type: string, reason: string): Promise<void> {
+    await this.database.query(
+      `insert into event_store.passing_types (type, reason, allowed_at) values ($1, $2, now())
+       on conflict (type) do update set reason = excluded.reason`,
+      [type, reason],
+    );
+  }
+
+  /** Counts for what is not passed yet; a process that went past one goes past the others until it is restarted. */
+  async forbid(type: string): Promise<boolean> {
+    const rows = await this.database.query(
+      'delete from event_store.passing_types where type = $1 returning type',
+      [type],
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,39 @@
+import type { PoolClient } from 'pg';
+import type { RecordedEvent } from '../event-store/port.js';
+
+/**
+ * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
+ * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.
+ * A definition is handed to the runner by `SubscriptionRegistry.register` in its module's `onModuleInit`.
+ */
+export interface SubscriptionDefinition {
+  /** Name of the checkpoint, for example `payouts.views`. */
+  readonly name: string;
+  /** Stored event names it wants; others only move the checkpoint. */
+  readonly events: readonly string[];
+  /**
+   * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened.
+   * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
+   */
+  apply(events: readonly RecordedEvent[], tx: PoolClient, schema?: string): Promise<void>;
+  /**
+   * Under load, the least time in ms between the starts of two batches: larger ones cost less. An event that comes
+   * alone is applied at once. For work that nobody waits for.
+   */
+  readonly gatherMs?: number;
+  /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
+  afterCommit?(events: readonly RecordedEvent[]): void;
+  /** Read models only: their tables, which a rebuild makes anew. Absent for sagas, which never replay. */
+  readonly tables?: ReadModelTables;
+  /**
+   * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
+   * COPY). The default is to `apply` the whole history.
+   */
+  fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: PoolClient, schema: string): Promise<void>;
+}
+
+/** Tables of a read model, all in one schema; nothing else writes to them. */
+export interface ReadModelTables {
+  readonly schema: string;
+  readonly names: readonly string[];
+}

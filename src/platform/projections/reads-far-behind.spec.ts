@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { OTHER, SubscriptionLab, WANTED } from '../../../test/support/subscription-lab.js';
+import { EventCodec } from '../event-store/event-codec.js';
+import { EventRegistry } from '../event-store/event-registry.js';
+import type { EventStore } from '../event-store/port.js';
+import { Checkpoints } from './checkpoints.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
+import { ViewProgress } from './view-progress.js';
+
+const BEHIND = 20_000;
+
+describe('reads in a process whose worker is elsewhere', () => {
+  let lab: SubscriptionLab;
+  let pages: number;
+
+  beforeAll(async () => {
+    lab = await SubscriptionLab.open();
+  });
+  beforeEach(async () => {
+    await lab.begin();
+    pages = 0;
+  });
+  afterAll(() => lab.database.drop());
+
+  function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): ViewProgress {
+    const registry = new SubscriptionRegistry();
+    registry.register(lab.view());
+    const counted: Partial<EventStore> = {
+      readAll: (after, limit) => {
+        pages += 1;
+        return lab.writer.readAll(after, limit);
+      },
+    };
+    const store = Object.assign(Object.create(lab.writer) as EventStore, counted, methods);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    const codec = new EventCodec(new EventRegistry(), keys);
+    const checkpoints = new Checkpoints(lab.database.database);
+    return new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs });
+  }
+  const twenty = (progress: ViewProgress) =>
+    Promise.all(Array.from({ length: 20 }, () => progress.current(lab.name)));
+
+  it('look at a few pages, together, when it is far behind', async () => {
+    for (let n = 0; n < BEHIND; n += 2000) await lab.write(2000, OTHER);
+    await lab.write(1);
+    const progress = progressOf(2000);
+    expect(new Set(await twenty(progress))).toEqual(new Set([false]));
+    expect(pages).toBeLessThanOrEqual(8);
+  });
+
+  it('look at no event twice, and find out when there is nothing to wait for', async () => {
+    const position = await lab.write(1);
+    await lab.write(1200, OTHER);
+    const progress = progressOf(200);
+    expect(await progress.current(lab.name)).toBe(false);
+    const first = pages;
+    for (let n = 0; n < 5; n += 1) await lab.write(1, OTHER);
+    expect(await progress.current(lab.name)).toBe(false);
+    expect(pages - first).toBe(1);
+    const { checkpoints } = lab.process(lab.view());
+    const before = (await checkpoints.read([lab.name])).get(lab.name)!;
+    await checkpoints.move(lab.name, before, position);
+    expect(await progress.current(lab.name)).toBe(true);
+    expect(pages - first).toBe(1);
+  });
+
+  it('see a wanted event again after a crash of PostgreSQL took the checkpoint back', async () => {
+    const { checkpoints } = lab.process(lab.view());
+    const before = (await checkpoints.read([lab.name])).get(lab.name)!;
+    const position = await lab.write(1);
+    await checkpoints.move(lab.name, before, position);
+    const progress = progressOf(200);
+    await lab.write(1, OTHER);
+    expect(await progress.current(lab.name)).toBe(true);
+    await checkpoints.move(lab.name, position, before);
+    expect(await progress.current(lab.name)).toBe(false);
+  });
+
+  it.each(['readAll', 'head'])(
+    'answer within READ_YOUR_WRITES_MS when the event store hangs in %s',
+    async (call) => {
+      await lab.write(1, WANTED);
+      const progress = progressOf(100, { [call]: () => new Promise<never>(() => undefined) });
+      expect(new Set(await twenty(progress))).toEqual(new Set([false]));
+    },
+  );
+});

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { Checkpoints } from './checkpoints.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
+
+export interface Lag {
+  readonly name: string;
+  readonly position: string | null;
+  /** Age of the oldest event that is not behind the checkpoint, in milliseconds; 0 when there is none. */
+  readonly ageMs: number;
+}
+
+/** How long a measurement is good for, so that asking is cheap. */
+const FRESH_MS = 500;
+
+/**
+ * How far the registered subscriptions are behind, wherever they run. A checkpoint may trail by half a second
+ * behind events that its subscription does not want.
+ */
+@Injectable()
+export class SubscriptionLag {
+  private measured: Promise<readonly Lag[]> | null = null;
+  private measuredAt = 0;
+
+  constructor(
+    private readonly registry: SubscriptionRegistry,
+    private readonly checkpoints: Checkpoints,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async all(): Promise<readonly Lag[]> {
+    const now = this.clock.now().getTime();
+    if (this.measured === null || now - this.measuredAt >= FRESH_MS) {
+      this.measuredAt = now;
+      this.measured = this.measure().catch((error: unknown) => {
+        this.measured = null;
+        throw error;
+      });
+    }
+    return this.measured;
+  }
+
+  /** Lag of one subscription in milliseconds. */
+  async of(name: string): Promise<number> {
+    return (await this.all()).find((lag) => lag.name === name)?.ageMs ?? 0;
+  }
+
+  private async measure(): Promise<readonly Lag[]> {
+    const names = this.registry.all().map(({ name }) => name);
+    const positions = await this.checkpoints.read(names);
+    const head = await this.store.head();
+    const next = new Map<string | null, number>();
+    for (const position of new Set(names.map((name) => positions.get(name) ?? null))) {
+      const [oldest] = position === head ? [] : await this.store.readAll(position, 1);
+      const ageMs = oldest ? this.clock.now().getTime() - oldest.recordedAt.getTime() : 0;
+      next.set(position, Math.max(0, ageMs));
+    }
+    return names.map((name) => {
+      const position = positions.get(name) ?? null;
+      return { name, position, ageMs: next.get(position) ?? 0 };
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import type { SubscriptionDefinition } from './projection.js';
+
+/** Every subscription of the service. Modules register theirs in `onModuleInit`; the runner starts after that. */
+@Injectable()
+export class SubscriptionRegistry {
+  private readonly definitions = new Map<string, SubscriptionDefinition>();
+
+  register(...definitions: readonly SubscriptionDefinition[]): void {
+    for (const definition of definitions) {
+      if (this.definitions.has(definition.name)) {
+        throw new Error(`the subscription ${definition.name} is registered twice`);
+      }
+      this.definitions.set(definition.name, definition);
+    }
+  }
+
+  all(): readonly SubscriptionDefinition[] {
+    return [...this.definitions.values()];
+  }
+
+  /** Throws for a name that nobody registered. */
+  get(name: string): SubscriptionDefinition {
+    const definition = this.definitions.get(name);
+    if (!definition) throw new Error(`there is no subscription ${name}`);
+    return definition;
+  }
+}

@@ -1,0 +1,63 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { EventCodec } from '../event-store/event-codec.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { Checkpoints } from './checkpoints.js';
+import { EventFeed } from './event-feed.js';
+import { PassingTypes } from './passing-types.js';
+import { SubscriptionLoop, type SubscriptionState } from './subscription-loop.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
+import { ViewProgress } from './view-progress.js';
+
+/** Runs every registered subscription in processes with the role `worker`. Two such processes share the work. */
+@Injectable()
+export class SubscriptionRunner implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private readonly feed: EventFeed;
+  private loops: readonly SubscriptionLoop[] = [];
+  private running: Promise<unknown> | null = null;
+
+  constructor(
+    private readonly registry: SubscriptionRegistry,
+    private readonly checkpoints: Checkpoints,
+    private readonly codec: EventCodec,
+    private readonly progress: ViewProgress,
+    @Inject(EVENT_STORE) store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    private readonly passing: PassingTypes,
+  ) {
+    this.feed = new EventFeed(store);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('worker')) this.start();
+  }
+
+  start(): void {
+    if (this.running !== null) return;
+    const { feed, checkpoints, codec, progress, passing } = this;
+    this.feed.start();
+    progress.runsHere(this.registry.all().map(({ name }) => name));
+    this.loops = this.registry
+      .all()
+      .map((definition) => new SubscriptionLoop(definition, { feed, checkpoints, codec, progress, passing }));
+    this.running = Promise.all(this.loops.map((loop) => loop.run(this.stopping.signal)));
+  }
+
+  /** Finishes the batches in hand. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.feed.stop();
+    await this.running;
+  }
+
+  /** After the last request was answered: until then answers wait for what they wrote. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.stop();
+  }
+
+  /** How far each subscription of this process is; empty when it runs none. */
+  states(): readonly SubscriptionState[] {
+    return this.loops.map((loop) => loop.state);
+  }
+}

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { until } from '../../../sandbox/processes.js';
+import { NEWER, OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
+
+describe('a subscription that meets a type of a newer version', () => {
+  let lab: SubscriptionLab;
+
+  beforeAll(async () => {
+    lab = await SubscriptionLab.open();
+  });
+
+  beforeEach(async () => {
+    await lab.begin();
+    jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+  });
+
+  afterEach(async () => {
+    await lab.end();
+    await lab.database.pool.query('delete from event_store.passing_types');
+    jest.restoreAllMocks();
+  });
+
+  afterAll(async () => {
+    await lab.database.drop();
+  });
+
+  const newerView = () => lab.view({ events: [WANTED, NEWER] });
+
+  it('waits at it, says so, and goes on after it once it may pass', async () => {
+    await lab.write(3);
+    const before = await lab.write(2, OTHER);
+    await lab.write(1, NEWER, 3);
+    const end = await lab.write(2, WANTED, 4);
+    const { runner, checkpoints, passing } = lab.process(lab.view());
+    runner.start();
+    await until(() => runner.states()[0]?.haltedAt === NEWER, 10_000);
+    await until(async () => (await checkpoints.read([lab.name])).get(lab.name) === before, 10_000);
+    expect(await lab.applied()).toEqual(upTo(3));
+    expect(runner.states()[0]).toMatchObject({ position: before, oldestPending: expect.any(Date) });
+    expect(Logger.prototype.error).toHaveBeenCalledTimes(1);
+    expect(Logger.prototype.error).toHaveBeenCalledWith(
+      expect.objectContaining({ subscription: lab.name, type: NEWER }),
+    );
+    await passing.allow(NEWER, 'nobody here needs it');
+    await until(async () => (await checkpoints.read([lab.name])).get(lab.name) === end, 10_000);
+    expect(await lab.applied()).toEqual([0, 1, 2, 4, 5]);
+    expect(runner.states()[0]).toMatchObject({ haltedAt: null });
+  });
+
+  it('goes on where a process of the newer version has applied it, and works beside it', async () => {
+    const older = lab.process(lab.view());
+    older.runner.start();
+    await lab.write(1, NEWER);
+    await until(() => older.runner.states()[0]?.haltedAt === NEWER, 10_000);
+    const newer = lab.process(newerView());
+    newer.runner.start();
+    const position = await lab.write(3, WANTED, 1);
+    await until(() => older.runner.states()[0]?.position === position, 10_000);
+    expect(older.runner.states()[0]).toMatchObject({ haltedAt: null });
+    await newer.runner.stop();
+    const last = await lab.write(2, WANTED, 4);
+    expect(await older.progress.reached(lab.name, last)).toBe(true);
+    expect(await lab.applied()).toEqual(upTo(6));
+  });
+
+  it('is upgraded: the newer version applies what the older one waited at', async () => {
+    await lab.write(2);
+    await lab.write(1, NEWER, 2);
+    await lab.write(2, WANTED, 3);
+    const older = lab.process(lab.view());
+    older.runner.start();
+    await until(() => older.runner.states()[0]?.haltedAt === NEWER, 10_000);
+    await older.runner.stop();
+    const newer = lab.process(newerView());
+    newer.runner.start();
+    await until(async () => (await lab.applied()).length === 5, 10_000);
+    expect(await lab.applied()).toEqual(upTo(5));
+  });
+
+  it('is not rebuilt past it: rows made without it would be wrong for good', async () => {
+    const tables = { schema: 'public', names: ['seen'] };
+    await lab.write(1, NEWER);
+    const { rebuild } = lab.process({ ...lab.view(), tables });
+    await expect(rebuild.rebuild(lab.name)).rejects.toThrow(`does not know ${NEWER}`);
+  });
+});

@@ -1,0 +1,92 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../src/kernel/ids.js';
+import {
+  type CommitResult,
+  type EventStore,
+  type StoredAnswer,
+} from '../../src/platform/event-store/port.js';
+import { freshStream, someEvent, type SubjectOf } from './support.js';
+
+/** Answers of idempotent requests that ride with the events. */
+export function describeAnswers(subject: SubjectOf): void {
+  describe('answers', () => {
+    let store: EventStore;
+
+    beforeAll(() => {
+      store = subject().store;
+    });
+
+    const answerOf = (body: string): StoredAnswer => ({
+      scope: 'merchant',
+      key: newId(),
+      fingerprint: 'POST /payouts',
+      status: 201,
+      body,
+    });
+    const commitWith = async (
+      to: EventStore,
+      answer: StoredAnswer,
+      events = [someEvent()],
+    ): Promise<CommitResult> =>
+      to.commit({ appends: [{ stream: freshStream(), events, expected: 'no_stream' }], answer });
+
+    it('travel with the events, or are refused by a store that cannot carry them', async () => {
+      const answer = answerOf('{"é":"\u001e"}');
+      if (!store.carriesAnswers) {
+        await expect(commitWith(store, answer)).rejects.toThrow();
+        return;
+      }
+      expect(await commitWith(store, answer)).toMatchObject({ outcome: 'committed' });
+      const other = { ...answer, fingerprint: 'another', body: 'another' };
+      expect(await commitWith(store, other)).toEqual({ outcome: 'answered', answer });
+      expect(await store.commit({ appends: [], answer: other })).toEqual({ outcome: 'answered', answer });
+    });
+
+    it('are given once when two processes commit under one key, and only the first one writes', async () => {
+      if (!store.carriesAnswers) return;
+      const others = await subject().open();
+      for (let round = 0; round < 10; round += 1) {
+        const answer = answerOf('');
+        const streams = Array.from({ length: 8 }, freshStream);
+        const results = await Promise.all(
+          streams.map((stream, n) =>
+            (n % 2 === 0 ? store : others).commit({
+              appends: [{ stream, events: [someEvent()], expected: 'no_stream' }],
+              answer: { ...answer, body: `by ${n}` },
+            }),
+          ),
+        );
+        const winner = results.findIndex(({ outcome }) => outcome === 'committed');
+        const expected = { outcome: 'answered', answer: { ...answer, body: `by ${winner}` } };
+        expect(results.filter((_, n) => n !== winner)).toEqual(Array.from({ length: 7 }, () => expected));
+        const written = await Promise.all(streams.map((stream) => store.readStream(stream)));
+        expect(written.map((events) => events.length)).toEqual(streams.map((_, n) => (n === winner ? 1 : 0)));
+      }
+    });
+
+    it('are not stored when the events conflict, and stand alone when there are none', async () => {
+      if (!store.carriesAnswers) return;
+      const answer = answerOf('body');
+      const stream = freshStream();
+      const conflicting = [{ stream, events: [someEvent()], expected: 5 }];
+      expect(await store.commit({ appends: conflicting, answer })).toMatchObject({ outcome: 'conflict' });
+      expect(await store.commit({ appends: [], answer })).toEqual({
+        outcome: 'committed',
+        position: null,
+        revisions: [],
+      });
+      expect(await store.commit({ appends: [], answer })).toEqual({ outcome: 'answered', answer });
+    });
+
+    it('let the very same commit succeed again', async () => {
+      if (!store.carriesAnswers) return;
+      const answer = answerOf('');
+      const appends = [{ stream: freshStream(), events: [someEvent()], expected: 'no_stream' as const }];
+      const first = await store.commit({ appends, answer });
+      expect(first.outcome).toBe('committed');
+      expect(await store.commit({ appends, answer })).toEqual(first);
+      const other = { ...answer, body: 'another' };
+      expect(await store.commit({ appends, answer: other })).toEqual({ outcome: 'answered', answer });
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import { deriveId, newId } from '../../src/kernel/ids.js';
+import {
+  comparePositions,
+  type CommitResult,
+  type EventStore,
+  type NewEvent,
+  type RecordedEvent,
+  type StreamAppend,
+} from '../../src/platform/event-store/port.js';
+
+/** The store under test: one instance for most points, more of them as other processes would have them. */
+export interface Subject {
+  readonly store: EventStore;
+  open(): Promise<EventStore>;
+}
+
+/** Known once the suite has begun. */
+export type SubjectOf = () => Subject;
+
+export async function append(
+  store: EventStore,
+  stream: string,
+  events: readonly NewEvent[],
+  expected: StreamAppend['expected'],
+): Promise<CommitResult> {
+  return store.commit({ appends: [{ stream, events, expected }] });
+}
+
+export function freshStream(): string {
+  return `conformance-${newId()}`;
+}
+
+export function someEvent(data: NewEvent['data'] = {}): NewEvent {
+  return {
+    id: newId(),
+    // One that every version knows: a service that reads the same log does not stop at it.
+    type: 'claim.released.v1',
+    data,
+    metadata: { request_id: deriveId('request') },
+  };
+}
+
+export function plain({ id, type, data, metadata, stream, revision }: RecordedEvent): object {
+  return { id, type, data, metadata, stream, revision };
+}
+
+export function positionOf(result: CommitResult): string | null {
+  return result.outcome === 'committed' ? result.position : null;
+}
+
+export function isAscending(positions: readonly string[]): boolean {
+  return positions.every((position, n) => n === 0 || comparePositions(positions[n - 1]!, position) < 0);
+}
+
+/** The first `count` events of a stream that a new subscription shows. */
+export async function take(
+  store: EventStore,
+  after: string | null,
+  stream: string,
+  count: number,
+): Promise<readonly RecordedEvent[]> {
+  const subscription = store.subscribe(after);
+  const taken: RecordedEvent[] = [];
+  for await (const events of subscription) {
+    taken.push(...events.filter((event) => event.stream === stream));
+    if (taken.length >= count) break;
+  }
+  await subscription.close();
+  return taken.slice(0, count);
+}

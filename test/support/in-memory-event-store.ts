@@ -1,0 +1,191 @@
+import { newId } from '../../src/kernel/ids.js';
+import { PollingSubscription } from '../../src/platform/event-store/polling-subscription.js';
+import {
+  type Commit,
+  type CommitResult,
+  type EventStore,
+  type ExpectedRevision,
+  type ReadOptions,
+  type RecordedEvent,
+  type StoredAnswer,
+  type StreamAppend,
+  type Subscription,
+} from '../../src/platform/event-store/port.js';
+import { Signal } from '../../src/platform/event-store/signal.js';
+import { StoredEvent } from '../../src/platform/event-store/stored-event.js';
+
+/** What survives a restart: hand it to a second store to rehearse one. */
+export interface Memory {
+  readonly events: RecordedEvent[];
+  readonly answers: Map<string, StoredAnswer>;
+  identity?: string;
+}
+
+/**
+ * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it behaves
+ * like EventStoreDB: appends in order, each alone, and no answers.
+ */
+export class InMemoryEventStore implements EventStore {
+  readonly carriesAnswers: boolean;
+  private readonly committed = new Signal();
+  private readonly open = new Set<Subscription>();
+
+  constructor(
+    readonly atomic: boolean = true,
+    private readonly memory: Memory = { events: [], answers: new Map() },
+    private readonly now: () => Date = () => new Date(),
+  ) {
+    this.carriesAnswers = atomic;
+  }
+
+  async commit(commit: Commit): Promise<CommitResult> {
+    if (new Set(commit.appends.map(({ stream }) => stream)).size < commit.appends.length) {
+      throw new Error('a commit appends to each stream once');
+    }
+    if (commit.answer !== undefined && !this.carriesAnswers) throw new Error('this store carries no answers');
+    const result = this.atomic ? this.commitWhole(commit) : this.commitInOrder(commit);
+    this.committed.notify();
+    return result;
+  }
+
+  async readStream(
+    stream: string,
+    { fromRevision = 0, lastOnly = false }: ReadOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    const events = this.eventsOf(stream).slice(fromRevision);
+    return lastOnly ? events.slice(-1) : events;
+  }
+
+  async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    const start = after === null ? 0 : Number(after);
+    return this.memory.events.slice(start, start + limit);
+  }
+
+  subscribe(after: string | null): Subscription {
+    const subscription = new PollingSubscription(
+      (from, limit) => this.readAll(from, limit),
+      this.committed,
+      after,
+    );
+    this.open.add(subscription);
+    return subscription;
+  }
+
+  async head(): Promise<string | null> {
+    return this.memory.events.at(-1)?.position ?? null;
+  }
+
+  async identity(): Promise<string> {
+    this.memory.identity ??= newId();
+    return this.memory.identity;
+  }
+
+  async ping(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((subscription) => subscription.close()));
+  }
+
+  private commitWhole({ appends, answer }: Commit): CommitResult {
+    const repeats = appends.map((append) => this.repeatOf(append));
+    const writing = appends.filter(({ events }) => events.length > 0);
+    const isRepeat =
+      writing.length > 0 && appends.every(({ events }, n) => events.length === 0 || repeats[n]);
+    const key = answer && `${answer.scope} ${answer.key}`;
+    const stood = key === undefined ? undefined : this.memory.answers.get(key);
+    if (answer && stood && !(isRepeat && sameAnswer(answer, stood)))
+      return { outcome: 'answered', answer: stood };
+    if (!isRepeat) {
+      for (const [n, append] of appends.entries()) {
+        if (!repeats[n] && !this.holds(append)) return this.conflict(append.stream);
+      }
+    }
+    const last = appends.map((append, n) => repeats[n] ?? this.write(append));
+    if (answer && key !== undefined) this.memory.answers.set(key, answer);
+    return committed(
+      last,
+      appends.map(({ stream }, n) => repeats[n]?.revision ?? this.headOf(stream)),
+    );
+  }
+
+  private commitInOrder({ appends }: Commit): CommitResult {
+    const last: (RecordedEvent | null)[] = [];
+    for (const append of appends.filter(({ events }) => events.length === 0)) {
+      if (!this.holds(append)) return this.conflict(append.stream);
+    }
+    for (const append of appends) {
+      const repeat = this.repeatOf(append);
+      if (!repeat && !this.holds(append)) return this.conflict(append.stream);
+      last.push(repeat ?? this.write(append));
+    }
+    return committed(
+      last,
+      appends.map(({ stream }, n) => last[n]?.revision ?? this.headOf(stream)),
+    );
+  }
+
+  /** The last event of an append whose events are all there already. */
+  private repeatOf({ stream, events }: StreamAppend): RecordedEvent | null {
+    const ids = new Set(events.map(({ id }) => id));
+    const known = this.eventsOf(stream).filter(({ id }) => ids.has(id));
+    return ids.size > 0 && known.length === ids.size ? known.at(-1)! : null;
+  }
+
+  private holds({ stream, expected, events }: StreamAppend): boolean {
+    const known = this.eventsOf(stream);
+    const ids = new Set(events.map(({ id }) => id));
+    return isAt(expected, known.length - 1) && !known.some(({ id }) => ids.has(id));
+  }
+
+  private write({ stream, events }: StreamAppend): RecordedEvent | null {
+    let last: RecordedEvent | null = null;
+    for (const { id, type, data, metadata } of events) {
+      const position = String(this.memory.events.length + 1);
+      const revision = this.headOf(stream) + 1;
+      const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)];
+      last = new StoredEvent(
+        position,
+        stream,
+        revision,
+        id,
+        type,
+        dataText,
+        metadataText,
+        this.now().getTime(),
+      );
+      this.memory.events.push(last);
+    }
+    return last;
+  }
+
+  private eventsOf(stream: string): RecordedEvent[] {
+    return this.memory.events.filter((event) => event.stream === stream);
+  }
+
+  private headOf(stream: string): number {
+    return this.eventsOf(stream).length - 1;
+  }
+
+  private conflict(stream: string): CommitResult {
+    const head = this.headOf(stream);
+    return { outcome: 'conflict', stream, actual: head < 0 ? null : head };
+  }
+}
+
+function isAt(expected: ExpectedRevision, head: number): boolean {
+  if (expected === 'any') return true;
+  if (expected === 'no_stream') return head < 0;
+  if (expected === 'stream_exists') return head >= 0;
+  return head === expected;
+}
+
+function sameAnswer(a: StoredAnswer, b: StoredAnswer): boolean {
+  return a.fingerprint === b.fingerprint && a.status === b.status && a.body === b.body;
+}
+
+/** The latest position; a repeat among new events lies before them. */
+function committed(last: readonly (RecordedEvent | null)[], revisions: readonly number[]): CommitResult {
+  const positions = last.flatMap((event) => (event ? [Number(event.position)] : []));
+  const position = positions.length === 0 ? null : String(Math.max(...positions));
+  return { outcome: 'committed', position, revisions };
+}
