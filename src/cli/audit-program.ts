@@ -21,7 +21,7 @@ export function auditProgram(io: OperatorIo): Command {
       const report = await connected(io, verifyBooks);
       const asJson = program.opts<{ json?: boolean }>().json === true;
       io.print(asJson ? JSON.stringify(report, null, 2) : describe(report));
-      if (isWrong(report)) process.exitCode = EXIT_WRONG;
+      if (isWrong(report)) io.exit(EXIT_WRONG);
     });
   return program;
 }

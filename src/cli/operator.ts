@@ -46,10 +46,11 @@ export interface Outcome {
   readonly json: object;
 }
 
-/** Where a program's settings come from, and where its answer goes. */
+/** Where a program's settings come from, and where its response and its exit code go. */
 export interface OperatorIo {
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
+  readonly exit: (code: number) => void;
 }
 
 /** Makes a commander action that boots the operator's context, prints what `act` answers, and lets go of everything. */
@@ -73,12 +74,16 @@ export function operate(
   };
 }
 
-/** Runs a program and turns what it throws into a sentence and an exit code. */
-export async function runProgram(program: Command): Promise<void> {
+/** Runs a program in this process and turns what it throws into a sentence and an exit code. */
+export async function runProgram(program: (io: OperatorIo) => Command): Promise<void> {
+  const exit = (code: number): void => {
+    process.exitCode = code;
+  };
   try {
-    await program.parseAsync();
+    const print = (text: string): boolean => process.stdout.write(`${text}\n`);
+    await program({ env: process.env, print, exit }).parseAsync();
   } catch (error) {
-    process.exitCode = error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED;
+    exit(error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED);
     const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
     process.stderr.write(
       `${expected || !(error instanceof Error) ? String(messageOf(error)) : error.stack}\n`,

@@ -1,6 +1,4 @@
 import { runProgram } from './operator.js';
 import { subscriptionsProgram } from './subscriptions-program.js';
 
-await runProgram(
-  subscriptionsProgram({ env: process.env, print: (text) => process.stdout.write(`${text}\n`) }),
-);
+await runProgram(subscriptionsProgram);

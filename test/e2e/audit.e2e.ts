@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditProgram } from '../../src/cli/audit-program.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { invoke, type Run } from '../support/operator.js';
 import { createPayee, createUser, getPayout, reported, settledPayout } from '../support/payout-calls.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 
@@ -17,7 +18,6 @@ describe('npm run audit -- verify', () => {
   let received: string;
   let pending: string;
   let payee: string;
-  let before: typeof process.exitCode;
 
   beforeAll(async () => {
     app = await startTestApp();
@@ -34,28 +34,15 @@ describe('npm run audit -- verify', () => {
     await getPayout(app.merchant, pending);
   });
   afterAll(() => app.close());
-  beforeEach(() => {
-    before = process.exitCode;
-  });
-  afterEach(() => {
-    process.exitCode = before;
-  });
 
-  const audit = async (...args: string[]): Promise<{ printed: string; exitCode: unknown }> => {
-    let printed = '';
-    process.exitCode = undefined;
-    const env = { DATABASE_URL: app.config.databaseUrl! };
-    await auditProgram({ env, print: (text) => (printed += text) }).parseAsync([...args, 'verify'], {
-      from: 'user',
-    });
-    return { printed, exitCode: process.exitCode };
-  };
+  const audit = (...args: string[]): Promise<Run> =>
+    invoke(auditProgram, { DATABASE_URL: app.config.databaseUrl! }, ...args, 'verify');
   /** What an audit says while `sql` has been done; `undo` afterwards. */
-  const tampered = async (sql: string, undo: string): Promise<Report & { exitCode: unknown }> => {
+  const tampered = async (sql: string, undo: string): Promise<Report & Run> => {
     await app.database.query(sql);
     try {
-      const { printed, exitCode } = await audit('--json');
-      return { ...(JSON.parse(printed) as Report), exitCode };
+      const run = await audit('--json');
+      return { ...(JSON.parse(run.printed) as Report), ...run };
     } finally {
       await app.database.query(undo);
     }
@@ -68,15 +55,15 @@ describe('npm run audit -- verify', () => {
     expect(printed).toContain('in order: the read models equal the replay');
     expect(printed).toContain('1 pending, 1 received, 0 expired');
     expect(printed).toContain('2 USDC confirmed, 7.5 pending');
-    expect(exitCode).toBeUndefined();
+    expect(exitCode).toBeNull();
     expect(await rows()).toEqual(stood);
   });
 
   it('is in order while payouts are being reported', async () => {
     const reports = Array.from({ length: 30 }, () => reported(app.merchant, payee));
-    for (let round = 0; round < 3; round += 1) expect((await audit()).exitCode).toBeUndefined();
+    for (let round = 0; round < 3; round += 1) expect((await audit()).exitCode).toBeNull();
     await Promise.all(reports);
-    expect((await audit()).exitCode).toBeUndefined();
+    expect((await audit()).exitCode).toBeNull();
   });
 
   it.each<[string, () => [sql: string, undo: string], () => string]>([
@@ -132,14 +119,13 @@ describe('npm run audit -- verify', () => {
     const report = await tampered(...change());
     expect(report.exitCode).toBe(2);
     expect(report.differences).toContain(difference());
-    expect((await audit()).exitCode).toBeUndefined();
+    expect((await audit()).exitCode).toBeNull();
   });
 
   it('says that the event store is not the one that the read models are of, and nothing of the books', async () => {
     const other = await testDatabaseUrl();
     const env = { DATABASE_URL: app.config.databaseUrl!, EVENT_STORE_URL: other };
-    const program = auditProgram({ env, print: () => undefined });
-    await expect(program.parseAsync(['verify'], { from: 'user' })).rejects.toThrow(
+    await expect(invoke(auditProgram, env, 'verify')).rejects.toThrow(
       'The event store ends before the checkpoint',
     );
     await dropTestDatabase(other);
@@ -153,7 +139,7 @@ describe('npm run audit -- verify', () => {
     );
     expect(report.exitCode).toBe(2);
     expect(report.differences).toEqual([`payout ${pending} is pending, and nobody looks for its transfer`]);
-    expect((await audit()).exitCode).toBeUndefined();
+    expect((await audit()).exitCode).toBeNull();
   });
 
   it('names an event that was tampered with: the payout no longer ends as it was reported', async () => {

@@ -8,6 +8,7 @@ import { merchantProgram } from '../../src/cli/merchant-program.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { startService, type Service } from '../../src/service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { invoke, type Program } from '../support/operator.js';
 import { SignedClient } from '../support/signed-client.js';
 
 const REFUSED = /(^|\n)MASTER_KEY is not the key that this database goes by\. .*\n78$/;
@@ -45,15 +46,13 @@ describe('a master key', () => {
     await service.close();
   };
   const client = ({ address }: Service): SignedClient => new SignedClient(address!, app.merchant.credentials);
-  const run = async (program: typeof keysProgram, keys: Keys, ...args: string[]): Promise<string> => {
-    let printed = '';
+  const run = async (program: Program, keys: Keys, ...args: string[]): Promise<string> => {
     const env = {
       DATABASE_URL: app.config.databaseUrl!,
       MASTER_KEY: keys.masterKey,
       MASTER_KEY_FORMER: keys.masterKeyFormer ?? '',
     };
-    await program({ env, print: (text) => (printed += text) }).parseAsync(args, { from: 'user' });
-    return printed;
+    return (await invoke(program, env, ...args)).printed;
   };
   const ready = async ({ address }: Service): Promise<string> => {
     const { checks } = (await (await fetch(`${address}/health/ready`)).json()) as {

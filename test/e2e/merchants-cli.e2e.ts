@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
 import { merchantProgram } from '../../src/cli/merchant-program.js';
-import type { OperatorIo } from '../../src/cli/operator.js';
 import { userProgram } from '../../src/cli/user-program.js';
 import { FRESH_MS } from '../../src/contexts/merchants/application/cached-directory.js';
-import { specFolder } from '../support/run-folder.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { invoke, type Program } from '../support/operator.js';
+import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/signed-client.js';
 
 const PATH = `/merchants/v1/users/${randomUUID()}`;
@@ -19,11 +18,9 @@ describe('the operator programs', () => {
   });
   afterAll(() => app.close());
 
-  const run = async (program: (io: OperatorIo) => Command, ...args: string[]): Promise<string> => {
-    let printed = '';
+  const run = async (program: Program, ...args: string[]): Promise<string> => {
     const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
-    await program({ env, print: (text) => (printed += text) }).parseAsync(args, { from: 'user' });
-    return printed;
+    return (await invoke(program, env, ...args)).printed;
   };
   const merchant = (...args: string[]): Promise<string> => run(merchantProgram, ...args);
   const json = async (...args: string[]): Promise<Record<string, string>> =>
@@ -75,8 +72,7 @@ describe('the operator programs', () => {
     await expect(merchant('create', '--name', ' ')).rejects.toThrow('name must not be blank');
     await expect(run(userProgram, 'deactivate', randomUUID())).rejects.toThrow('User not found');
     const dataDir = specFolder('no-sandbox');
-    const elsewhere = merchantProgram({ env: { DATA_DIR: dataDir }, print: () => undefined });
-    await expect(elsewhere.parseAsync(['list'], { from: 'user' })).rejects.toThrow(
+    await expect(invoke(merchantProgram, { DATA_DIR: dataDir }, 'list')).rejects.toThrow(
       `No sandbox is running in ${dataDir}`,
     );
   });

@@ -6,6 +6,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { until } from '../../sandbox/processes.js';
 import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { invoke, type Program, type Run } from '../support/operator.js';
 import { createUser, getPayout, report, reported, USERS } from '../support/payout-calls.js';
 
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
@@ -42,16 +43,8 @@ describe('events of a newer version', () => {
   });
   afterAll(() => app.close());
 
-  const program = async (which: typeof auditProgram, ...args: string[]) => {
-    let printed = '';
-    const before = process.exitCode;
-    process.exitCode = undefined;
-    const env = { DATABASE_URL: app.config.databaseUrl! };
-    await which({ env, print: (text) => (printed += text) }).parseAsync(args, { from: 'user' });
-    const { exitCode } = process;
-    process.exitCode = before;
-    return { printed, exitCode };
-  };
+  const program = (which: Program, ...args: string[]): Promise<Run> =>
+    invoke(which, { DATABASE_URL: app.config.databaseUrl! }, ...args);
   const ready = async () => {
     const answer = await fetch(`${app.url}/health/ready`);
     return { status: answer.status, body: (await answer.json()) as { checks: Record<string, object> } };
@@ -103,7 +96,7 @@ describe('events of a newer version', () => {
     );
     const audit = await program(auditProgram, 'verify');
     expect(audit.printed).toContain(`LET PASS  ${NEWER}`);
-    expect(audit.exitCode).toBeUndefined();
+    expect(audit.exitCode).toBeNull();
     await expect(
       program(subscriptionsProgram, 'let-pass', 'payout.reported.v1', '--because', 'x'),
     ).rejects.toThrow('This version knows payout.reported.v1');

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Command } from 'commander';
 import { auditProgram } from '../../src/cli/audit-program.js';
-import type { OperatorIo } from '../../src/cli/operator.js';
 import { subscriptionsProgram } from '../../src/cli/subscriptions-program.js';
 import { ConfigError } from '../../src/platform/config/settings.js';
+import { invoke, type Program } from '../support/operator.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-
-type Program = (io: OperatorIo) => Command;
 
 describe.each<[string, Program, readonly string[]]>([
   ['audit verify', auditProgram, ['verify']],
@@ -20,10 +17,7 @@ describe.each<[string, Program, readonly string[]]>([
   });
   afterAll(() => db.drop());
 
-  const run = async (): Promise<unknown> => {
-    const io = { env: { DATABASE_URL: db.url }, print: () => undefined };
-    return program(io).parseAsync(args, { from: 'user' });
-  };
+  const run = (): Promise<unknown> => invoke(program, { DATABASE_URL: db.url }, ...args);
 
   it('refuses an event store that the database does not belong to', async () => {
     await db.database.query(`insert into event_store.followed_log (log_id) values (gen_random_uuid())`);

@@ -21,6 +21,7 @@ import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
 import { endpointsProjection } from '../../src/contexts/webhooks/views/endpoints.js';
 import { Gate } from '../support/gate.js';
+import { invoke } from '../support/operator.js';
 import { dropTestDatabase, testDatabase, testDatabaseUrl, type TestDatabase } from '../support/postgres.js';
 
 /** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
@@ -297,10 +298,12 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
 it('the program of operators rebuilds all of them', async () => {
   const url = await testDatabaseUrl();
   try {
-    const lines: string[] = [];
     const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
-    await rebuildProgram({ env, print: (line) => lines.push(line) }).parseAsync(['node', 'rebuild']);
-    const rebuilt = lines.map((line) => line.slice(0, line.indexOf(':')));
+    const { printed } = await invoke(rebuildProgram, env);
+    const rebuilt = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(0, line.indexOf(':')));
     expect(rebuilt.sort()).toEqual(VIEWS.map(({ definition }) => definition.name).sort());
   } finally {
     await dropTestDatabase(url);

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { OperatorIo } from '../../src/cli/operator.js';
+
+export type Program = (io: OperatorIo) => Command;
+
+/** What a program printed, and the exit code that it asked for. */
+export interface Run {
+  readonly printed: string;
+  readonly exitCode: number | null;
+}
+
+/** Runs an operator's program in this process. Rejects with what it throws. */
+export async function invoke(program: Program, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
+  let printed = '';
+  let exitCode: number | null = null;
+  const io: OperatorIo = {
+    env,
+    print: (text) => (printed += `${text}\n`),
+    exit: (code) => (exitCode = code),
+  };
+  await program(io).parseAsync(args, { from: 'user' });
+  return { printed, exitCode };
+}
