@@ -1,0 +1,114 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+/** Texts by path, from the root of the repository. */
+type Texts = ReadonlyMap<string, string>;
+
+const FOLDERS = ['src', 'sandbox', 'test', 'bench', 'scripts', 'examples', 'docs'];
+const CONTRACT = 'docs/contract.md';
+
+const texts: Texts = new Map(
+  FOLDERS.filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    )
+    .concat('README.md')
+    .filter((file) => /\.(ts|mjs|py|md)$/.test(file) && file !== 'test/architecture/citations.spec.ts')
+    .map((file) => [file, readFileSync(file, 'utf8')]),
+);
+
+/** Without the line breaks of comments and paragraphs. */
+const flat = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\*)|\/\/|#)?\s*/g, ' ');
+
+const matches = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map((match) => match[1]!);
+
+/** Numbers of rules and of sections that the contract has. */
+const rulesOf = (contract: string): string[] => [
+  ...matches(contract, /^\*\*(\d+\.\d+)\*\*/gm),
+  ...matches(contract, /^## (\d+)\. /gm),
+];
+
+/** Rules that a text cites: `contract.md 4.3`, or several after a comma or `and`. */
+const citedRules = (text: string): string[] =>
+  matches(flat(text), /\bcontract\.md ((?:\d+(?:\.\d+)?(?:, | and )?)+)/g).flatMap(
+    (list) => list.match(/\d+(\.\d+)?/g) ?? [],
+  );
+
+/** Tests that the contract names, as `[file, part of the name]`, and suites of `npm run chaos`. */
+const citedTests = (contract: string): [string, string][] =>
+  [
+    ...flat(contract).matchAll(/`([\w.-]+\.(?:spec|e2e)\.ts)`(?: "([^"]+)")?|`npm run chaos -- ([\w-]+)`/g),
+  ].map(([, file, name = '', suite]) => [file ?? `suites/${suite}.ts`, name]);
+
+const holds = (all: Texts, [file, name]: [string, string]): boolean =>
+  [...all].some(([path, text]) => path.endsWith(`/${file}`) && flat(text).includes(name));
+
+/** Numbers of decisions that a text cites. */
+const citedDecisions = (text: string): number[] =>
+  matches(flat(text), /\b(?:ADRs? ?\[?|adr\/)(\d{1,4})\b/g).map(Number);
+
+/** Targets of relative links in a Markdown file that lead nowhere. */
+const deadLinks = (path: string, text: string): string[] =>
+  matches(text, /\]\((?!https?:|#)([^)#\s]+)/g).filter((target) => !existsSync(join(dirname(path), target)));
+
+describe('docs/contract.md', () => {
+  const contract = texts.get(CONTRACT)!;
+
+  it('numbers each rule once', () => {
+    const rules = rulesOf(contract);
+    expect(rules.length).toBeGreaterThan(100);
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+
+  it('has every rule that is cited', () => {
+    const rules = rulesOf(contract);
+    const unknown = [...texts].flatMap(([path, text]) =>
+      citedRules(text)
+        .filter((rule) => !rules.includes(rule))
+        .map((rule) => `${path}: ${rule}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('names tests that exist', () => {
+    const named = citedTests(contract);
+    expect(named.length).toBeGreaterThan(150);
+    expect(named.filter((test) => !holds(texts, test))).toEqual([]);
+  });
+});
+
+describe('citations', () => {
+  it('are of decisions that are kept', () => {
+    const kept = [...texts.keys()].flatMap((path) => matches(path, /docs\/adr\/(\d{4})-/g)).map(Number);
+    const unknown = [...texts].flatMap(([path, text]) =>
+      citedDecisions(text)
+        .filter((number) => !kept.includes(number))
+        .map((number) => `${path}: ${number}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('lead somewhere when they are links', () => {
+    const dead = [...texts]
+      .filter(([path]) => path.endsWith('.md'))
+      .flatMap(([path, text]) => deadLinks(path, text).map((target) => `${path}: ${target}`));
+    expect(dead).toEqual([]);
+  });
+
+  it('are seen in every form', () => {
+    expect(citedRules('a (contract.md 4.3, 5.1 and 6), and\n * contract.md\n * 12.10')).toEqual([
+      ...['4.3', '5.1', '6', '12.10'],
+    ]);
+    expect(citedTests('`a.spec.ts` "b\nc"; `npm run chaos -- d`')).toEqual([
+      ['a.spec.ts', 'b c'],
+      ['suites/d.ts', ''],
+    ]);
+    expect(holds(new Map([['x/a.spec.ts', "it('does that')"]]), ['a.spec.ts', 'does this'])).toBe(false);
+    expect(citedDecisions('ADR 0076, ADRs [60](adr/0060-x.md), see docs/adr/0108')).toEqual([
+      76, 60, 60, 108,
+    ]);
+    expect(deadLinks('docs/a.md', '[b](contract.md#1) [c](gone.md)')).toEqual(['gone.md']);
+  });
+});
