@@ -1,9 +1,14 @@
-/** Where "now" comes from. Decisions never ask; handlers do and hand the answer to them. */
+/** Where "now" comes from. Decisions never ask; handlers do and pass it on. */
 export interface Clock {
   now(): Date;
 }
 
 export const systemClock: Clock = { now: () => new Date() };
+
+/** Now as events and responses write it: ISO 8601 in UTC with milliseconds. */
+export function timestamp(clock: Clock): string {
+  return clock.now().toISOString();
+}
 
 /** Nest injection token of the {@link Clock}. */
 export const CLOCK = Symbol('CLOCK');

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { issueKey } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 import { PrivateKeys } from './private-keys.js';
@@ -28,7 +28,7 @@ export class IssueMerchantKeyHandler implements ICommandHandler<IssueMerchantKey
 
   async execute({ merchantId }: IssueMerchantKey): Promise<IssuedKey> {
     const key = this.privateKeys.generate(merchantId);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const { visible } = await this.merchants.change(merchantId, (state) => issueKey({ key, at }, state));
     return { keyId: key.keyId, privateKey: key.privateKey, visible };
   }

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { registerMerchant } from '../domain/merchant.js';
 import type { IssuedKey } from './issue-merchant-key.js';
@@ -30,7 +30,7 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
   async execute({ name }: RegisterMerchant): Promise<RegisteredMerchant> {
     const merchantId = newId();
     const key = this.privateKeys.generate(merchantId);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const { visible } = await this.merchants.change(merchantId, (state) =>
       registerMerchant({ merchantId, name, key, at }, state),
     );

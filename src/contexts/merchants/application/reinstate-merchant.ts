@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { reinstateMerchant } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
@@ -19,7 +19,7 @@ export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMercha
   ) {}
 
   async execute({ merchantId }: ReinstateMerchant): Promise<MerchantChanged> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.merchants.change(merchantId, (state) => reinstateMerchant({ at }, state));
   }
 }

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { revokeKey } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
@@ -22,7 +22,7 @@ export class RevokeMerchantKeyHandler implements ICommandHandler<RevokeMerchantK
   ) {}
 
   async execute({ merchantId, keyId }: RevokeMerchantKey): Promise<MerchantChanged> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.merchants.change(merchantId, (state) => revokeKey({ keyId, at }, state));
   }
 }

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { canonicalCidrs } from './ip-allow-list.js';
 import { setIpAllowList } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
@@ -27,7 +27,7 @@ export class SetIpAllowListHandler implements ICommandHandler<SetIpAllowList> {
 
   async execute(command: SetIpAllowList): Promise<MerchantChanged> {
     const cidrs = canonicalCidrs(command.cidrs);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.merchants.change(command.merchantId, (state) => setIpAllowList({ cidrs, at }, state));
   }
 }

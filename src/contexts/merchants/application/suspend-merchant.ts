@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { suspendMerchant } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
@@ -19,7 +19,7 @@ export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> 
   ) {}
 
   async execute({ merchantId }: SuspendMerchant): Promise<MerchantChanged> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.merchants.change(merchantId, (state) => suspendMerchant({ at }, state));
   }
 }

@@ -6,7 +6,7 @@ import {
   type Claim,
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { ActivateUser, IsWalletOfAnother } from '../../users/contract.js';
 import {
   completeOnboarding,
@@ -110,7 +110,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 
   private now(): string {
-    return this.clock.now().toISOString();
+    return timestamp(this.clock);
   }
 }
 

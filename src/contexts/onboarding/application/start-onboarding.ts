@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
@@ -25,7 +25,7 @@ export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> 
 
   async execute({ merchantId, userId }: StartOnboarding): Promise<Onboarding> {
     await findApplicant(this.queryBus, merchantId, userId);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const { state } = await this.loop.execute(onboarding, userId, (current) =>
       startOnboarding({ userId, merchantId, at }, current),
     );

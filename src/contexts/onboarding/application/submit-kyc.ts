@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { onboarding, submitKyc, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
@@ -26,7 +26,7 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
 
   async execute({ merchantId, userId }: SubmitKyc): Promise<Onboarding> {
     await findApplicant(this.queryBus, merchantId, userId);
-    const submission = { verificationId: newId(), at: this.clock.now().toISOString() };
+    const submission = { verificationId: newId(), at: timestamp(this.clock) };
     return (await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current))).state;
   }
 }

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
@@ -41,7 +41,7 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
     const profile = await findApplicant(this.queryBus, merchantId, userId);
     const tried = await this.codes.redeem(userId, phoneNumber, code);
     if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
     return (await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current))).state;
   }

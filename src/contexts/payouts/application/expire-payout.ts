@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { expire, payout } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
@@ -25,7 +25,7 @@ export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
   ) {}
 
   async execute({ payoutId, reason }: ExpirePayout): Promise<Expiry> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const { events, state } = await this.loop.execute(payout, payoutId, (state) =>
       expire({ reason, at }, state),
     );

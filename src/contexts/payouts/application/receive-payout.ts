@@ -6,7 +6,7 @@ import {
   type Claim,
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { payout, receive } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `used`: every one of the logs confirmed another payout. */
@@ -36,7 +36,7 @@ export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
 
   async execute(command: ReceivePayout): Promise<Receipt> {
     for (const logIndex of command.logIndexes) {
-      const evidence = { logIndex, blockNumber: command.blockNumber, at: this.clock.now().toISOString() };
+      const evidence = { logIndex, blockNumber: command.blockNumber, at: timestamp(this.clock) };
       try {
         const { events } = await this.loop.execute(
           payout,

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
 import { IsWalletOfAnother } from './is-wallet-of-another.js';
@@ -32,7 +32,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
     // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
     const taken = await this.queryBus.execute(new IsWalletOfAnother(userId, issuerWalletAddress));
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const claim = {
       category: 'user_wallet',
       key: issuerWalletAddress.toLowerCase(),

@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { fence, isFence } from '../../../platform/event-store/claims.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -42,7 +42,7 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
     // Counted before the state is loaded: a start that is counted is also in the state.
     const counted = await this.counted(userId);
     if (counted?.pending === 0) await this.giveUp(counted);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.loop.execute(user, userId, (state) => {
       if (counted === null && state.accountState === 'deactivating') throw notCounted();
       return completeDeactivation({ pendingPayouts: counted?.pending ?? 0, at }, state);

@@ -7,7 +7,7 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/http/edge.js';
 import { createUser, user, type User } from '../domain/user.js';
@@ -40,7 +40,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
 
   async execute({ merchantId, body, ticket, cause }: CreateUser): Promise<string> {
     const profile = parseProfile(body);
-    const createdAt = this.clock.now().toISOString();
+    const createdAt = timestamp(this.clock);
     try {
       const { state } = await underKey(ticket, 'user', (userId) =>
         this.loop.execute(

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { startDeactivation, user } from '../domain/user.js';
 import type { UserChanged } from './user-changed.js';
 
@@ -23,7 +23,7 @@ export class StartDeactivationHandler implements ICommandHandler<StartDeactivati
   ) {}
 
   async execute({ userId }: StartDeactivation): Promise<UserChanged> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     return this.loop.execute(user, userId, (state) => startDeactivation({ at }, state));
   }
 }

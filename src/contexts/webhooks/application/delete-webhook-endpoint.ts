@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { remove, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import type { Answered, Caller } from './caller.js';
 
@@ -26,7 +26,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
     const command = {
       endpoint_id: endpointId,
       merchant_id: caller.merchantId,
-      at: this.clock.now().toISOString(),
+      at: timestamp(this.clock),
     };
     const { position } = await this.loop.execute(
       webhookEndpoints,

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { endpointsDisabled } from '../../../platform/telemetry/metrics.js';
 import { disableFailing, disableGone, webhookEndpoints } from '../domain/webhook-endpoints.js';
@@ -38,7 +38,7 @@ export class DisableWebhookEndpointHandler implements ICommandHandler<DisableWeb
   ) {}
 
   async execute({ merchantId, endpointId, reason }: DisableWebhookEndpoint): Promise<void> {
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const place = { endpoint_id: endpointId, merchant_id: merchantId };
     const { events } = await this.loop.execute(
       webhookEndpoints,

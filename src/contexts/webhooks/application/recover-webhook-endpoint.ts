@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { underKey } from '../../../platform/http/edge.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestRecovery, webhookRecovery, type WebhookRecovery } from '../domain/webhook-recovery.js';
@@ -43,7 +43,7 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
       endpoint_id: endpointId,
       merchant_id: merchantId,
       since: since.toISOString(),
-      requested_at: this.clock.now().toISOString(),
+      requested_at: timestamp(this.clock),
     };
     const { state, position } = await this.loop.execute(
       webhookRecovery,

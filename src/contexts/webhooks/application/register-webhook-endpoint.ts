@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey } from '../../../platform/http/edge.js';
 import {
@@ -53,7 +53,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
     endpointId: string,
   ): Promise<Answered> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
-    const created_at = this.clock.now().toISOString();
+    const created_at = timestamp(this.clock);
     const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
 
     // Made from the state: a repeat that finds its endpoint answers with the secret of the first time.

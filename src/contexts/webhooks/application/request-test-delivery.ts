@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { underKey } from '../../../platform/http/edge.js';
 import type { EventType } from '../domain/envelope.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
@@ -37,7 +37,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
       endpoint_id: endpointId,
       merchant_id: merchantId,
       message: TEST_MESSAGE,
-      occurred_at: this.clock.now().toISOString(),
+      occurred_at: timestamp(this.clock),
     };
     const { state, position } = await this.loop.execute(
       webhookTest,

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { underKey } from '../../../platform/http/edge.js';
@@ -49,7 +49,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       endpoint_id: delivery.json.webhook_endpoint_id,
       merchant_id: merchantId,
       is_test: delivery.isTest,
-      requested_at: this.clock.now().toISOString(),
+      requested_at: timestamp(this.clock),
     };
     const bodyOf = (resend: WebhookResend): string =>
       JSON.stringify({ webhook_delivery: resent(delivery, resend!.requested_at) });

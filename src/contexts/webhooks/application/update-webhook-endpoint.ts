@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   endpointOf,
@@ -39,7 +39,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const { merchantId, metadata, ticket } = caller;
     if (changes.url !== undefined) await this.check(merchantId, endpointId, changes.url);
     const failures = await this.view.failureCount(endpointId);
-    const at = this.clock.now().toISOString();
+    const at = timestamp(this.clock);
     const bodyOf = (state: WebhookEndpoints): string => {
       const endpoint = endpointOf(state, endpointId);
       // Enabling clears the count.

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { findApplicant } from '../../application/applicant.js';
 import { ConfirmDetails } from '../../application/confirm-details.js';
@@ -62,7 +62,7 @@ export class WidgetSteps {
 
   /** The day it is, `YYYY-MM-DD` in UTC. */
   today(): string {
-    return this.clock.now().toISOString().slice(0, 10);
+    return timestamp(this.clock).slice(0, 10);
   }
 
   private async sendCode({ merchantId, userId, body }: StepCall): Promise<StepAnswer> {
