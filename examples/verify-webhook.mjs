@@ -1,5 +1,5 @@
 // Verifies webhooks with what Node brings along. Copy it into your application, or use the package standardwebhooks.
-// Rules: merchant-api section 6.2, which are those of Standard Webhooks. Remember the webhook-ids that you have
+// Rules: docs/contract.md 13.4, which are those of Standard Webhooks. Remember the webhook-ids that you have
 // handled: each delivery may come more than once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

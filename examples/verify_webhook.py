@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Verifies webhooks with Python's standard library alone. Copy it into your application.
 
-Rules: merchant-api section 6.2, which are those of Standard Webhooks. Two things are left to you: remember the
+Rules: docs/contract.md 13.4, which are those of Standard Webhooks. Two things are left to you: remember the
 webhook-ids that you have handled, as each delivery may come more than once, and answer within 30 seconds.
 
 A receiver to try it with:  WEBHOOK_SECRET=whsec_... python3 examples/verify_webhook.py 8080

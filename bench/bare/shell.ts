@@ -7,7 +7,7 @@ const DRIFT_SECONDS = 300;
 export type Keys = ReadonlyMap<string, string>;
 
 /**
- * The least HTTP shell with the contract's signature check (merchant-api section 5): Fastify alone, the body kept as
+ * The least HTTP shell with the contract's signature check (contract.md 2.2): Fastify alone, the body kept as
  * raw bytes, the key from a map. What a route adds to it is what a row measures.
  */
 export function bareShell(keys: Keys): FastifyInstance {

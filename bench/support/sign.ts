@@ -13,7 +13,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Signs as merchant-api section 5 says: timestamp, method, path without query, body. */
+/** Signs as contract.md 2.2 says: timestamp, method, path without query, body. */
 export function signed(
   who: Credentials,
   method: 'GET' | 'POST',

@@ -1,4 +1,4 @@
-// A merchant's side of the API: signed requests (merchant-api section 5), and a receiver of webhooks.
+// A merchant's side of the API: signed requests (contract.md 2.2), and a receiver of webhooks.
 import { createHmac } from 'node:crypto';
 import { Problem } from './terminal.mjs';
 import { listen } from './webhook-receiver.mjs';

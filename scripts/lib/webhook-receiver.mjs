@@ -60,7 +60,7 @@ function readBody(request, done) {
 }
 
 /**
- * Null for a genuine delivery, else a sentence that says why it is none (merchant-api section 6.2).
+ * Null for a genuine delivery, else a sentence that says why it is none (contract.md 13.4).
  * @param webhooks one `Webhook` of standardwebhooks per secret; any of them may have signed
  */
 export function whyNotGenuine(webhooks, headers, body) {

@@ -1,4 +1,4 @@
-/** What went wrong, in the domain's words. Only the HTTP filter knows which status each one is (merchant-api section 7). */
+/** What went wrong, in the domain's words. Only the HTTP filter knows which status each one is (contract.md 3). */
 export type DomainErrorCode =
   | 'bad_request'
   | 'forbidden'

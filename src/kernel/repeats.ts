@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** How long the response of a request with an Idempotency-Key is kept (decisions.md). */
+/** How long the response of a request with an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;
 /** A day less, so that clocks that differ do not find an operation a repeat's whose response is gone. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;

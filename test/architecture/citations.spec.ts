@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 /** Texts by path, from the root of the repository. */
@@ -30,9 +30,9 @@ const rulesOf = (contract: string): string[] => [
   ...matches(contract, /^## (\d+)\. /gm),
 ];
 
-/** Rules that a text cites: `contract.md 4.3`, or several after a comma or `and`. */
+/** Rules that a text cites: `contract.md 4.3`, or several with commas, `and`, `to`. */
 const citedRules = (text: string): string[] =>
-  matches(flat(text), /\bcontract\.md ((?:\d+(?:\.\d+)?(?:, | and )?)+)/g).flatMap(
+  matches(flat(text), /\bcontract\.md ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)/g).flatMap(
     (list) => list.match(/\d+(\.\d+)?/g) ?? [],
   );
 
@@ -48,6 +48,14 @@ const holds = (all: Texts, [file, name]: [string, string]): boolean =>
 /** Numbers of decisions that a text cites. */
 const citedDecisions = (text: string): number[] =>
   matches(flat(text), /\b(?:ADRs? ?\[?|adr\/)(\d{1,4})\b/g).map(Number);
+
+/** Mentions of documents that are not here, or of their sections. RFCs are everybody's. */
+const strayCitations = (text: string, all: Texts): string[] => [
+  ...matches(flat(text), /(\b(?:merchant|exchange)-api\b|§ ?\d|(?<!RFC \d+ )\bsections? \d[\d.]*)/g),
+  ...matches(text, /\b([\w-]+\.md)\b(?!\.\w)/g).filter(
+    (name) => name !== 'CHANGELOG.md' && ![...all.keys()].some((path) => basename(path) === name),
+  ),
+];
 
 /** Targets of relative links in a Markdown file that lead nowhere. */
 const deadLinks = (path: string, text: string): string[] =>
@@ -88,6 +96,15 @@ describe('citations', () => {
         .map((number) => `${path}: ${number}`),
     );
     expect(unknown).toEqual([]);
+    const indexed = matches(texts.get('docs/adr/README.md')!, /\]\((\d{4})-/g).map(Number);
+    expect(indexed).toEqual(kept.toSorted((a, b) => a - b));
+  });
+
+  it('are of documents that are here', () => {
+    const stray = [...texts].flatMap(([path, text]) =>
+      strayCitations(text, texts).map((mention) => `${path}: ${mention}`),
+    );
+    expect(stray).toEqual([]);
   });
 
   it('lead somewhere when they are links', () => {
@@ -98,8 +115,8 @@ describe('citations', () => {
   });
 
   it('are seen in every form', () => {
-    expect(citedRules('a (contract.md 4.3, 5.1 and 6), and\n * contract.md\n * 12.10')).toEqual([
-      ...['4.3', '5.1', '6', '12.10'],
+    expect(citedRules('a (contract.md 4.3 to 4.5, 5.1 and 6), and\n * contract.md\n * 12.10')).toEqual([
+      ...['4.3', '4.5', '5.1', '6', '12.10'],
     ]);
     expect(citedTests('`a.spec.ts` "b\nc"; `npm run chaos -- d`')).toEqual([
       ['a.spec.ts', 'b c'],
@@ -108,6 +125,10 @@ describe('citations', () => {
     expect(holds(new Map([['x/a.spec.ts', "it('does that')"]]), ['a.spec.ts', 'does this'])).toBe(false);
     expect(citedDecisions('ADR 0076, ADRs [60](adr/0060-x.md), see docs/adr/0108')).toEqual([
       76, 60, 60, 108,
+    ]);
+    expect(strayCitations('// section 6.4, RFC 9110 section 10.2.3, notes.md', new Map())).toEqual([
+      'section 6.4',
+      'notes.md',
     ]);
     expect(deadLinks('docs/a.md', '[b](contract.md#1) [c](gone.md)')).toEqual(['gone.md']);
   });

@@ -31,7 +31,7 @@ export interface Answer {
   json<T = Record<string, unknown>>(): T;
 }
 
-/** A merchant's own client: it signs as merchant-api section 5 says, with none of the service's code. */
+/** A merchant's own client: it signs as contract.md 2.2 says, with none of the service's code. */
 export class SignedClient {
   constructor(
     readonly baseUrl: string,

@@ -63,7 +63,7 @@ const EVM_HASH = /^0x[0-9a-f]{64}$/i;
 
 /**
  * The form in which hashes are compared: EVM hashes lower-cased and without the spaces around them, others as they are
- * (decisions.md, "transaction_hash").
+ * (contract.md 9.4).
  */
 export function comparableHash(transactionHash: string): string {
   const bare = transactionHash.trim();

@@ -4,7 +4,7 @@ import { WEBHOOK_RESEND_REQUESTED } from './domain/webhook-resend.js';
 
 /** Events of the webhooks context that other contexts may read; everything else here is private. */
 
-/** A synthetic delivery was asked for (merchant-api section 4.4, test_delivery). */
+/** A synthetic delivery was asked for (contract.md 12.10). */
 export interface WebhookTestRequested {
   readonly type: 'webhook_endpoint.test_requested.v1';
   readonly data: {

@@ -178,7 +178,8 @@ export class RetryingCommandLoop implements CommandLoop {
     }
     if (events.length === 0 && found.assumed) return 'look';
     const state = fold(aggregate, events, found.state);
-    // Sealing makes a key for a person: not for one who will be refused.
+    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
+    // kept, because a repeat in another process may be about to seal with it.
     if (claims.length > 0 && this.codec.seals(events)) {
       const taken = await claimTaken(this.store, claims, stream);
       if (taken !== null && found.assumed) return 'look';

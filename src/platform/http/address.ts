@@ -46,7 +46,7 @@ const WINDOW_MS = 60_000;
 const MERCHANTS_PER_ADDRESS = 60;
 const LEAST_PER_ADDRESS = 6000;
 
-/** Requests per minute that one address may send: always more than one merchant may (decisions.md, "rate-limit headers"). */
+/** Requests per minute that one address may send (contract.md 5.3). */
 export function addressLimit(config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>): number {
   return (
     config.rateLimitPerIpPerMinute ??

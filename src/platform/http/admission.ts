@@ -35,7 +35,7 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Lets a signed request in or answers why not: 401 and 403 of merchant-api sections 5 and 7, then 429. */
+/** Lets a signed request in or answers why not: 401 and 403 of contract.md 2, then 429. */
 export class Admission {
   private readonly failures: FailedSignatures;
 

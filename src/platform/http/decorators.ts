@@ -59,7 +59,7 @@ export const ValidBody = (): ParameterDecorator => Body(bodyValidation);
 export const OptionalBody = (): ParameterDecorator =>
   Body({ transform: (value: unknown) => (value === undefined ? {} : value) }, bodyValidation);
 
-/** A path id. One that is no uuid names nothing: 404 (decisions.md, "invalid filter"). */
+/** A path id. One that is no uuid names nothing: 404 (contract.md 3.4). */
 export const UuidParam = (name = 'id', what = 'Resource'): ParameterDecorator =>
   Param(name, {
     transform(value: unknown): string {

@@ -22,7 +22,7 @@ import { endRequestSpan, startRequestSpan } from './request-span.js';
 import { isHealthPath, newRequestState, rawPath } from './request-state.js';
 import { fingerprintOf, parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
 
-/** Everything under it is signed, unknown paths too (merchant-api section 5). */
+/** Everything under it is signed, unknown paths too (contract.md 2.1). */
 export const SIGNED_PREFIX = '/merchants/v1';
 
 export function isSignedPath(path: string): boolean {

@@ -20,7 +20,7 @@ export interface MerchantDirectory {
 export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');
 
 /**
- * One request's claim to be done once (merchant-api section 5, "Idempotency"). Handlers get it through `@Ticket()`.
+ * One request's claim to be done once (contract.md 4). Handlers get it through `@Ticket()`.
  * Without an Idempotency-Key the id is random and there is no answer to store.
  */
 export interface IdempotencyTicket {

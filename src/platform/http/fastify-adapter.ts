@@ -35,7 +35,7 @@ type EdgeConfig = Pick<
   | 'requestMemoryMib'
 >;
 
-/** Nest's Fastify adapter with the edge of merchant-api sections 5, 7 and 8 around every route. */
+/** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
 export class EdgeAdapter extends FastifyAdapter {
   readonly edge: EdgeHooks;
   readonly routes = new RouteTable();

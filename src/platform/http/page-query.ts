@@ -3,7 +3,7 @@ import type { CreatedPage } from '../postgres/created-page.js';
 import { decodeCursor } from './page-cursor.js';
 import { dateParameter, integerParameter, textParameter, type Query } from './query.js';
 
-/** The most items a page may have (merchant-api section 8). */
+/** The most items a page may have (contract.md 6.1). */
 export const MAX_PAGE = 1000;
 
 /** What {@link readPageQuery} reads. */

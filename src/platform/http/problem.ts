@@ -4,7 +4,7 @@ import type { DomainErrorCode, FieldErrors } from '../../kernel/domain-error.js'
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** What is answered instead of a result (merchant-api sections 2.7 and 7). */
+/** What is answered instead of a result (contract.md 3.1). */
 export interface Problem {
   readonly status: number;
   /** Shown to the merchant. */
@@ -15,7 +15,7 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The one table from the domain's words to HTTP statuses (merchant-api section 7). */
+/** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
 export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   bad_request: 400,
   forbidden: 403,
@@ -49,7 +49,7 @@ export function titleOf(status: number): string {
   return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
 }
 
-/** The problem-details object of section 2.7 as JSON text. */
+/** The problem document (contract.md 3.1) as JSON text. */
 export function problemJson(problem: Problem): string {
   return JSON.stringify({
     type: 'about:blank',

@@ -5,12 +5,12 @@ import { parseInstant } from '../../kernel/instant.js';
 /** A query string as Fastify parsed it: a parameter given twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** Throws DomainError `bad_request` (400) whose detail names the parameter (decisions.md, "invalid filter"). */
+/** Throws DomainError `bad_request` (400) whose detail names the parameter (contract.md 6.3). */
 function refuse(name: string, rule: string): never {
   throw new DomainError('bad_request', `${name} ${rule}`);
 }
 
-/** For lists alone: a misspelt filter must not list everything (decisions.md, "unknown query parameters"). */
+/** For lists alone: a misspelt filter must not list everything (contract.md 6.3). */
 export function requireKnown(query: Query, known: readonly string[]): void {
   const unknown = Object.keys(query).find((name) => !known.includes(name));
   if (unknown === undefined) return;

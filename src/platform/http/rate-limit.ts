@@ -43,7 +43,7 @@ interface Window {
 }
 
 /**
- * Counts requests per merchant over all processes (merchant-api section 8): a fixed window in the database that starts
+ * Counts requests per merchant over all processes (contract.md 5.1): a fixed window in the database that starts
  * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
  * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
  *

@@ -3,7 +3,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import type { Problem } from './problem.js';
 import { NO_BODY } from './request-state.js';
 
-/** Bodies of this many bytes and more are refused with 413 (merchant-api section 8, decisions.md "1 MB"). */
+/** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
 
 const TOO_LARGE = 'The request body must be smaller than 1048576 bytes';

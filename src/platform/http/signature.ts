@@ -2,13 +2,13 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 import { LRUCache } from 'lru-cache';
 import type { Problem } from './problem.js';
 
-/** How far `svc-timestamp` may be from server time, either way, in seconds (merchant-api section 8). */
+/** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
 export const MAX_DRIFT_SECONDS = 300;
 
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** What is signed, apart from the body: timestamp, method and path, each followed by LF (merchant-api section 5). */
+/** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
 export function signedPrefix(timestamp: string, method: string, path: string): string {
   return `${timestamp}\n${method}\n${path}\n`;
 }

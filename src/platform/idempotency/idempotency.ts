@@ -14,7 +14,7 @@ export const KEY_REUSED: Problem = {
   detail: 'This Idempotency-Key was used for another request',
 };
 
-/** Said before the request was looked at, or of our own trouble: a repeat runs again (decisions.md, "Idempotency-Key"). */
+/** Said before the request was looked at, or of our own trouble: a repeat runs again (contract.md 4.4). */
 function saysNothing(status: number): boolean {
   return status >= 500 || status === 401 || status === 413 || status === 429;
 }

@@ -17,7 +17,7 @@ interface AnswerRow {
 
 const CHUNK = 5000;
 
-/** Answers of requests with an Idempotency-Key, always in PostgreSQL, kept 30 days (decisions.md). */
+/** Answers of requests with an Idempotency-Key, always in PostgreSQL, kept 30 days (contract.md 4.4). */
 @Injectable()
 export class PostgresAnswerStore {
   constructor(

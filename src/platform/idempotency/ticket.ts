@@ -6,7 +6,7 @@ import type { IdempotencyTicket } from '../http/edge.js';
 
 /**
  * The uuid in an Idempotency-Key header, lower-cased; null when the header is not an RFC 9651 string that holds one
- * (merchant-api section 5: the quotes are required).
+ * (contract.md 4.1).
  */
 export function parseIdempotencyKey(header: string): string | null {
   if (header.length !== 38 || header[0] !== '"' || header[37] !== '"') return null;

@@ -12,7 +12,7 @@ SwaggerUIBundle({
 });`;
 }
 
-/** merchant-api section 5 with WebCrypto. The private key is read from its field, used, and kept nowhere. */
+/** contract.md 2.2 with WebCrypto. The private key is read from its field, used, and kept nowhere. */
 const SIGNING = String.raw`
 const text = new TextEncoder();
 const given = (id) => document.getElementById(id).value.trim();

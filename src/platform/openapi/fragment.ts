@@ -4,7 +4,7 @@ export interface OpenApiFragment {
   readonly schemas: Readonly<Record<string, object>>;
 }
 
-/** A response that is a problem-details object (merchant-api section 2.7). */
+/** A response that is a problem-details object (contract.md 3.1). */
 export function problemResponse(description: string): object {
   return {
     description,

@@ -6,7 +6,7 @@ import { ViewProgress } from './view-progress.js';
 
 /**
  * Lets reads answer with what was true when they arrived: a merchant who was answered sees what it wrote, from any
- * process, and nobody is answered with what was true long ago (decisions.md, "503").
+ * process, and nobody is answered with what was true long ago (contract.md 7.2).
  */
 @Injectable()
 export class ViewFreshness {

@@ -6,7 +6,7 @@ import type { HostileReceiver } from '../../support/hostile/receiver.js';
 import { SendingProcess } from '../../support/hostile/sending-process.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** That of production (merchant-api section 6.2). */
+/** That of production (contract.md 14.2). */
 const TIMEOUT_MS = 30_000;
 const AT_ONCE = 100;
 const WORST_MS = 31_000;

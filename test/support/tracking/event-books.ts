@@ -25,7 +25,7 @@ export interface StoredBatch {
   readonly new_items: Buffer | null;
 }
 
-/** What was sent, and what follows from it about the tables (merchant-api sections 4.3 and 6.1). */
+/** What was sent, and what follows from it about the tables (contract.md 17). */
 export class EventBooks {
   private readonly batches: SentBatch[] = [];
   private readonly byBody = new Map<string, SentBatch>();

@@ -2,7 +2,7 @@ import { toMinorUnits, isAmount } from '../../../kernel/money.js';
 import type { PayoutEvent } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
 
-/** Most a payout may be (merchant-api section 8), in minor units. */
+/** Most a payout may be (contract.md 9.3), in minor units. */
 const MOST_MINOR = 10_000_000_000n;
 
 /** An event as auditors read it: where it stands, and what it says. */
@@ -31,7 +31,7 @@ export interface BookedPayout {
   reason: string | null;
 }
 
-/** The answer that the API gives of a payout, byte for byte (merchant-api section 2.2). */
+/** The answer that the API gives of a payout, byte for byte (contract.md 9). */
 export function answerOf(payout: BookedPayout): string {
   const fields = [
     ['id', payout.id],

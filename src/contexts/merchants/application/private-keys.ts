@@ -11,7 +11,7 @@ const MAX_OPENED = 20_000;
 
 export interface GeneratedKey {
   readonly keyId: string;
-  /** `dsk_` and 64 hexadecimal digits. The HMAC key is the UTF-8 bytes of this text (decisions.md, "issuing API keys"). */
+  /** `dsk_` and 64 hexadecimal digits. The HMAC key is the UTF-8 bytes of this text (contract.md 2.2). */
   readonly privateKey: string;
   readonly sealed: string;
 }

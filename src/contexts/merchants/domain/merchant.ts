@@ -39,7 +39,7 @@ export const MERCHANT_EVENTS = [
   'merchant.ip_allow_list_set.v1',
 ] as const satisfies readonly MerchantEvent['type'][];
 
-/** A rotation overlaps the old private key with the new one, and no more (merchant-api section 5). */
+/** A rotation overlaps the old private key with the new one, and no more (contract.md 2.6). */
 export const MAX_VALID_KEYS = 2;
 export const MAX_NAME_LENGTH = 255;
 

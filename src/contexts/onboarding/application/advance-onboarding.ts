@@ -30,7 +30,8 @@ import {
 /**
  * Takes an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion.
  * Every step finds out by the stage whether it was done, and every provider gives the same for the same ids, so that
- * a repeat after a crash at any point is harmless. Throws what a provider throws, and {@link WalletTaken}.
+ * a repeat after a crash at any point is harmless. The user is active before the completion is written: whoever hears
+ * of it finds the account `active`. Throws what a provider throws, and {@link WalletTaken}.
  */
 export class AdvanceOnboarding extends Command<Stage> {
   constructor(readonly userId: string) {

@@ -10,7 +10,7 @@ import { PhoneCodes, type Tried } from './phone-codes.js';
 /**
  * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
  * `rate_limited` after too many wrong codes in a day, or `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
- * the one of the profile, and then nothing is linked (merchant-api section 3.2).
+ * the one of the profile, and then nothing is linked (contract.md 18.4).
  */
 export class VerifyPhone extends Command<Onboarding> {
   constructor(

@@ -184,7 +184,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id: userId, merchant_id: merchantId, at } }];
 }
 
-/** `verifiedPhone` is the number whose code was entered; it must be the profile's, otherwise nothing is linked (section 3.2). */
+/** `verifiedPhone` is the number whose code was entered; it must be the profile's, otherwise nothing is linked (contract.md 18.4). */
 export function verifyPhone(
   command: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,

@@ -26,7 +26,10 @@ export class ReceivePayout extends Command<Receipt> {
   }
 }
 
-/** Wins the transfer log and the outcome together: a log confirms one payout, a payout ends once. */
+/**
+ * Wins the transfer log and the outcome together: a log confirms one payout, a payout ends once. On a store without
+ * atomic commits the claim comes first: a payout that expires in between keeps it, and the log confirms no other.
+ */
 @CommandHandler(ReceivePayout)
 export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
   constructor(

@@ -1,4 +1,4 @@
-/** What it takes on a chain before an outcome is written (decisions.md, "verification window"). */
+/** What it takes on a chain before an outcome is written (contract.md 10.2, 10.6). */
 export interface ChainRules {
   /** {@link confirmationsOf} a transfer before it counts. */
   readonly confirmations: number;

@@ -1,6 +1,6 @@
 import { canonicalAmount, isAmount, toMinorUnits } from '../../../kernel/money.js';
 
-/** The most one payout may move: 10,000 USDC (merchant-api section 8). */
+/** The most one payout may move: 10,000 USDC (contract.md 9.3). */
 export const MAX_PAYOUT_AMOUNT = '10000';
 const MAX_MINOR = toMinorUnits(MAX_PAYOUT_AMOUNT);
 

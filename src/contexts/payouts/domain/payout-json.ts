@@ -2,7 +2,7 @@ import type { PayoutFacts } from '../contract.js';
 import type { ReportedPayout } from './payout.js';
 
 /**
- * The JSON of a payout as the API answers it (merchant-api section 2.2, fields in its order), built without parsing
+ * The JSON of a payout as the API answers it (contract.md 9), built without parsing
  * the merchant's metadata. `reason` is null unless the payout expired.
  */
 export function payoutJson(

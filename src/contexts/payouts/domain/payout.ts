@@ -4,7 +4,7 @@ import { requireRepeatable } from '../../../kernel/repeats.js';
 import type { Payee } from '../../users/contract.js';
 import { PAYOUT_CATEGORY, type PayoutEvent, type PayoutFacts } from '../contract.js';
 
-/** A payout from the merchant's report to its one outcome (merchant-api section 3.1). */
+/** A payout from the merchant's report to its one outcome (contract.md 9.8). */
 export type Payout =
   | { readonly status: 'unreported' }
   | (Reported & { readonly status: 'pending' })

@@ -45,7 +45,7 @@ export type Finding =
   | { readonly kind: 'already_used' };
 
 /**
- * Judges a receipt against what the merchant reported (decisions.md, "what confirms a payout").
+ * Judges a receipt against what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `head` is the newest block.
  */
 export function judge(

@@ -7,7 +7,7 @@ import { PayeeCache } from '../application/payee-cache.js';
 import { findBalance, NOTHING_PAID, type Balance } from '../views/find-balance.js';
 import { PAYOUT_VIEWS } from '../views/projection.js';
 
-/** GET /merchants/v1/users/{id}/balance (merchant-api sections 2.3 and 4.1): what the user's payouts add up to. */
+/** GET /merchants/v1/users/{id}/balance (contract.md 11): what the user's payouts add up to. */
 @Controller('merchants/v1/users')
 export class BalanceController {
   constructor(

@@ -29,7 +29,7 @@ const query = (name: string, description: string, schema: object): object => ({
   schema,
 });
 
-/** merchant-api section 4.2, and the balance of 4.1. */
+/** Payouts and balances (contract.md 9, 11). */
 export const payoutsApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/payouts/report': {

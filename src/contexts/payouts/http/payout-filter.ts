@@ -2,7 +2,7 @@ import { MAX_PAGE, PAGE_PARAMETERS, readPageQuery } from '../../../platform/http
 import { enumParameter, requireKnown, uuidParameter, type Query } from '../../../platform/http/query.js';
 import type { PayoutFilter } from '../views/list-payouts.js';
 
-/** The filter a query string asks for; 400 naming the parameter at fault (merchant-api section 4.2). */
+/** The filter a query string asks for; 400 naming the parameter at fault (contract.md 9.7). */
 export function readPayoutFilter(query: Query): PayoutFilter {
   requireKnown(query, ['user_id', 'status', ...PAGE_PARAMETERS]);
   const userId = uuidParameter(query, 'user_id');

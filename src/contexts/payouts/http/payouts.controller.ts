@@ -16,7 +16,7 @@ import { PAYOUT_VIEWS } from '../views/projection.js';
 import { readPayoutFilter } from './payout-filter.js';
 import { readReportBody } from './report-body.js';
 
-/** merchant-api section 4.2. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
+/** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
 export class PayoutsController {
   constructor(

@@ -3,7 +3,7 @@ import { requireObject } from '../../../platform/http/validation.js';
 import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH, depthOf, memberText } from '../domain/custom-metadata.js';
 import { readPayoutAmount } from '../domain/payout-amount.js';
 
-/** What a valid body of POST /merchants/v1/payouts/report says (merchant-api section 4.2). */
+/** What a valid body of POST /merchants/v1/payouts/report says (contract.md 9.2 to 9.6). */
 export interface ReportBody {
   readonly userId: string;
   readonly amount: string;

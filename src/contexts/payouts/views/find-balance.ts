@@ -1,7 +1,7 @@
 import { fromMinorUnits } from '../../../kernel/money.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-/** merchant-api section 2.3; decimal strings of USDC. */
+/** contract.md 11.1; decimal strings of USDC. */
 export interface Balance {
   readonly confirmed: string;
   readonly pending: string;

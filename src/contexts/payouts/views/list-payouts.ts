@@ -4,7 +4,7 @@ import type { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS, type Status } from './fold.js';
 
-/** What GET /merchants/v1/payouts asks for (merchant-api section 4.2). */
+/** What GET /merchants/v1/payouts asks for (contract.md 9.7). */
 export interface PayoutFilter extends CreatedPage {
   readonly userId?: string;
   readonly status?: Status;

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { faultOf, nestsWithin, PAYLOAD_MAX_DEPTH, type ValidItem } from './event-item.js';
 
-/** The most items of a batch; more are 413 (merchant-api section 8). */
+/** The most items of a batch; more are 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 /** The deepest nesting of a body: root, array and item stand around a payload. */
 export const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
@@ -21,7 +21,7 @@ export class RefusedBatch extends DomainError {
 /**
  * How many items the parsed body of POST /merchants/v1/events holds, when all of them are valid. Throws {@link RefusedBatch}
  * `bad_request` (400) whose message names the first item and field at fault: nothing of such a batch is accepted
- * (merchant-api section 4.3). `depth` is how deep the body's arrays and objects nest.
+ * (contract.md 17.3). `depth` is how deep the body's arrays and objects nest.
  */
 export function itemsOf(body: unknown, depth: number): number {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -11,7 +11,7 @@ const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 /** Nothing that PostgreSQL or UTF-8 cannot hold. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** An item that {@link faultOf} finds nothing wrong with (merchant-api section 2.6). */
+/** An item that {@link faultOf} finds nothing wrong with (contract.md 17.4 to 17.7). */
 export interface ValidItem {
   readonly event_name: string;
   readonly payload: Readonly<Record<string, unknown>>;

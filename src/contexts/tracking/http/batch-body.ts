@@ -9,7 +9,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /**
  * How many items the body of POST /merchants/v1/events holds, when all of it is valid. Throws DomainError `too_large`
  * (413) for more than 1000 items, before anything is parsed, and `bad_request` (400) whose message names the first fault
- * (merchant-api section 4.3).
+ * (contract.md 17.3).
  */
 export function readBatch(bytes: Buffer): number {
   // Keys that a parsed body may not have (platform/http/json-body.ts) hold these letters.

@@ -11,7 +11,7 @@ import { readBatch } from './batch-body.js';
 
 const NO_BODY = Buffer.alloc(0);
 
-/** POST /merchants/v1/events (merchant-api section 4.3). */
+/** POST /merchants/v1/events (contract.md 17). */
 @Controller('merchants/v1/events')
 export class EventsController {
   constructor(private readonly commandBus: CommandBus) {}

@@ -7,7 +7,7 @@ const parameter = (name: string, description: string, schema: object): object =>
   schema,
 });
 
-/** The journey of a user: an extension of merchant-api section 6.1. */
+/** The journey of a user (contract.md 17.9). */
 export const journeyApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/users/{id}/events': {

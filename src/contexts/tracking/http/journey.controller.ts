@@ -10,7 +10,7 @@ import { journeyPage, NO_EVENTS } from '../views/journey.js';
 import { readJourneyFilter } from './journey-filter.js';
 
 /**
- * GET /merchants/v1/users/{id}/events, an extension of merchant-api section 6.1: the events that carry the user's
+ * GET /merchants/v1/users/{id}/events (contract.md 17.9): the events that carry the user's
  * external_id, from before and after the user was created.
  */
 @Controller('merchants/v1/users')

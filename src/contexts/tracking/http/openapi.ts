@@ -2,7 +2,7 @@ import { problemResponse, type OpenApiFragment } from '../../../platform/openapi
 
 const text = (description: string): object => ({ type: 'string', minLength: 1, maxLength: 255, description });
 
-/** merchant-api section 4.3. */
+/** Event batches (contract.md 17). */
 export const trackingApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/events': {

@@ -20,7 +20,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /**
- * Reads the body of POST /merchants/v1/users (merchant-api section 4.1).
+ * Reads the body of POST /merchants/v1/users (contract.md 8.2 to 8.4).
  * Throws `validation_failed` that names every field at fault.
  */
 export function parseProfile(fields: Readonly<Record<string, unknown>>): NewProfile {

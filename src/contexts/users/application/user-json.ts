@@ -1,6 +1,6 @@
 import type { AccountState, ExistingUser } from '../domain/user.js';
 
-/** The User resource; fields in the order of merchant-api section 2.1. */
+/** The User resource (contract.md 8), fields in the order of the API. */
 export interface UserJson {
   readonly id: string;
   readonly external_id: string | null;

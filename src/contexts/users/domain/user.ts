@@ -38,7 +38,7 @@ export const USER_EVENTS = [
   'user.deactivated.v1',
 ] as const satisfies readonly UserEvent['type'][];
 
-/** merchant-api section 3.2. */
+/** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 
 export interface Profile {

@@ -14,7 +14,7 @@ const userResponse = (description: string): object => ({
   },
 });
 
-/** merchant-api section 4.1, but for the balance. */
+/** Users (contract.md 8), but for the balance. */
 export const usersApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/users': {

@@ -13,7 +13,7 @@ import { FindUser } from '../application/find-user.js';
 import { userJson, type UserJson } from '../application/user-json.js';
 import type { ExistingUser } from '../domain/user.js';
 
-/** merchant-api section 4.1, but for the balance, which is the payouts context's. */
+/** Users (contract.md 8), but for the balance, which is the payouts context's. */
 @Controller('merchants/v1/users')
 export class UsersController {
   constructor(

@@ -26,7 +26,7 @@ interface Failing {
 }
 
 /**
- * Disables endpoints with a sustained pattern of failures (merchant-api section 6.4): enough of them within the window,
+ * Disables endpoints with a sustained pattern of failures (contract.md 15): enough of them within the window,
  * the first and the last far enough apart. Successes in between change nothing. Judged soon after failures were recorded
  * and once a minute for all, so that nothing is lost with a process. Two processes that judge at once do no harm.
  */

@@ -32,7 +32,7 @@ interface Reaction {
 /**
  * Turns events into deliveries: for each endpoint of the merchant that wants the type at that place in the stream, one
  * row whose id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
- * what happened while an endpoint was disabled is recorded as dropped, and never sent by itself (section 6.3). Requests
+ * what happened while an endpoint was disabled is recorded as dropped, and never sent by itself (contract.md 13.8). Requests
  * to send once more are carried out here as well, as of their place in the stream.
  */
 export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): SubscriptionDefinition {

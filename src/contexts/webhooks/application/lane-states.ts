@@ -19,7 +19,7 @@ export interface Lane {
   /** Newest first. */
   readonly former_secrets: readonly FormerSecret[];
   readonly status: 'enabled' | 'disabled' | 'deleted';
-  /** A timestamp of PostgreSQL: failed attempts that began later count (merchant-api section 6.4). */
+  /** A timestamp of PostgreSQL: failed attempts that began later count (contract.md 15.1). */
   readonly failures_since: string;
   readonly position: string;
 }

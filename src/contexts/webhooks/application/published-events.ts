@@ -7,7 +7,7 @@ type Source = OnboardingEvent | PayoutEvent;
 type Data<Type extends Source['type']> = Extract<Source, { type: Type }>['data'];
 type Publish = (event: RecordedEvent) => PublishedEvent;
 
-/** What endpoints hear of each stored event: the catalog of merchant-api section 6.3, fields in its order. */
+/** What endpoints hear of each stored event: the catalog of contract.md 13.5, fields in its order. */
 const CATALOG: Readonly<Record<string, Publish>> = {
   ...onboarding('onboarding.started.v1', 'user.onboarding_started', ({ user_id }) => ({ user_id })),
   ...onboarding('onboarding.kyc_submitted.v1', 'user.kyc_submitted', ({ user_id }) => ({ user_id })),

@@ -1,7 +1,7 @@
 import type { DisableCause } from '../contract.js';
 import type { Endpoint } from './webhook-endpoints.js';
 
-/** A WebhookEndpoint as it is answered (merchant-api section 2.4), and what we show besides. */
+/** A WebhookEndpoint as it is answered (contract.md 12), and what we show besides. */
 export interface EndpointJson {
   readonly id: string;
   readonly url: string;
@@ -11,7 +11,7 @@ export interface EndpointJson {
   readonly updated_at: string;
   /** Types it hears of; null means all. */
   readonly event_types: readonly string[] | null;
-  /** Failed attempts that count towards automatic disabling now (section 6.4), at most {@link FAILURE_COUNT_LIMIT}. */
+  /** Failed attempts that count towards automatic disabling now (contract.md 15.5), at most {@link FAILURE_COUNT_LIMIT}. */
   readonly failure_count: number;
   readonly disabled_cause: DisableCause | null;
   readonly disabled_at: string | null;

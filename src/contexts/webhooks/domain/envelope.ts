@@ -1,4 +1,4 @@
-/** Types of the event catalog (merchant-api section 6.3), the only values an endpoint may subscribe to. */
+/** Types of the event catalog (contract.md 13.5), the only values an endpoint may subscribe to. */
 export const EVENT_TYPES = [
   'user.onboarding_started',
   'user.kyc_submitted',
@@ -17,11 +17,11 @@ export interface PublishedEvent {
   readonly type: EventType;
   readonly occurredAt: string;
   readonly merchantId: string;
-  /** JSON text of the `data` object, fields in the order of section 6.3. */
+  /** JSON text of the `data` object, fields in the order of contract.md 13.5. */
   readonly data: string;
 }
 
-/** The body of a delivery (merchant-api section 2.5), as the exact text that is signed and sent. */
+/** The body of a delivery (contract.md 13.1), as the exact text that is signed and sent. */
 export function envelope(deliveryId: string, event: PublishedEvent): string {
   const head = JSON.stringify({
     id: deliveryId,

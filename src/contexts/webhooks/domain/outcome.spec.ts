@@ -29,7 +29,7 @@ it.each(answered)('an answer of %i means %s', (status, outcome) => {
   expect(outcomeOf({ kind: 'answered', status, retryAfter: null })).toBe(outcome);
 });
 
-/** The table of merchant-api section 3.4, written a second time. */
+/** The table of contract.md 14.1, written a second time. */
 function tabled(status: number): Outcome {
   if (status === 410) return 'gone';
   if (status === 408 || status === 429) return 'retry';

@@ -14,7 +14,7 @@ export type ReceiverResponse =
 /** `retry` while the schedule lasts; `gone` also disables the endpoint. */
 export type Outcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
-/** The table of merchant-api section 3.4. A 3xx is a failure that is retried (decisions.md, "retry schedule"). */
+/** The table of contract.md 14.1. */
 export function outcomeOf(response: ReceiverResponse): Outcome {
   if (response.kind === 'failed') return 'retry';
   const { status } = response;

@@ -1,6 +1,6 @@
 import type { ReceiverResponse } from './outcome.js';
 
-/** Each delay lies within plus or minus this part of itself (merchant-api section 6.2). */
+/** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
 export const RETRY_AFTER_CAP_MS = 86_400_000;

@@ -4,7 +4,7 @@ import { requireRepeatable } from '../../../kernel/repeats.js';
 import type { DisableCause } from '../contract.js';
 import { keptSecrets } from './kept-secrets.js';
 
-/** Endpoints a merchant may have (merchant-api section 8). */
+/** Endpoints a merchant may have (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
 /** Replaced secrets of an endpoint that may sign beside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
@@ -74,7 +74,7 @@ export interface Endpoint {
   /** Newest first: the first one is the present one, the last one that of the registration. */
   readonly secrets: readonly SigningSecret[];
   readonly status: EndpointStatus;
-  /** When it was enabled last; failures before count no more (section 6.4). */
+  /** When it was enabled last; failures before count no more (contract.md 15.4). */
   readonly enabledAt: string;
   readonly disabledCause: DisableCause | null;
   readonly disabledAt: string | null;

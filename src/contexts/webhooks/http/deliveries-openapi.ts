@@ -65,7 +65,7 @@ const attempt = {
   response_excerpt: { type: ['string', 'null'], description: 'The first KiB of the answer, as UTF-8.' },
 };
 
-/** Extensions of merchant-api section 4.4. */
+/** Deliveries, resends, recoveries and statistics (contract.md 16). */
 export const deliveriesApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/webhook_endpoints/{id}/deliveries': {

@@ -73,7 +73,7 @@ const eventTypes = {
   items: { enum: [...EVENT_TYPES] },
 };
 
-/** merchant-api section 4.4. Extensions: `event_types`, what tells of failures, and rotate_secret. */
+/** Webhook endpoints (contract.md 12). */
 export const webhooksApi: OpenApiFragment = {
   paths: {
     '/merchants/v1/webhook_endpoints': {

@@ -29,7 +29,7 @@ import { readStatsSince } from './stats-window.js';
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';
 
-/** What merchants see of their deliveries, and may ask of them: extensions of merchant-api section 4.4. */
+/** What merchants see of their deliveries, and may ask of them (contract.md 16). */
 @Controller('merchants/v1')
 export class WebhookDeliveriesController {
   constructor(

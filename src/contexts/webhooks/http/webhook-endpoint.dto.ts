@@ -15,7 +15,7 @@ import {
 import { EVENT_TYPES } from '../domain/envelope.js';
 import type { EndpointStatus } from '../domain/webhook-endpoints.js';
 
-/** Code points a description may have (merchant-api section 8). */
+/** Code points a description may have (contract.md 12.4). */
 const DESCRIPTION_LIMIT = 255;
 
 /** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */

@@ -37,7 +37,7 @@ const WHAT = 'Webhook endpoint';
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;
 
-/** merchant-api section 4.4, and `rotate_secret`. Writes are answered once reads show them and deliveries follow them. */
+/** contract.md 12. Writes are answered once reads show them and deliveries follow them. */
 @Controller('merchants/v1/webhook_endpoints')
 export class WebhookEndpointsController {
   constructor(

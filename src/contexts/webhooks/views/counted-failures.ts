@@ -2,7 +2,7 @@ import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
 
 /**
  * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `lane` of `webhooks.lanes`
- * (merchant-api section 6.4). Whatever was no success counts, in a window of so many seconds that ends at `now`, since
+ * (contract.md 15). Whatever was no success counts, in a window of so many seconds that ends at `now`, since
  * the endpoint was enabled. The index `attempts_failed` has these rows in the order of time.
  */
 export function counts(now: string, windowSeconds: string): string {

@@ -10,7 +10,7 @@ export interface Response {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MEMBERS = ['detail', 'errors', 'instance', 'status', 'title', 'type'];
 
-/** What is wrong with a response, whatever the request was (merchant-api sections 2.7 and 7); null when nothing is. */
+/** What is wrong with a response, whatever the request was (contract.md 3); null when nothing is. */
 export function faultOf({ status, headers, body, toHead }: Response): string | null {
   if (status >= 500 && status !== 503) return `a ${status}`;
   // The report of /health/ready, when a check took too long: no refusal.

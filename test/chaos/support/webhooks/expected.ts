@@ -19,7 +19,7 @@ interface OutcomeEvent {
 
 /**
  * Every delivery by its webhook-id, from the events as they are stored. Ids and envelopes are written here a second
- * time on purpose (merchant-api sections 2.5 and 6.3): the deliveries are not judged by their own table.
+ * time on purpose (contract.md 13.1, 13.5): the deliveries are not judged by their own table.
  */
 export async function expectedDeliveries(
   pool: pg.Pool,

@@ -1,4 +1,4 @@
-/** Schemes that run or read something instead of leading back to an app, and plain http (merchant-api section 4.5). */
+/** Schemes that run or read something instead of leading back to an app, and plain http (contract.md 18.2). */
 const REFUSED = new Set([
   'javascript',
   'data',

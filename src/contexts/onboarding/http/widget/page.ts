@@ -187,7 +187,7 @@ const REST = `<form id="identity" novalidate hidden>
 <a class="button" id="back" rel="noreferrer" hidden>Continue</a>
 </section>`;
 
-/** The onboarding page (merchant-api section 4.5): one screen a step, plain HTML and a small script. */
+/** The onboarding page (contract.md 18): one screen a step, plain HTML and a small script. */
 export function onboardingPage(facts: PageFacts, nonce: string): string {
   const data = {
     steps: `/onboarding/${facts.merchantId}/${facts.userId}`,

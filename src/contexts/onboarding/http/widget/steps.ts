@@ -70,7 +70,7 @@ export class WidgetSteps {
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
-    // The first act of a person: whoever only looks at the page starts nothing (decisions.md).
+    // The first act of a person: whoever only looks at the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchantId, userId));
     await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
     return {};

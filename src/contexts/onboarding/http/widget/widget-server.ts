@@ -37,7 +37,7 @@ const TIMEOUT_MS = 15_000;
 
 type WidgetConfig = GuardConfig & Pick<Config, 'roles' | 'host' | 'widgetPort'>;
 
-/** Serves `{widget_url}/onboarding` (merchant-api section 4.5) on WIDGET_PORT, in processes with the role `widget`. */
+/** Serves `{widget_url}/onboarding` (contract.md 18) on WIDGET_PORT, in processes with the role `widget`. */
 @Injectable()
 export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly server: FastifyInstance;

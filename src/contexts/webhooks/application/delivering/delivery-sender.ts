@@ -228,7 +228,7 @@ function idOf({
   return { delivery_id, endpoint_id };
 }
 
-/** Test deliveries go to disabled endpoints too (merchant-api section 4.4). */
+/** Test deliveries go to disabled endpoints too (contract.md 12.10). */
 function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
 }

@@ -10,7 +10,7 @@ export function signingSecret(random: Buffer): string {
 }
 
 /**
- * The `webhook-signature` header of one attempt (merchant-api section 6.2): one `v1` entry per secret,
+ * The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret,
  * separated by spaces. `timestamp` is Unix seconds.
  */
 export function signatureHeader(
