@@ -5,10 +5,8 @@ import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/sessi
 import { reaching } from '../unreachable.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
-import { COMMIT_FUNCTION } from './postgres/commit-function.js';
-import { EVENT_STORE_SCHEMA } from './postgres/migrations/1764000000000-event-store.js';
-import { LOG_IDENTITY_SCHEMA } from './postgres/migrations/1764000000030-log-identity.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
+import { LOG_SCHEMA } from './postgres/schema.js';
 
 export interface OpenEventStore {
   readonly store: EventStore;
@@ -54,8 +52,6 @@ async function preparedPool(connectionString: string, max: number): Promise<pg.P
   const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
   const pool = new pg.Pool({ connectionString, max, options, query_timeout: ANSWER_MS, ...CONNECTING });
   outliveConnections(pool);
-  await pool.query(EVENT_STORE_SCHEMA);
-  await pool.query(LOG_IDENTITY_SCHEMA);
-  await pool.query(COMMIT_FUNCTION);
+  await pool.query(LOG_SCHEMA);
   return pool;
 }

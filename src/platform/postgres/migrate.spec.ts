@@ -88,6 +88,23 @@ describe('migrations', () => {
     ]);
   });
 
+  it('change nothing in a database that has a part of what one migration took the place of, and say so', async () => {
+    class Later2764000000003 extends Spec2764000000000 {
+      static readonly replaces = ['Spec2764000000000', 'Spec2764000000001'];
+      readonly name = 'Spec2764000000003';
+    }
+    const table = () => db.pool.query('select * from disburse_migrations order by id');
+    const before = await table();
+    await expect(migrate(db.url, [...MIGRATIONS, Later2764000000003])).rejects.toThrow(
+      'The database of DATABASE_URL has Spec2764000000000 and not Spec2764000000003: it is older than this version can',
+    );
+    expect((await table()).rows).toEqual(before.rows);
+    await db.pool.query(
+      `insert into disburse_migrations (timestamp, name) values (2764000000003, 'Spec2764000000003')`,
+    );
+    await migrate(db.url, [...MIGRATIONS, Later2764000000003]);
+  });
+
   it('make an index concurrently while a process of a version before waits for its turn in a statement', async () => {
     const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000002]);
     await until(

@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { MIGRATIONS } from '../../migrations.js';
+import { ConfigError } from '../config/settings.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections } from './lost-connections.js';
 import { reaching } from '../unreachable.js';
@@ -20,14 +21,18 @@ const POLL_MS = 100;
 /** How long a boot tries before it fails. */
 const PATIENCE_MS = 600_000;
 
+/** A class of TypeORM's. One that takes the place of several keeps the name of the last of them. */
+export interface Migration {
+  new (): MigrationInterface & { readonly name?: string };
+  /** The others it took the place of: a database that has them, and not the last, is refused. */
+  readonly replaces?: readonly string[];
+}
+
 /**
  * Brings the schema up to date: each migration in a transaction of its own, one process at a time. One that finds a
  * table in use gives way and tries again (ADR 100).
  */
-export async function migrate(
-  url: string,
-  migrations: readonly (new () => MigrationInterface)[] = MIGRATIONS,
-): Promise<void> {
+export async function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
     url,
@@ -64,11 +69,29 @@ export async function migrate(
     }
     // Such a version is not migrating now, and one that comes later finds nothing left to do.
     await client.query('select pg_advisory_unlock($1)', [FORMER_LOCK]);
+    await refuseOlder(client, migrations);
     await persevere(dataSource, until);
   } finally {
     // Its connection ends, and the lock with it.
     client.release(true);
     await dataSource.destroy();
+  }
+}
+
+/** What a migration took the place of is gone: a database in the middle of it can only be finished by an older version. */
+async function refuseOlder(client: PoolClient, migrations: readonly Migration[]): Promise<void> {
+  const table = await client.query(`select from pg_class where oid = to_regclass('disburse_migrations')`);
+  if (table.rowCount === 0) return;
+  const { rows } = await client.query<{ name: string }>('select name from disburse_migrations');
+  const done = new Set(rows.map(({ name }) => name));
+  for (const migration of migrations) {
+    const { name = migration.name } = new migration();
+    const older = migration.replaces?.find((each) => done.has(each));
+    if (older === undefined || done.has(name)) continue;
+    throw new ConfigError(
+      `The database of DATABASE_URL has ${older} and not ${name}: it is older than this version can migrate. ` +
+        'Start a process of the version before first: it migrates as it boots.',
+    );
   }
 }
 

@@ -1,23 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { COMMIT_FUNCTION } from '../commit-function.js';
-
-/** Events, the answers of idempotent requests, the checkpoints of subscriptions, and the function that appends. */
-export class EventStore1764000000000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(EVENT_STORE_SCHEMA);
-    await runner.query(COMMIT_FUNCTION);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop schema event_store cascade');
-  }
-}
+import { COMMIT_FUNCTION } from './commit-function.js';
 
 /**
- * Statements that may run again: an event store in a database of its own is prepared with them at boot.
+ * The log itself: events, the responses of keyed requests that are stored with them, and which log it is. Statements
+ * that may run again: a database for events alone has no migrations and is prepared with them at boot.
  * Bodies are text because their bytes count; fillfactor leaves room for checkpoints to be updated in place.
  */
-export const EVENT_STORE_SCHEMA = `
+export const LOG_SCHEMA = `
 create schema if not exists event_store;
 
 create sequence if not exists event_store.position as bigint;
@@ -51,4 +39,10 @@ create table if not exists event_store.checkpoints (
   position text,
   updated_at timestamptz not null
 ) with (fillfactor = 20);
-`;
+
+create table if not exists event_store.log_identity (
+  only_row boolean primary key default true check (only_row),
+  log_id uuid not null default gen_random_uuid()
+);
+insert into event_store.log_identity default values on conflict do nothing;
+${COMMIT_FUNCTION}`;

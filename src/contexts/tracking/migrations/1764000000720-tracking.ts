@@ -1,7 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Inbound event batches as they came, and the events made of them. Partitions are made by the partition keeper. */
-export class Tracking1764000000700 implements MigrationInterface {
+export class Tracking1764000000720 implements MigrationInterface {
+  static readonly replaces = ['Tracking1764000000700'];
+  /** Of the last one that it replaces: a database which has that one has all of this. */
+  readonly name = 'Forwarding1764000000720';
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema tracking;
@@ -23,6 +27,8 @@ export class Tracking1764000000700 implements MigrationInterface {
         forward_at timestamptz,
         forward_attempts int not null default 0,
         error text,
+        -- Bits as in new_items: set when the provider took or refused the item. Null: none yet.
+        forward_done bytea,
         primary key (batch_id, received_at)
       ) partition by range (received_at);
       alter table tracking.batches alter column body set storage external;
@@ -61,10 +67,35 @@ export class Tracking1764000000700 implements MigrationInterface {
       );
       alter table tracking.filter_parts alter column bits set storage external;
 
+      -- One row: who forwards now, and how the provider is.
+      create table tracking.forwarding (
+        only_row boolean primary key default true check (only_row),
+        held_by uuid,
+        held_until timestamptz not null default '-infinity',
+        -- While the provider is unavailable: when it may be tried again, how often that failed, why, and since when.
+        paused_until timestamptz not null default '-infinity',
+        failures int not null default 0,
+        cause text,
+        failing_since timestamptz
+      );
+      insert into tracking.forwarding default values;
+
+      -- Events that the provider will never take.
+      create table tracking.refused_events (
+        merchant_id uuid not null,
+        event_id uuid not null,
+        batch_id uuid not null,
+        reason text not null,
+        refused_at timestamptz not null default clock_timestamp(),
+        primary key (merchant_id, event_id)
+      );
+      create index refused_events_by_age on tracking.refused_events (refused_at);
+
       -- What the sandbox's analytics provider was sent.
       create table tracking.sandbox_analytics (
         insert_id uuid primary key,
-        event jsonb not null,
+        -- Payloads may hold what jsonb cannot: U+0000, lone surrogates.
+        event json not null,
         times int not null default 1,
         received_at timestamptz not null default clock_timestamp()
       );

@@ -1,0 +1,85 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Read models of payouts (`payouts.payouts`, `payouts.balances`) and the work of verifying them on the chain. */
+export class Payouts1764000000521 implements MigrationInterface {
+  static readonly replaces = ['Payouts1764000000500', 'PayoutLines1764000000510', 'PayoutTurns1764000000520'];
+  /** Of the last one that it replaces: a database which has that one has all of this. */
+  readonly name = 'PayoutTurnsIndex1764000000521';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema payouts;
+
+      create table payouts.payouts (
+        id uuid primary key,
+        merchant_id uuid not null,
+        user_id uuid not null,
+        status smallint not null check (status in (0, 1, 2)),
+        created_at timestamptz not null,
+        amount_minor bigint not null,
+        body text not null
+      );
+      -- The two indexes serve every filter: a list without a status merges the three statuses.
+      create index payouts_by_merchant on payouts.payouts (merchant_id, status, created_at desc, id desc);
+      create index payouts_by_user on payouts.payouts (merchant_id, user_id, status, created_at desc, id desc);
+      -- Compressing a body costs more than its bytes.
+      alter table payouts.payouts alter column body set storage external;
+      comment on column payouts.payouts.status is '0 pending, 1 received, 2 expired';
+      comment on column payouts.payouts.body is 'the payout as the API answers it, byte for byte';
+
+      -- Half-empty pages keep the running totals' updates on their page and out of the index.
+      create table payouts.balances (
+        user_id uuid primary key,
+        merchant_id uuid not null,
+        confirmed bigint not null default 0,
+        pending bigint not null default 0
+      ) with (fillfactor = 50);
+      comment on table payouts.balances is 'one row per user, in minor units of USDC (0.000001)';
+
+      create table payouts.verifications (
+        payout_id uuid primary key,
+        user_id uuid not null,
+        chain_id bigint not null,
+        hash text not null,
+        amount_minor bigint not null,
+        created_at timestamptz not null,
+        expires_at timestamptz not null,
+        next_check_at timestamptz not null,
+        last_finding text,
+        -- Fresh payouts and old ones are two lines, so that neither holds up the other.
+        old boolean not null default false,
+        -- Merchants take turns.
+        merchant_id uuid,
+        -- Looks in a row that the nodes did not respond to: such payouts wait apart.
+        unanswered smallint not null default 0,
+        -- The first look after the window.
+        closing_finding text,
+        closing_head bigint,
+        closing_at timestamptz
+      ) with (fillfactor = 70);
+      create index verifications_by_user on payouts.verifications (user_id);
+      create index verifications_in_line on payouts.verifications (chain_id, old, next_check_at);
+      -- The expressions are those of the query that takes payouts by turns, word for word.
+      create index verifications_by_turn on payouts.verifications (
+        chain_id,
+        (case when unanswered > 0 then 2 when old then 1 else 0 end),
+        (coalesce(merchant_id, user_id)),
+        next_check_at
+      );
+
+      create table payouts.wallets (user_id uuid primary key, address text not null);
+
+      create table payouts.used_transfers (
+        chain_id bigint not null,
+        hash text not null,
+        log_index integer not null,
+        payout_id uuid not null,
+        primary key (chain_id, hash, log_index)
+      );
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema payouts cascade');
+  }
+}
