@@ -16,6 +16,7 @@ import { readJson } from '../../sandbox/files.js';
 import type { SandboxSecrets } from '../../sandbox/secrets.js';
 import { Unreachable } from '../platform/unreachable.js';
 import { SealingModule } from '../platform/sealing/sealing.module.js';
+import { DeactivationsModule } from '../contexts/payouts/deactivations.module.js';
 import { UsersModule } from '../contexts/users/users.module.js';
 
 const EXIT_REFUSED = 1;
@@ -35,6 +36,7 @@ class OperatorModule {
         EventStoreModule,
         MerchantsModule,
         UsersModule,
+        DeactivationsModule,
       ],
     };
   }

@@ -4,11 +4,10 @@ import { Command } from 'commander';
 import { ViewProgress } from '../platform/projections/view-progress.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { isUuid } from '../kernel/ids.js';
-import { CompleteDeactivation } from '../contexts/users/application/complete-deactivation.js';
-import { DEACTIVATION_SAGA } from '../contexts/users/application/deactivation-saga.js';
+import { DEACTIVATION_SAGA } from '../contexts/payouts/application/deactivation-saga.js';
+import { SettleDeactivation } from '../contexts/payouts/application/settle-deactivation.js';
 import { LocateUser, type Known } from '../contexts/users/application/locate-user.js';
-import { StartDeactivation } from '../contexts/users/application/start-deactivation.js';
-import type { UserChanged } from '../contexts/users/application/user-changed.js';
+import { StartDeactivation, type UserChanged } from '../contexts/users/application/start-deactivation.js';
 import { userJson } from '../contexts/users/application/user-json.js';
 import { operate, type OperatorIo, type Outcome } from './operator.js';
 
@@ -51,7 +50,7 @@ export function userProgram(io: OperatorIo): Command {
   program
     .command('complete-deactivation <user-id>')
     .description('deactivate at once a user who has no pending payout; the service does it by itself too')
-    .action(operate(io, (context, id) => change(context, new CompleteDeactivation(userId(id)))));
+    .action(operate(io, (context, id) => change(context, new SettleDeactivation(userId(id)))));
 
   return program;
 }
@@ -89,7 +88,7 @@ async function located(context: INestApplicationContext, known: Known, personal 
 /** Waits until the saga has counted the change, so that what is said next rests on it. */
 async function change(
   context: INestApplicationContext,
-  command: StartDeactivation | CompleteDeactivation,
+  command: StartDeactivation | SettleDeactivation,
 ): Promise<Outcome> {
   const { state, position }: UserChanged = await context.get(CommandBus).execute(command);
   await context.get(ViewProgress).reached(DEACTIVATION_SAGA, position);

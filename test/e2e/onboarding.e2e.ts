@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
-import { CompleteDeactivation } from '../../src/contexts/users/application/complete-deactivation.js';
+import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
@@ -71,9 +71,7 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
     await expect(
       (async () => {
         for (;;) {
-          const { state } = await commands
-            .execute(new CompleteDeactivation(id))
-            .catch(() => ({ state: null }));
+          const { state } = await commands.execute(new SettleDeactivation(id)).catch(() => ({ state: null }));
           if (state !== null) return state.accountState;
         }
       })(),

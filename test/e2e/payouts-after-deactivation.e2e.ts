@@ -14,11 +14,14 @@ import { newId } from '../../src/kernel/ids.js';
 import { PayeeCache } from '../../src/contexts/payouts/application/payee-cache.js';
 import { ReportPayout, ReportPayoutHandler } from '../../src/contexts/payouts/application/report-payout.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import type { CommandBus } from '@nestjs/cqrs';
 import {
-  CompleteDeactivation,
-  CompleteDeactivationHandler,
-} from '../../src/contexts/users/application/complete-deactivation.js';
-import { deactivationSaga } from '../../src/contexts/users/application/deactivation-saga.js';
+  SettleDeactivation,
+  SettleDeactivationHandler,
+} from '../../src/contexts/payouts/application/settle-deactivation.js';
+import { Deactivations } from '../../src/contexts/payouts/store/deactivations.js';
+import { CompleteDeactivationHandler } from '../../src/contexts/users/application/complete-deactivation.js';
+import { deactivationSaga } from '../../src/contexts/payouts/application/deactivation-saga.js';
 import {
   StartDeactivation,
   StartDeactivationHandler,
@@ -128,9 +131,10 @@ class World {
 
   /** The worker's attempt; false when the deactivation is not to be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
-    const handler = new CompleteDeactivationHandler(loopOver(store), clock, database as Database, store);
+    const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
+    const handler = new SettleDeactivationHandler(users, new Deactivations(database as Database), store);
     try {
-      await handler.execute(new CompleteDeactivation(this.userId));
+      await handler.execute(new SettleDeactivation(this.userId));
       return true;
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;

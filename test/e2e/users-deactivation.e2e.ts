@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { CompleteDeactivation } from '../../src/contexts/users/application/complete-deactivation.js';
+import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { FindUser } from '../../src/contexts/users/contract.js';
@@ -55,7 +55,7 @@ describe('the deactivation of a user', () => {
     await payout(one, 'payout.received.v1', userId);
     const refusal = async (): Promise<string> => {
       for (;;) {
-        const error = await people.commandBus.execute(new CompleteDeactivation(userId)).then(
+        const error = await people.commandBus.execute(new SettleDeactivation(userId)).then(
           () => ({ code: 'done', message: '' }),
           (thrown: { code: string; message: string }) => thrown,
         );
@@ -76,7 +76,7 @@ describe('the deactivation of a user', () => {
       code: 'not_found',
     });
     const userId = await createUser();
-    await expect(people.commandBus.execute(new CompleteDeactivation(userId))).rejects.toMatchObject({
+    await expect(people.commandBus.execute(new SettleDeactivation(userId))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     await people.commandBus.execute(new StartDeactivation(userId));

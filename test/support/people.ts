@@ -11,6 +11,7 @@ import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { DeactivationsModule } from '../../src/contexts/payouts/deactivations.module.js';
 import { UsersModule } from '../../src/contexts/users/users.module.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
@@ -56,6 +57,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       EventStoreModule,
       MerchantsModule,
       UsersModule,
+      DeactivationsModule,
       OnboardingModule.of(config),
     ],
   });

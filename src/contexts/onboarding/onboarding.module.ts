@@ -13,7 +13,8 @@ import {
 import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
-import { PhoneCodes } from './application/phone-codes.js';
+import { PhoneCodes } from './store/phone-codes.js';
+import { Steps } from './store/steps.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
@@ -62,6 +63,7 @@ export class OnboardingModule implements OnModuleInit {
       controllers,
       providers: [
         PhoneCodes,
+        Steps,
         StartOnboardingHandler,
         SendPhoneCodeHandler,
         VerifyPhoneHandler,

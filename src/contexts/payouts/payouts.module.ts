@@ -12,15 +12,17 @@ import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
-import { VerificationWork } from './application/verification-work.js';
+import { Verifications } from './store/verifications.js';
 import { Verifier } from './application/verifier.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
+import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { payoutViews } from './views/projection.js';
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
+  imports: [DeactivationsModule],
   controllers: [PayoutsController, BalanceController],
   providers: [
     ReportPayoutHandler,
@@ -30,7 +32,7 @@ import { payoutViews } from './views/projection.js';
     JsonRpcChain,
     { provide: CHAIN_READER, useExisting: JsonRpcChain },
     ClockCheck,
-    VerificationWork,
+    Verifications,
     VerificationRound,
     Verifier,
     PendingGauge,

@@ -1,6 +1,8 @@
 /** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and queries. */
 export { ActivateUser } from './application/activate-user.js';
+export { CompleteDeactivation } from './application/complete-deactivation.js';
 export { FindUser } from './application/find-user.js';
+export { StartDeactivation, type UserChanged } from './application/start-deactivation.js';
 export { IsWalletOfAnother } from './application/is-wallet-of-another.js';
 export { userJson, type UserJson } from './application/user-json.js';
 export { payee, type Payee } from './domain/payee.js';

@@ -1,12 +1,9 @@
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { EventRegistry, type EventTypeDefinition } from '../../platform/event-store/event-registry.js';
-import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
 import { CreateUserHandler } from './application/create-user.js';
-import { deactivationSaga } from './application/deactivation-saga.js';
-import { DeactivationWorker } from './application/deactivation-worker.js';
 import { FindUserByWalletHandler } from './application/find-user-by-wallet.js';
 import { IsWalletOfAnotherHandler } from './application/is-wallet-of-another-handler.js';
 import { FindUserHandler } from './application/find-user.js';
@@ -34,7 +31,6 @@ const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
     ActivateUserHandler,
     StartDeactivationHandler,
     CompleteDeactivationHandler,
-    DeactivationWorker,
     WalletsView,
   ],
 })
@@ -42,15 +38,10 @@ export class UsersModule implements OnModuleInit {
   constructor(
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
-    private readonly deactivations: DeactivationWorker,
-    @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
   onModuleInit(): void {
     this.events.register(USER_EVENTS.map((type) => ({ type, sealed: SEALED[type] })));
-    this.subscriptions.register(
-      walletsProjection,
-      deactivationSaga(() => this.deactivations.wake(), this.store),
-    );
+    this.subscriptions.register(walletsProjection);
   }
 }

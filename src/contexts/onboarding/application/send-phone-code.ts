@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes } from './phone-codes.js';
+import { PhoneCodes } from '../store/phone-codes.js';
 import { SMS_SENDER, type SmsSender } from './ports.js';
 
 /**

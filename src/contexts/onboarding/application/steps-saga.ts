@@ -1,4 +1,5 @@
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { askForSteps } from '../store/steps.js';
 
 export const STEPS_SAGA = 'onboarding.steps';
 
@@ -12,11 +13,7 @@ export function stepsSaga(wake: () => void): SubscriptionDefinition {
     events: ['onboarding.kyc_submitted.v1', 'onboarding.kyc_passed.v1'],
     async apply(events, tx) {
       const userIds = new Set(events.map((event) => (event.data as { readonly user_id: string }).user_id));
-      await tx.query(
-        `insert into onboarding.steps (user_id, due_at) select user_id, now() from unnest($1::uuid[]) as user_id
-         on conflict (user_id) do update set asked = steps.asked + 1, due_at = now(), attempts = 0`,
-        [[...userIds].sort()],
-      );
+      await askForSteps(tx, userIds);
     },
     afterCommit: wake,
   };

@@ -5,7 +5,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes, type Tried } from './phone-codes.js';
+import { PhoneCodes, type Tried } from '../store/phone-codes.js';
 
 /**
  * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { pendingPayouts } from '../../../platform/telemetry/metrics.js';
-import { VerificationWork } from './verification-work.js';
+import { Verifications } from '../store/verifications.js';
 
 const EVERY_MS = 10_000;
 
@@ -11,7 +11,7 @@ const EVERY_MS = 10_000;
 export class PendingGauge {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
-    private readonly work: VerificationWork,
+    private readonly work: Verifications,
   ) {}
 
   @Interval(EVERY_MS)

@@ -16,7 +16,7 @@ import {
   type WantedTransaction,
 } from './ports.js';
 import { ReceivePayout } from './receive-payout.js';
-import { VerificationWork, type NextCheck, type Taken, type Verification } from './verification-work.js';
+import { Verifications, type NextCheck, type Taken, type Verification } from '../store/verifications.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
@@ -49,7 +49,7 @@ export class VerificationRound {
       | 'payoutCheckIntervalMs'
     >,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
-    private readonly table: VerificationWork,
+    private readonly table: Verifications,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
   ) {

@@ -11,7 +11,7 @@ import { Wakeable } from '../../../platform/background/wakeable.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
-import { VerificationWork, type Taken } from './verification-work.js';
+import { Verifications, type Taken } from '../store/verifications.js';
 
 /** Payouts looked up in one round; of those that the node was silent about each is asked for by itself. */
 const BATCH = { prompt: 500, silent: 4 } as const;
@@ -44,7 +44,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
   constructor(
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'roles' | 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
-    private readonly table: VerificationWork,
+    private readonly table: Verifications,
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
   ) {}

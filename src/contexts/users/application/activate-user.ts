@@ -5,7 +5,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
 import { IsWalletOfAnother } from './is-wallet-of-another.js';
-import type { UserChanged } from './user-changed.js';
+import type { UserChanged } from './start-deactivation.js';
 
 /**
  * onboarding to active, with the wallet (EIP-55 checksummed) that was provisioned; once.

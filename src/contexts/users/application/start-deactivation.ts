@@ -1,9 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { COMMAND_LOOP, type CommandLoop, type Executed } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { startDeactivation, user } from '../domain/user.js';
-import type { UserChanged } from './user-changed.js';
+import { startDeactivation, user, type User, type UserEvent } from '../domain/user.js';
+
+/** What every command on a user gives. */
+export type UserChanged = Executed<User, UserEvent>;
 
 /**
  * onboarding or active to deactivating: no payout is accepted for the user from now on, and the user is deactivated

@@ -43,7 +43,7 @@ function given(...history: UserEvent[]): {
 const activate = (state: User): UserEvent[] => activateUser({ issuerWalletAddress: wallet, at }, state);
 const deactivate = (state: User): UserEvent[] => startDeactivation({ at }, state);
 const completeWith =
-  (pendingPayouts: number) =>
+  (pendingPayouts: number | null) =>
   (state: User): UserEvent[] =>
     completeDeactivation({ pendingPayouts, at }, state);
 

@@ -149,17 +149,23 @@ export function startDeactivation(command: { at: string }, state: User): UserEve
 }
 
 /**
- * deactivating to deactivated. `pendingPayouts` must be counted up to the start of the deactivation or later;
- * since then it can only fall, because no payout is accepted for a user who is deactivating.
+ * deactivating to deactivated. `pendingPayouts` must be counted up to the start of the deactivation or later, and is null
+ * before; since then it can only fall, because no payout is accepted for a user who is deactivating.
  */
 export function completeDeactivation(
-  command: { pendingPayouts: number; at: string },
+  command: { pendingPayouts: number | null; at: string },
   state: User,
 ): UserEvent[] {
   const { userId, merchantId, accountState } = existing(state);
   if (accountState === 'deactivated') return [];
   if (accountState !== 'deactivating')
     throw refused(`A user who is ${accountState} is not being deactivated`);
+  if (command.pendingPayouts === null) {
+    throw new DomainError(
+      'unavailable',
+      'The pending payouts of the user are still being counted; try again',
+    );
+  }
   if (command.pendingPayouts > 0) throw refused(`${command.pendingPayouts} payouts of the user are pending`);
   return [
     { type: 'user.deactivated.v1', data: { user_id: userId, merchant_id: merchantId, at: command.at } },

@@ -23,7 +23,7 @@ import { drainRefusedBody } from '../../../../platform/http/refused-body.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
-import { CODE_EVERY_SECONDS } from '../../application/phone-codes.js';
+import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
 import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
 import { acceptCallbackUrl } from './callback-url.js';
 import { guard, receive, type GuardConfig } from './edge.js';

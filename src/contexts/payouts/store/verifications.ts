@@ -66,7 +66,7 @@ interface Row {
 
 /** The table of payouts to look up, shared by all processes: a taken row is due again only when its lease ends. */
 @Injectable()
-export class VerificationWork {
+export class Verifications {
   constructor(private readonly database: Database) {}
 
   /**

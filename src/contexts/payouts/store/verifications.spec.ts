@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { VerificationWork, type Verification } from './verification-work.js';
+import { Verifications, type Verification } from './verifications.js';
 
 const CHAIN = 31337;
 const id = (name: string): string => deriveId('work', name);
 
 describe('the work of verifications', () => {
   let db: TestDatabase;
-  let work: VerificationWork;
+  let work: Verifications;
 
   beforeAll(async () => {
     db = await testDatabase();
-    work = new VerificationWork(db.database);
+    work = new Verifications(db.database);
   });
   beforeEach(() =>
     db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers'),

@@ -3,9 +3,9 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { Wakeable } from '../../../platform/background/wakeable.js';
-import { CompleteDeactivation } from './complete-deactivation.js';
+import { Deactivations } from '../store/deactivations.js';
+import { SettleDeactivation } from './settle-deactivation.js';
 
 const SWEEP_MS = 2000;
 const BATCH = 100;
@@ -21,7 +21,7 @@ export class DeactivationWorker implements BeforeApplicationShutdown {
 
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
-    private readonly database: Database,
+    private readonly deactivations: Deactivations,
     private readonly commandBus: CommandBus,
   ) {}
 
@@ -35,18 +35,14 @@ export class DeactivationWorker implements BeforeApplicationShutdown {
   }
 
   private async completeAll(): Promise<void> {
-    const ready = await this.database.query<{ user_id: string }>(
-      'select user_id from users.deactivations where deactivating and pending_payouts = 0 order by user_id limit $1',
-      [BATCH],
-    );
     // Two processes may do the same at once: the decision is taken once all the same.
-    for (const { user_id: userId } of ready) await this.complete(userId);
+    for (const userId of await this.deactivations.settled(BATCH)) await this.complete(userId);
   }
 
   /** A payout that is reported but not counted yet puts one user off, not the others. */
   private async complete(userId: string): Promise<void> {
     try {
-      await this.commandBus.execute(new CompleteDeactivation(userId));
+      await this.commandBus.execute(new SettleDeactivation(userId));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       this.logger.debug({ msg: 'a deactivation is put off', user_id: userId, error });

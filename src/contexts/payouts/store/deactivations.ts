@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+
+/** What is counted of a user's payouts. The tables keep the schema they began in, `users`. */
+export interface UserCount {
+  readonly pending: number;
+  readonly deactivating: boolean;
+  /** Position of the last event counted: an event at or before it was seen already. Null before the first. */
+  readonly position: string | null;
+}
+
+/** What is counted of a user who is being deactivated. */
+export interface Leaving {
+  readonly pending: number;
+  /** Payouts that were intended before the start of the deactivation and are not reported; none on an atomic store. */
+  readonly intended: readonly string[];
+  /** Position of the user's last event that is counted. */
+  readonly position: string;
+}
+
+/** Users who are being deactivated, their pending payouts, and the payouts that may still be reported for them. */
+@Injectable()
+export class Deactivations {
+  constructor(private readonly database: Database) {}
+
+  /** Null until the start of the user's deactivation is counted. */
+  async leaving(userId: string): Promise<Leaving | null> {
+    const [row] = await this.database.query<Leaving & { pending_payouts: string }>(
+      `select pending_payouts, position,
+         array(select payout_id::text from users.payout_intents where user_id = $1) as intended
+       from users.deactivations where user_id = $1 and deactivating`,
+      [userId],
+    );
+    return row === undefined ? null : { ...row, pending: Number(row.pending_payouts) };
+  }
+
+  /** Ids of up to `limit` users who are being deactivated and have no pending payout. */
+  async settled(limit: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ user_id: string }>(
+      'select user_id from users.deactivations where deactivating and pending_payouts = 0 order by user_id limit $1',
+      [limit],
+    );
+    return rows.map(({ user_id }) => user_id);
+  }
+
+  async dropIntent(payoutId: string): Promise<void> {
+    await this.database.query('delete from users.payout_intents where payout_id = $1', [payoutId]);
+  }
+}
+
+export async function loadCounts(
+  tx: PoolClient,
+  userIds: readonly string[],
+): Promise<Map<string, UserCount>> {
+  const { rows } = await tx.query<{
+    user_id: string;
+    pending_payouts: string;
+    deactivating: boolean;
+    position: string;
+  }>(
+    'select user_id, pending_payouts, deactivating, position from users.deactivations where user_id = any($1)',
+    [userIds],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.user_id,
+      { pending: Number(row.pending_payouts), deactivating: row.deactivating, position: row.position },
+    ]),
+  );
+}
+
+export async function saveCounts(tx: PoolClient, counts: ReadonlyMap<string, UserCount>): Promise<void> {
+  const all = [...counts.values()];
+  await tx.query(
+    `insert into users.deactivations (user_id, pending_payouts, deactivating, position)
+     select * from unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::text[])
+     on conflict (user_id) do update set pending_payouts = excluded.pending_payouts,
+       deactivating = excluded.deactivating, position = excluded.position`,
+    [
+      [...counts.keys()],
+      all.map((row) => row.pending),
+      all.map((row) => row.deactivating),
+      all.map((row) => row.position),
+    ],
+  );
+}
+
+/** `open`: user by payout that was intended; `reported`: payouts whose intent is over. */
+export async function saveIntents(
+  tx: PoolClient,
+  open: ReadonlyMap<string, string>,
+  reported: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `insert into users.payout_intents (payout_id, user_id)
+     select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
+    [[...open.keys()], [...open.values()]],
+  );
+  await tx.query('delete from users.payout_intents where payout_id = any($1)', [reported]);
+}
