@@ -8,6 +8,7 @@ import { OnboardingModule } from './contexts/onboarding/onboarding.module.js';
 import { payoutsApi } from './contexts/payouts/http/openapi.js';
 import { PayoutsModule } from './contexts/payouts/payouts.module.js';
 import type { Config } from './platform/config/config.js';
+import { BackgroundModule } from './platform/background/background.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
         ConfigModule.of(config),
         CqrsModule.forRoot(),
         ScheduleModule.forRoot(),
+        BackgroundModule,
         DatabaseModule,
         SealingModule,
         EventStoreModule,

@@ -5,6 +5,7 @@ import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/tes
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { MerchantsModule } from '../../src/contexts/merchants/merchants.module.js';
 import { OnboardingModule } from '../../src/contexts/onboarding/onboarding.module.js';
+import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
@@ -51,6 +52,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       ConfigModule.of(config),
       CqrsModule.forRoot(),
       ScheduleModule.forRoot(),
+      BackgroundModule,
       DatabaseModule,
       SealingModule,
       TelemetryModule,

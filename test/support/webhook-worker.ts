@@ -7,6 +7,7 @@ import { EventRegistry } from '../../src/platform/event-store/event-registry.js'
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
+import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
@@ -66,6 +67,7 @@ export class WebhookWorker {
       ConfigModule.of(config),
       CqrsModule.forRoot(),
       ScheduleModule.forRoot(),
+      BackgroundModule,
       DatabaseModule,
     ];
     const builder = Test.createTestingModule({

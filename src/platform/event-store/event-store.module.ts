@@ -2,7 +2,7 @@ import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit }
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { ANSWER_STORE } from '../http/edge.js';
-import { AnswerPurge } from '../idempotency/response-purge.js';
+import { ResponsePurge } from '../idempotency/response-purge.js';
 import { PostgresAnswerStore } from '../idempotency/response-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { COMMAND_LOOP } from './command-loop.js';
@@ -45,7 +45,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
       useFactory: ({ answers }: OpenEventStore) => new PostgresAnswerStore(answers.pool, answers.writer),
     },
     { provide: ANSWER_STORE, useExisting: PostgresAnswerStore },
-    AnswerPurge,
+    ResponsePurge,
     Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     Checkpoints,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
-import { AnswerPurge } from './response-purge.js';
+import { ResponsePurge } from './response-purge.js';
 import { PostgresAnswerStore } from './response-store.js';
 import type { StoredAnswer } from '../event-store/port.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
@@ -83,7 +83,7 @@ describe('the answer store', () => {
     const kept = answer();
     await store.storeOrGet(kept);
     const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
-    await new AnswerPurge(store, test.database, ahead, { roles: ['worker'] }).run();
+    await new ResponsePurge(store, test.database, ahead).purge();
     expect(await store.find(kept.scope, kept.key)).toEqual(kept);
   });
 });

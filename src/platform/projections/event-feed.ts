@@ -5,7 +5,7 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../event-store/port.js';
-import { Signal } from '../event-store/signal.js';
+import { Signal } from '../background/signal.js';
 
 /** Newest events kept for subscriptions that are nearly up to date. */
 const KEPT = 512;

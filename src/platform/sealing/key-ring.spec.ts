@@ -37,15 +37,15 @@ describe('the key ring', () => {
     return subject;
   };
   const reseal = async (ring: KeyRing): Promise<void> => {
-    const work = new Resealing(test.database, ring);
+    const { work } = new Resealing(test.database, ring);
     const id = ring.sealer.sealsWith;
+    work.start();
     for (;;) {
-      work.wake();
       const rows = await test.database.query(
         'select from platform.key_ring where key_id = $1 and resealed_at is not null',
         [id],
       );
-      if (rows.length > 0) return;
+      if (rows.length > 0) return work.stop();
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

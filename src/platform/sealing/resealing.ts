@@ -1,9 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { BackgroundWork } from '../background/background-work.js';
 import { Database } from '../postgres/database.js';
-import { Wakeable } from '../background/wakeable.js';
 import { KeyRing } from './key-ring.js';
 import { placeOfPersonalKey } from './personal-keys.js';
 
+/** How often a process looks whether there is a fresh key. */
+const LOOK_MS = 5000;
 const CHUNK = 500;
 /** Any constant: one process at a time. */
 const RESEALING_LOCK = 7_331_121;
@@ -19,11 +21,11 @@ interface Row {
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
-  private readonly work = new Wakeable(
-    () => this.run(),
-    (error) => this.logger.warn({ msg: 'personal keys are wrapped anew later', error }),
-  );
-  private stopping = false;
+  readonly work = new BackgroundWork({
+    name: 'resealing of personal keys',
+    everyMs: LOOK_MS,
+    run: (signal) => this.run(signal),
+  });
   /** The key that all personal keys are known to be wrapped by. */
   private doneFor: string | null = null;
 
@@ -32,30 +34,22 @@ export class Resealing {
     private readonly ring: KeyRing,
   ) {}
 
-  wake(): void {
-    if (this.ring.sealer.sealsWith !== this.doneFor) this.work.wake();
-  }
-
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await this.work.stop();
-  }
-
-  private async run(): Promise<void> {
+  private async run(signal: AbortSignal): Promise<void> {
     const id = this.ring.sealer.sealsWith;
+    if (id === this.doneFor) return;
     const [key] = await this.database.query<{ settled: boolean; done: boolean }>(
       `select seals_from < now() - make_interval(secs => $2) as settled, resealed_at is not null as done
        from platform.key_ring where key_id = $1 limit 1`,
       [id, SETTLED_SECONDS],
     );
     if (key?.settled !== true) return;
-    if (key.done || (await this.wrapAll(id))) this.doneFor = id;
+    if (key.done || (await this.wrapAll(id, signal))) this.doneFor = id;
   }
 
   /** False when another process is at it, or this one stops. */
-  private async wrapAll(id: string): Promise<boolean> {
+  private async wrapAll(id: string, signal: AbortSignal): Promise<boolean> {
     for (let after = ''; ;) {
-      if (this.stopping) return false;
+      if (signal.aborted) return false;
       const last = await this.wrapSome(id, after);
       if (last === null) return false;
       if (last === '') break;

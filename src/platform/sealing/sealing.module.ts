@@ -1,16 +1,8 @@
-import {
-  Global,
-  Inject,
-  Logger,
-  Module,
-  Optional,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Global, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { BackgroundWork } from '../background/background-work.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { Wakeable } from '../background/wakeable.js';
 import { KeyRing, masterKeysOf } from './key-ring.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -48,37 +40,27 @@ const REFRESH_MS = 5000;
   ],
   exports: [KeyRing, Sealer, KeyedHash, PersonalKeys],
 })
-export class SealingModule implements OnModuleInit, BeforeApplicationShutdown {
+export class SealingModule implements OnModuleInit {
   private readonly logger = new Logger(SealingModule.name);
-  private timer: NodeJS.Timeout | undefined;
-  private readonly refreshing = new Wakeable(
-    () => this.refresh(),
-    (error) => this.logger.warn({ msg: 'the key ring was not read', error }),
-  );
+  readonly refreshing = new BackgroundWork({
+    name: 'reading of the key ring',
+    everyMs: REFRESH_MS,
+    role: 'any',
+    run: () => this.refresh(),
+  });
 
   constructor(
     private readonly ring: KeyRing,
-    private readonly resealing: Resealing,
-    @Inject(CONFIG) private readonly config: Config,
     @Optional() private readonly health?: HealthRegistry,
   ) {}
 
   onModuleInit(): void {
-    if (this.config.roles.length === 0) return;
     this.health?.register({
       name: 'master_key',
       check: async () => {
         if (this.ring.isLost) throw new Error('the key ring has no copies for MASTER_KEY');
       },
     });
-    this.timer = setInterval(() => this.refreshing.wake(), REFRESH_MS).unref();
-    this.refreshing.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.refreshing.stop();
-    await this.resealing.stop();
   }
 
   private async refresh(): Promise<void> {
@@ -89,6 +71,5 @@ export class SealingModule implements OnModuleInit, BeforeApplicationShutdown {
         'The database no longer goes by the MASTER_KEY of this process: start it with the present one (docs/keys.md)',
       );
     }
-    if (this.config.roles.includes('worker')) this.resealing.wake();
   }
 }

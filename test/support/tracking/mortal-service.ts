@@ -5,6 +5,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
+import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
@@ -67,7 +68,13 @@ export class MortalService {
       MASTER_KEY: masterKey,
     });
     const imports = [
-      ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), DatabaseModule],
+      ...[
+        ConfigModule.of(config),
+        CqrsModule.forRoot(),
+        ScheduleModule.forRoot(),
+        BackgroundModule,
+        DatabaseModule,
+      ],
       ...[SealingModule, EventStoreModule, TelemetryModule, TrackingModule],
       ...(role === 'api' ? [HttpModule, MerchantsModule] : []),
     ];

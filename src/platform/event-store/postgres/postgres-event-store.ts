@@ -15,7 +15,7 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.js';
-import { Signal } from '../signal.js';
+import { Signal } from '../../background/signal.js';
 import { StoredEvent } from '../stored-event.js';
 import {
   COMMIT_STATEMENT,

@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Injectable, Logger } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { CONFIG } from '../config/config.js';
+import { BackgroundModule } from './background.module.js';
+import { BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Runs that end when the test says so. */
+function held(options: Partial<BackgroundOptions> = {}) {
+  const runs: { end(): void; fail(): void; signal: AbortSignal }[] = [];
+  const work = new BackgroundWork({
+    name: 'tests',
+    everyMs: HOUR_MS,
+    run: (signal) =>
+      new Promise((end, fail) => {
+        runs.push({ signal, end: () => end(undefined), fail: () => fail(new Error('unavailable')) });
+      }),
+    ...options,
+  });
+  return { work, runs };
+}
+
+const aMoment = (ms = 20): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('background work', () => {
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  afterEach(() => void warn.mockClear());
+
+  it('runs at the start, and once more after wakes during a run, never twice at a time', async () => {
+    const { work, runs } = held();
+    work.start();
+    work.start();
+    expect(runs).toHaveLength(1);
+    for (let wake = 0; wake < 3; wake += 1) work.wake();
+    await aMoment();
+    expect(runs).toHaveLength(1);
+    runs[0]!.end();
+    await aMoment();
+    expect(runs).toHaveLength(2);
+    runs[1]!.end();
+    await aMoment();
+    expect(runs).toHaveLength(2);
+    work.wake();
+    await aMoment();
+    expect(runs).toHaveLength(3);
+    runs[2]!.end();
+    await work.stop();
+  });
+
+  it('runs again after its interval', async () => {
+    let runs = 0;
+    const work = new BackgroundWork({ name: 'tests', everyMs: 1, run: () => Promise.resolve(runs++) });
+    work.start();
+    while (runs < 3) await aMoment(1);
+    await work.stop();
+    const stopped = runs;
+    await aMoment();
+    expect(runs).toBe(stopped);
+  });
+
+  it('logs what fails and waits longer each time, whoever wakes it; a success starts anew', async () => {
+    let runs = 0;
+    const work = new BackgroundWork({
+      name: 'tests',
+      everyMs: 1,
+      backoff: { firstMs: 40, mostMs: 80 },
+      run: () => (++runs === 3 || runs > 4 ? Promise.resolve() : Promise.reject(new Error('unavailable'))),
+    });
+    const began = performance.now();
+    work.start();
+    while (runs < 2) {
+      work.wake();
+      await aMoment(1);
+    }
+    expect(performance.now() - began).toBeGreaterThanOrEqual(20);
+    while (runs < 5) await aMoment(1);
+    await work.stop();
+    const lines = warn.mock.calls.map(([line]) => line as { failures: number; delayMs: number });
+    expect(lines.map(({ failures }) => failures)).toEqual([1, 2, 1]);
+    expect(lines[0]).toMatchObject({ msg: 'background work failed', work: 'tests' });
+    expect(lines[1]!.delayMs).toBeGreaterThanOrEqual(40);
+  });
+
+  it('tells the run under way to stop, waits for it, and starts no other', async () => {
+    const { work, runs } = held();
+    work.start();
+    work.wake();
+    let stopped = false;
+    const stop = work.stop().then(() => (stopped = true));
+    expect(runs[0]!.signal.aborted).toBe(true);
+    await aMoment();
+    expect(stopped).toBe(false);
+    runs[0]!.end();
+    await stop;
+    work.wake();
+    await aMoment();
+    expect(runs).toHaveLength(1);
+  });
+
+  it('stops during the delay after a failure', async () => {
+    const { work, runs } = held({ backoff: { firstMs: HOUR_MS, mostMs: HOUR_MS } });
+    work.start();
+    runs[0]!.fail();
+    await aMoment();
+    await work.stop();
+    expect(runs).toHaveLength(1);
+  });
+});
+
+const ran: string[] = [];
+const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
+  new BackgroundWork({
+    ...{ name, everyMs: HOUR_MS, run: () => Promise.resolve(ran.push(name)) },
+    ...(role === undefined ? {} : { role }),
+  });
+
+@Injectable()
+class Several {
+  readonly first = noting('worker');
+  readonly others = [noting('api', 'api'), noting('any', 'any')];
+}
+
+describe('the background of a process', () => {
+  const boot = async (roles: readonly Role[], providers: object[] = [Several], shutdownGraceMs = 1000) => {
+    ran.length = 0;
+    const config = { provide: CONFIG, useValue: { roles, shutdownGraceMs } };
+    const module = await Test.createTestingModule({
+      imports: [{ module: BackgroundModule, providers: [config] }],
+      providers: [config, ...(providers as [])],
+    }).compile();
+    return module.init();
+  };
+
+  it('does what is for its roles, and nothing in a program', async () => {
+    for (const [roles, expected] of [
+      [['worker'], ['worker', 'any']],
+      [['api'], ['api', 'any']],
+      [[], []],
+    ] as const) {
+      const app = await boot(roles);
+      expect(ran).toEqual(expected);
+      await app.close();
+    }
+  });
+
+  it('ends also when a run does not, and says which', async () => {
+    const { work } = held({ name: 'endless' });
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const app = await boot(['worker'], [{ provide: 'endless', useValue: { work } }], 20);
+    await app.close();
+    expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
+  });
+});
