@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
@@ -12,10 +11,8 @@ import type { SentBatch, StoredBatch, StoredEvent } from './event-books.js';
 import { MortalService } from './mortal-service.js';
 
 const EVENTS = '/merchants/v1/events';
-/** How long a patient client tries. */
 /** First half of the advisory locks of merchants, as the processor takes them. */
 const MERCHANT_LOCKS = 7331;
-const CORPSES_MS = 15_000;
 /** Months are sealed so long after their end. */
 const SEALED_AFTER_MS = 3_600_000;
 
@@ -158,8 +155,7 @@ export class EventStage {
   async close(): Promise<void> {
     await this.letGo();
     await Promise.all([...this.parts.values()].map((each) => each.stop()));
-    // One may still wait for its database; it has none.
-    await Promise.race([Promise.all(this.corpses), sleep(CORPSES_MS, undefined, { ref: false })]);
+    await Promise.all(this.corpses);
     await this.database.drop();
   }
 

@@ -9,7 +9,8 @@ import { BackgroundModule } from '../../../src/platform/background/background.mo
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
-import { createFastifyAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { drainHttp } from '../../../src/platform/http/drain.js';
+import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { MerchantsModule } from '../../../src/contexts/merchants/merchants.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
@@ -52,7 +53,9 @@ export class MortalService {
 
   private constructor(
     readonly app: NestFastifyApplication,
+    private readonly adapter: EdgeAdapter,
     private readonly road: CrashRoad,
+    private readonly graceMs: number,
     /** Where the API listens; empty for a worker. */
     readonly url: string,
   ) {
@@ -84,11 +87,13 @@ export class MortalService {
       .overrideProvider(FORWARDING_TIMES)
       .useValue(TIMES)
       .compile();
-    const app = module.createNestApplication<NestFastifyApplication>(createFastifyAdapter(config));
+    const adapter = createFastifyAdapter(config);
+    const app = module.createNestApplication<NestFastifyApplication>(adapter);
     app.useLogger(false);
     if (role === 'worker') await app.init();
     else await app.listen(0, '127.0.0.1');
-    return new MortalService(app, road, role === 'worker' ? '' : await app.getUrl());
+    const url = role === 'worker' ? '' : await app.getUrl();
+    return new MortalService(app, adapter, road, config.shutdownGraceMs, url);
   }
 
   /** From now on it dies at its `nth` message to the database, if it gets that far. */
@@ -99,10 +104,13 @@ export class MortalService {
   /** Ends it, if it is not dead yet, and takes the corpse away. */
   async bury(): Promise<void> {
     this.road.endNow();
+    // Its clients lose their connections too: one that is kept would hold the rest of it for a minute.
+    await drainHttp(this.adapter, 0);
     await this.app.close().catch(() => undefined);
   }
 
   async stop(): Promise<void> {
+    await drainHttp(this.adapter, this.graceMs);
     await this.app.close();
     this.road.endNow();
   }
