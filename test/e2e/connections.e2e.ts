@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CONNECTION_DEFAULTS, guardConnections } from '../../src/platform/http/connections.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 
 /** More than all buffers between the two ends take. */
 const LARGE = Buffer.alloc(32 << 20);
@@ -38,17 +39,13 @@ async function closed(socket: Socket): Promise<boolean> {
   const end = new Promise<boolean>((resolve) => {
     for (const event of ['end', 'close']) socket.once(event, () => resolve(true));
   });
-  return Promise.race([end, sleep(10_000, false, { ref: false })]);
+  return Promise.race([end, sleep(PATIENCE_MS, false, { ref: false })]);
 }
 
 const opened = (): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 
-async function openBecomes(count: number): Promise<number> {
-  const deadline = Date.now() + 20_000;
-  while ((await opened()) !== count && Date.now() < deadline) await sleep(20);
-  return opened();
-}
+const openBecomes = (count: number): Promise<true> => eventually(async () => (await opened()) === count);
 
 describe('a guarded listener', () => {
   beforeEach(() => {
@@ -72,12 +69,12 @@ describe('a guarded listener', () => {
     const talking = await client();
     talking.write(GET('/large'));
     const drip = setInterval(() => talking.write('G'), 50);
-    expect(await openBecomes(0)).toBe(0);
+    await openBecomes(0);
     clearInterval(drip);
   });
 
   test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
-    await start({ stallMs: 400, leastTaken: 1 });
+    await start({ stallMs: 1000, leastTaken: 1 });
     const [slow, waiting, idle] = [await client(), await client(), await client()];
     waiting.write(GET('/never'));
     idle.write(GET('/'));
@@ -103,7 +100,7 @@ describe('a guarded listener', () => {
     other.write(GET('/'));
     expect(String((await once(other, 'data'))[0])).toContain('200 OK');
     first.destroy();
-    expect(await openBecomes(2)).toBe(2);
+    await openBecomes(2);
     const next = await client();
     next.write(GET('/'));
     expect(String((await once(next, 'data'))[0])).toContain('200 OK');
@@ -116,7 +113,7 @@ describe('a guarded listener', () => {
       await once(each, 'data');
     }
     expect(await closed(await client())).toBe(true);
-    expect(await openBecomes(0)).toBe(0);
+    await openBecomes(0);
     const next = await client();
     next.write(GET('/'));
     expect(String((await once(next, 'data'))[0])).toContain('200 OK');
@@ -143,6 +140,6 @@ describe('a guarded listener', () => {
     const garbage = await client();
     garbage.write('garbage\r\n\r\n');
     expect(await closed(garbage)).toBe(true);
-    expect(await openBecomes(0)).toBe(0);
+    await openBecomes(0);
   });
 });

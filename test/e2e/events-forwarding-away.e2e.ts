@@ -80,7 +80,8 @@ describe('while the provider', () => {
     provider.always = fault;
     await lab.processed(events.slice(0, 2));
     await lab.processed(events.slice(2));
-    start(lab.amplitude({ timeoutMs: 100 }));
+    // Only silence is meant to time out: on a busy machine others may take as long.
+    start(lab.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await lab.provider()).toMatchObject([{ cause }]);
     expect(provider.taken.size).toBe(0);
@@ -88,7 +89,8 @@ describe('while the provider', () => {
     await lab.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await lab.refused()).toEqual([]);
-    expect(await lab.provider()).toMatchObject([{ failures: 0, cause: null }]);
+    await eventually(async () => (await failures()) === 0);
+    expect(await lab.provider()).toMatchObject([{ cause: null }]);
   });
 
   it('does not take the key, no event is refused, and operators are told', async () => {

@@ -5,8 +5,8 @@ import { ReinstateMerchant } from '../../src/contexts/merchants/application/rein
 import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
-import { until } from '../../sandbox/processes.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
@@ -107,7 +107,7 @@ describe('the doors of the widget', () => {
   it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
     const visitor = await widget.visitor();
     await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
-    expect(await until(async () => (await visitor.page()).status === 403, 10_000)).toBe(true);
+    await eventually(async () => (await visitor.page()).status === 403);
     const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
     expect(html).not.toContain(visitor.phone);
     expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
@@ -122,7 +122,7 @@ describe('the doors of the widget', () => {
     expect(await widget.codesOf(visitor)).toBe(0);
     expect(await widget.eventsOf(visitor)).toEqual([]);
     await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
-    expect(await until(async () => (await visitor.page()).status === 200, 10_000)).toBe(true);
+    await eventually(async () => (await visitor.page()).status === 200);
   });
 
   it('refusals are framed by nobody, and the page by whoever embeds it', async () => {

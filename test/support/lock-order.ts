@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
+import { eventually } from './eventually.js';
 import type { TestDatabase } from './postgres.js';
 
 /**
@@ -17,7 +17,7 @@ export async function expectOrderedLocks(
     await holder.query('begin');
     await holder.query('select from webhooks.deliveries where delivery_id = $1 for update', [ids[0]]);
     working = work();
-    for (let tries = 0; tries < 500 && !(await waits(pool)); tries += 1) await sleep(10);
+    await eventually(() => waits(pool));
     const free = await pool.query(
       'select from webhooks.deliveries where delivery_id = any($1::uuid[]) for update skip locked',
       [ids],

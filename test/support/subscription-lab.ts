@@ -12,14 +12,13 @@ import { SubscriptionRegistry } from '../../src/platform/projections/subscriptio
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { newId } from '../../src/kernel/ids.js';
+import { PATIENCE_MS } from './eventually.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 
 export const WANTED = 'thing.wanted.v1';
 export const OTHER = 'thing.other.v1';
 /** Of a version to come: {@link SubscriptionLab.process} knows it only when it is told to. */
 export const NEWER = 'thing.wanted.v2';
-
-const READ_YOUR_WRITES_MS = 5000;
 
 /** What one process of the service holds to run subscriptions. */
 export interface SubscriptionProcess {
@@ -75,7 +74,7 @@ export class SubscriptionLab {
     events.register([{ type: WANTED }, { type: OTHER }]);
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
-    const config = { roles: ['worker' as const], readYourWritesMs: READ_YOUR_WRITES_MS };
+    const config = { roles: ['worker' as const], readYourWritesMs: PATIENCE_MS };
     const progress = new ViewProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
     this.running.push(runner);

@@ -3,10 +3,12 @@ import { GroupCall } from './group-call.js';
 
 it('sends what arrives meanwhile together, in order, no more than allowed', async () => {
   const batches: number[][] = [];
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
   const doubled = new GroupCall<number, number>(
     async (inputs) => {
       batches.push([...inputs]);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await held;
       return inputs.map((input) => input * 2);
     },
     { most: 3 },
@@ -14,6 +16,7 @@ it('sends what arrives meanwhile together, in order, no more than allowed', asyn
   const first = doubled.call(1);
   await new Promise((resolve) => setImmediate(resolve));
   const others = [2, 3, 4, 5].map((input) => doubled.call(input));
+  letGo();
   expect(await Promise.all([first, ...others])).toEqual([2, 4, 6, 8, 10]);
   expect(batches).toEqual([[1], [2, 3, 4], [5]]);
 });

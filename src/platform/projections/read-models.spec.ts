@@ -55,7 +55,7 @@ describe('read models, seen from outside', () => {
 
     it('gives up after its bound, and has nothing to wait for when nothing was written', async () => {
       const { progress } = lab.process(lab.view());
-      expect(await progress.reached(lab.name, await lab.write(1))).toBe(false);
+      expect(await progress.reached(lab.name, await lab.write(1), 200)).toBe(false);
       expect(await progress.reached(lab.name, null)).toBe(true);
     });
   });

@@ -51,7 +51,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   it('look at no event twice, and find out when there is nothing to wait for', async () => {
     const position = await lab.write(1);
     await lab.write(1200, OTHER);
-    const progress = progressOf(200);
+    const progress = progressOf(1000);
     expect(await progress.current(lab.name)).toBe(false);
     const first = pages;
     for (let n = 0; n < 5; n += 1) await lab.write(1, OTHER);
@@ -69,7 +69,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     const before = (await checkpoints.read([lab.name])).get(lab.name)!;
     const position = await lab.write(1);
     await checkpoints.move(lab.name, before, position);
-    const progress = progressOf(200);
+    const progress = progressOf(1000);
     await lab.write(1, OTHER);
     expect(await progress.current(lab.name)).toBe(true);
     await checkpoints.move(lab.name, position, before);

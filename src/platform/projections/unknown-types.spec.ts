@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { until } from '../../../sandbox/processes.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { NEWER, OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
 
 describe('a subscription that meets a type of a newer version', () => {
@@ -34,8 +34,8 @@ describe('a subscription that meets a type of a newer version', () => {
     const end = await lab.write(2, WANTED, 4);
     const { runner, checkpoints, passing } = lab.process(lab.view());
     runner.start();
-    await until(() => runner.states()[0]?.haltedAt === NEWER, 10_000);
-    await until(async () => (await checkpoints.read([lab.name])).get(lab.name) === before, 10_000);
+    await eventually(() => runner.states()[0]?.haltedAt === NEWER);
+    await eventually(async () => (await checkpoints.read([lab.name])).get(lab.name) === before);
     expect(await lab.applied()).toEqual(upTo(3));
     expect(runner.states()[0]).toMatchObject({ position: before, oldestPending: expect.any(Date) });
     expect(Logger.prototype.error).toHaveBeenCalledTimes(1);
@@ -43,7 +43,7 @@ describe('a subscription that meets a type of a newer version', () => {
       expect.objectContaining({ subscription: lab.name, type: NEWER }),
     );
     await passing.allow(NEWER, 'nobody here needs it');
-    await until(async () => (await checkpoints.read([lab.name])).get(lab.name) === end, 10_000);
+    await eventually(async () => (await checkpoints.read([lab.name])).get(lab.name) === end);
     expect(await lab.applied()).toEqual([0, 1, 2, 4, 5]);
     expect(runner.states()[0]).toMatchObject({ haltedAt: null });
   });
@@ -52,11 +52,11 @@ describe('a subscription that meets a type of a newer version', () => {
     const older = lab.process(lab.view());
     older.runner.start();
     await lab.write(1, NEWER);
-    await until(() => older.runner.states()[0]?.haltedAt === NEWER, 10_000);
+    await eventually(() => older.runner.states()[0]?.haltedAt === NEWER);
     const newer = lab.process(newerView());
     newer.runner.start();
     const position = await lab.write(3, WANTED, 1);
-    await until(() => older.runner.states()[0]?.position === position, 10_000);
+    await eventually(() => older.runner.states()[0]?.position === position);
     expect(older.runner.states()[0]).toMatchObject({ haltedAt: null });
     await newer.runner.stop();
     const last = await lab.write(2, WANTED, 4);
@@ -70,11 +70,11 @@ describe('a subscription that meets a type of a newer version', () => {
     await lab.write(2, WANTED, 3);
     const older = lab.process(lab.view());
     older.runner.start();
-    await until(() => older.runner.states()[0]?.haltedAt === NEWER, 10_000);
+    await eventually(() => older.runner.states()[0]?.haltedAt === NEWER);
     await older.runner.stop();
     const newer = lab.process(newerView());
     newer.runner.start();
-    await until(async () => (await lab.applied()).length === 5, 10_000);
+    await eventually(async () => (await lab.applied()).length === 5);
     expect(await lab.applied()).toEqual(upTo(5));
   });
 

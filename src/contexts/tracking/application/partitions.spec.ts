@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { PATIENCE_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { standingAt } from '../../../../test/support/tracking/standing-at.js';
 import { newId } from '../../../kernel/ids.js';
@@ -150,7 +151,7 @@ describe('partitions', () => {
     await lockHad;
     const held = await Promise.race([
       batch(new Date(), 'accepted').then(() => false),
-      sleep(8000, true, { ref: false }),
+      sleep(PATIENCE_MS, true, { ref: false }),
     ]);
     wake();
     expect(held).toBe(false);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventItem, type SentItem } from '../../../../../test/support/event-batches.js';
+import { PATIENCE_MS } from '../../../../../test/support/eventually.js';
 import { ProcessingLab, type TestWorker } from '../../../../../test/support/tracking/processing-lab.js';
 import { standingAt } from '../../../../../test/support/tracking/standing-at.js';
 import { MONTHS } from '../../domain/periods.js';
@@ -61,7 +62,7 @@ describe('sealed months', () => {
     const batch = await lab.accept(merchant, items(1));
     const processed = wait(batch);
     processed.catch(() => undefined);
-    expect(await Promise.race([processed, sleep(8000, 'held up', { ref: false })])).toEqual([0]);
+    expect(await Promise.race([processed, sleep(PATIENCE_MS, 'held up', { ref: false })])).toEqual([0]);
     wake();
     await expect(sealing).rejects.toThrow();
     await lab.close();

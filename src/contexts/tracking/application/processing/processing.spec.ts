@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { batchOf, eventItem, type SentItem } from '../../../../../test/support/event-batches.js';
+import { eventually } from '../../../../../test/support/eventually.js';
 import { ProcessingLab } from '../../../../../test/support/tracking/processing-lab.js';
 import { MONTHS } from '../../domain/periods.js';
 
@@ -172,11 +173,10 @@ describe('accepted batches', () => {
     );
     const [held, free] = [await lab.accept(merchant, items(1)), await lab.accept(randomUUID(), items(1))];
     const [worker] = [lab.worker()];
-    for (let turn = 0; turn < 40 && (await lab.batch(free)).state === 'accepted'; turn += 1) {
+    await eventually(async () => {
       worker.processing.poll();
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    expect((await lab.batch(free)).state).toBe('processed');
+      return (await lab.batch(free)).state === 'processed';
+    });
     expect((await lab.batch(held)).state).toBe('accepted');
     await lab.db.pool.query('drop trigger refuse on tracking.events');
     await lab.settle();

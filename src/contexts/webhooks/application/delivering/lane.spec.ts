@@ -184,7 +184,7 @@ describe('lane', () => {
   });
 
   it('sends its last delivery once, when its turn comes in the moment in which it asks for a slot', async () => {
-    slots = SendSlots.of({ young: 2, youngMs: 50 });
+    slots = SendSlots.of({ young: 2, youngMs: 500 });
     slots.take('other');
     slots.take('other');
     due = ids(1);
@@ -193,7 +193,7 @@ describe('lane', () => {
     await settle();
     expect(underWay.size).toBe(0);
     // Nothing else runs while the others outgrow their youth: the lane asks before any timer.
-    const until = performance.now() + 60;
+    const until = performance.now() + 510;
     while (performance.now() < until);
     waiting.wake();
     await settle();
