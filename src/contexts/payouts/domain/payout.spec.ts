@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import type { Payee } from '../../users/contract.js';
-import type { PayoutEvent, PayoutFacts, PayoutReceived, PayoutReported, PayoutExpired } from '../contract.js';
+import type { PayoutFacts, PayoutReceived, PayoutReported, PayoutExpired } from '../contract.js';
 import { expire, payout, receive, report, type Payout } from './payout.js';
 
 const facts: PayoutFacts = {
@@ -34,19 +34,7 @@ const expired: PayoutExpired = {
 
 const active: Payee = { accountState: 'active', merchantId: 'm1', issuerWalletAddress: '0xW' };
 
-function given(...history: PayoutEvent[]) {
-  const state = fold(payout, history);
-  return {
-    when: (decide: (state: Payout) => PayoutEvent[]) => ({
-      then: (...events: PayoutEvent[]) => expect(decide(state)).toEqual(events),
-      thenRefused: (code: string) => {
-        const attempt = (): unknown => decide(state);
-        expect(attempt).toThrow(DomainError);
-        expect(attempt).toThrow(expect.objectContaining({ code }));
-      },
-    }),
-  };
-}
+const given = givenOf(payout);
 
 const reporting =
   (payee: Payee, other: Partial<PayoutFacts> = {}) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { payee } from './payee.js';
 import {
@@ -34,11 +35,7 @@ const activated: UserEvent = {
 const deactivationStarted: UserEvent = { type: 'user.deactivation_started.v1', data: { ...ids, at } };
 const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at } };
 
-function given(...history: UserEvent[]): {
-  when: (decide: (state: User) => UserEvent[]) => () => UserEvent[];
-} {
-  return { when: (decide) => () => decide(fold(user, history)) };
-}
+const given = givenOf(user);
 
 const activate = (state: User): UserEvent[] => activateUser({ issuerWalletAddress: wallet, at }, state);
 const deactivate = (state: User): UserEvent[] => startDeactivation({ at }, state);
@@ -47,22 +44,23 @@ const completeWith =
   (state: User): UserEvent[] =>
     completeDeactivation({ pendingPayouts, at }, state);
 
-const invalidTransition = expect.objectContaining({ code: 'invalid_transition' });
-const notFound = expect.objectContaining({ code: 'not_found' });
-
 describe('a user', () => {
   it('begins in onboarding, with no wallet', () => {
-    expect(given().when((state) => createUser(profile, state))()).toEqual([created]);
+    given()
+      .when((state) => createUser(profile, state))
+      .then(created);
     expect(fold(user, [created])).toMatchObject({ accountState: 'onboarding', issuerWalletAddress: null });
   });
 
   it('is created once', () => {
-    expect(given(created).when((state) => createUser(profile, state))()).toEqual([]);
+    given(created)
+      .when((state) => createUser(profile, state))
+      .then();
   });
 
   it('becomes active with its wallet, once', () => {
-    expect(given(created).when(activate)()).toEqual([activated]);
-    expect(given(created, activated).when(activate)()).toEqual([]);
+    given(created).when(activate).then(activated);
+    given(created, activated).when(activate).then();
     expect(fold(user, [created, activated])).toMatchObject({
       accountState: 'active',
       issuerWalletAddress: wallet,
@@ -70,22 +68,23 @@ describe('a user', () => {
   });
 
   it('does not come back once a deactivation began', () => {
-    expect(given(created, deactivationStarted).when(activate)).toThrow(invalidTransition);
-    expect(given(created, deactivationStarted, deactivated).when(activate)).toThrow(invalidTransition);
+    given(created, deactivationStarted).when(activate).thenRefused('invalid_transition');
+    given(created, deactivationStarted, deactivated).when(activate).thenRefused('invalid_transition');
   });
 
   it('is deactivated from onboarding and from active', () => {
-    expect(given(created).when(deactivate)()).toEqual([deactivationStarted]);
-    expect(given(created, activated).when(deactivate)()).toEqual([deactivationStarted]);
-    expect(given(created, deactivationStarted).when(deactivate)()).toEqual([]);
-    expect(given(created, deactivationStarted, deactivated).when(deactivate)).toThrow(invalidTransition);
+    given(created).when(deactivate).then(deactivationStarted);
+    given(created, activated).when(deactivate).then(deactivationStarted);
+    given(created, deactivationStarted).when(deactivate).then();
+    given(created, deactivationStarted, deactivated).when(deactivate).thenRefused('invalid_transition');
   });
 
   it('is deactivated for good only when no payout is pending', () => {
-    expect(given(created, activated, deactivationStarted).when(completeWith(1))).toThrow(invalidTransition);
-    expect(given(created, activated, deactivationStarted).when(completeWith(0))()).toEqual([deactivated]);
-    expect(given(created, deactivationStarted, deactivated).when(completeWith(0))()).toEqual([]);
-    expect(given(created, activated).when(completeWith(0))).toThrow(invalidTransition);
+    given(created, activated, deactivationStarted).when(completeWith(null)).thenRefused('unavailable');
+    given(created, activated, deactivationStarted).when(completeWith(1)).thenRefused('invalid_transition');
+    given(created, activated, deactivationStarted).when(completeWith(0)).then(deactivated);
+    given(created, deactivationStarted, deactivated).when(completeWith(0)).then();
+    given(created, activated).when(completeWith(0)).thenRefused('invalid_transition');
     expect(fold(user, [created, activated, deactivationStarted, deactivated])).toMatchObject({
       accountState: 'deactivated',
       issuerWalletAddress: wallet,
@@ -94,7 +93,7 @@ describe('a user', () => {
 
   it('must exist', () => {
     for (const decide of [activate, deactivate, completeWith(0)])
-      expect(given().when(decide)).toThrow(notFound);
+      given().when(decide).thenRefused('not_found');
   });
 });
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import type { DomainError } from '../../../kernel/domain-error.js';
 import {
   FORMER_SECRETS_LIMIT,
   rotateSecret,
   webhookEndpoints,
   type RotateSecret,
   type WebhookEndpointEvent,
+  type WebhookEndpoints,
 } from './webhook-endpoints.js';
 
 const place = { endpoint_id: 'e-1', merchant_id: 'm-1' };
@@ -36,25 +37,9 @@ const rotated = (data: RotateSecret): WebhookEndpointEvent => ({
   data,
 });
 
-function given(events: WebhookEndpointEvent[]) {
-  const state = fold(webhookEndpoints, events);
-  return {
-    when: (command: RotateSecret) => ({
-      then: (expected: WebhookEndpointEvent[]) => expect(rotateSecret(command, state)).toEqual(expected),
-      thenRefused: (code: DomainError['code']) => {
-        expect(thrownBy(() => rotateSecret(command, state))).toMatchObject({ code });
-      },
-    }),
-  };
-}
+const given = givenOf(webhookEndpoints);
 
-function thrownBy(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    return error;
-  }
-}
+const rotating = (command: RotateSecret) => (state: WebhookEndpoints) => rotateSecret(command, state);
 
 /** Rotations whose replaced secrets are all valid until day 9. */
 const four = Array.from({ length: FORMER_SECRETS_LIMIT }, (_, index) =>
@@ -63,36 +48,40 @@ const four = Array.from({ length: FORMER_SECRETS_LIMIT }, (_, index) =>
 
 describe('rotating a signing secret', () => {
   it('records the fresh one, and until when the replaced one signs', () =>
-    given([registered])
-      .when(rotation(2))
-      .then([rotated(rotation(2))]));
+    given(registered)
+      .when(rotating(rotation(2)))
+      .then(rotated(rotation(2))));
 
   it('happens once, however often the request is repeated', () =>
-    given([registered, rotated(rotation(2)), rotated(rotation(3))])
-      .when({ ...rotation(4), rotation_id: 'r-2' })
-      .then([]));
+    given(registered, rotated(rotation(2)), rotated(rotation(3)))
+      .when(rotating({ ...rotation(4), rotation_id: 'r-2' }))
+      .then());
 
   it('is refused while four replaced secrets are valid', () =>
-    given([registered, ...four])
-      .when(rotation(3))
+    given(registered, ...four)
+      .when(rotating(rotation(3)))
       .thenRefused('invalid_transition'));
 
   it('works again at the moment one of them expires', () => {
     const [first, ...others] = four as [WebhookEndpointEvent, ...WebhookEndpointEvent[]];
     const short = { ...first, data: { ...first.data, former_expires_at: day(3) } } as WebhookEndpointEvent;
-    given([registered, short, ...others])
-      .when(rotation(3))
-      .then([rotated(rotation(3))]);
+    given(registered, short, ...others)
+      .when(rotating(rotation(3)))
+      .then(rotated(rotation(3)));
   });
 
   it('works without an overlap however many are valid', () =>
-    given([registered, ...four])
-      .when(rotation(3, 0))
-      .then([rotated(rotation(3, 0))]));
+    given(registered, ...four)
+      .when(rotating(rotation(3, 0)))
+      .then(rotated(rotation(3, 0))));
 
   it('does not find an unknown or a deleted endpoint', () => {
-    given([]).when(rotation(2)).thenRefused('not_found');
-    given([registered, deleted]).when(rotation(2)).thenRefused('not_found');
+    given()
+      .when(rotating(rotation(2)))
+      .thenRefused('not_found');
+    given(registered, deleted)
+      .when(rotating(rotation(2)))
+      .thenRefused('not_found');
   });
 
   it('keeps the secrets newest first, with the one of the registration last', () => {
@@ -117,8 +106,8 @@ describe('rotating a signing secret', () => {
     expect(secrets.slice(0, 2).map(({ rotationId }) => rotationId)).toEqual(['again-999', 'again-998']);
     // Of the registration and of the rotation that followed, whose own secret still signed when it was replaced.
     expect(secrets.at(-1)).toMatchObject({ rotationId: null, expiresAt: day(9) });
-    given([registered, overlapping, ...many])
-      .when({ ...rotation(3), rotation_id: 'again-950' })
-      .then([]);
+    given(registered, overlapping, ...many)
+      .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))
+      .then();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import type { DomainError } from '../../../kernel/domain-error.js';
 import {
   disableFailing,
   disableGone,
@@ -47,25 +47,7 @@ const deleted = (id: string): WebhookEndpointEvent => ({
   data: { endpoint_id: id, merchant_id, at },
 });
 
-function given(events: WebhookEndpointEvent[]) {
-  const state = fold(webhookEndpoints, events);
-  return {
-    when: (decide: (state: WebhookEndpoints) => WebhookEndpointEvent[]) => ({
-      then: (expected: WebhookEndpointEvent[]) => expect(decide(state)).toEqual(expected),
-      thenRefused: (expected: Partial<DomainError>) => {
-        expect(thrownBy(() => decide(state))).toMatchObject(expected);
-      },
-    }),
-  };
-}
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    return error;
-  }
-}
+const given = givenOf(webhookEndpoints);
 
 const patch = (id: string, changes: Update['changes']) => (state: WebhookEndpoints) =>
   update({ endpoint_id: id, merchant_id, changes, at }, state);
@@ -73,114 +55,99 @@ const ten = Array.from({ length: ENDPOINT_LIMIT }, (_, index) => registered(`e-$
 
 describe('registering an endpoint', () => {
   it('records it', () =>
-    given([])
+    given()
       .when((s) => register(endpoint('e-1'), s))
-      .then([registered('e-1')]));
+      .then(registered('e-1')));
 
   it('happens once, however often the request is repeated', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when((s) => register(endpoint('e-1'), s))
-      .then([]));
+      .then());
 
   it('works for the tenth endpoint', () =>
-    given(ten.slice(1))
+    given(...ten.slice(1))
       .when((s) => register(endpoint('e-0'), s))
-      .then([registered('e-0')]));
+      .then(registered('e-0')));
 
   it('is refused for the eleventh', () =>
-    given(ten)
+    given(...ten)
       .when((s) => register(endpoint('more'), s))
-      .thenRefused({
-        code: 'validation_failed',
-        fields: { webhook_endpoint: ['must be one of at most 10 per merchant'] },
-      }));
+      .thenRefused('validation_failed', { webhook_endpoint: ['must be one of at most 10 per merchant'] }));
 
   it('works again once one of ten is deleted', () =>
-    given([...ten, deleted('e-3')])
+    given(...ten, deleted('e-3'))
       .when((s) => register(endpoint('more'), s))
-      .then([registered('more')]));
+      .then(registered('more')));
 
   it('finds its own endpoint among ten when repeated', () =>
-    given(ten)
+    given(...ten)
       .when((s) => register(endpoint('e-9'), s))
-      .then([]));
+      .then());
 });
 
 describe('changing an endpoint', () => {
-  it('changes nothing when nothing is given', () =>
-    given([registered('e-1')])
-      .when(patch('e-1', {}))
-      .then([]));
+  it('changes nothing when nothing is given', () => given(registered('e-1')).when(patch('e-1', {})).then());
 
   it('keeps what is not mentioned', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when(patch('e-1', { description: 'orders' }))
-      .then([
-        {
-          type: 'webhook_endpoint.updated.v1',
-          data: {
-            endpoint_id: 'e-1',
-            merchant_id,
-            url: 'https://example.com/e-1',
-            description: 'orders',
-            event_types: null,
-            updated_at: at,
-          },
+      .then({
+        type: 'webhook_endpoint.updated.v1',
+        data: {
+          endpoint_id: 'e-1',
+          merchant_id,
+          url: 'https://example.com/e-1',
+          description: 'orders',
+          event_types: null,
+          updated_at: at,
         },
-      ]));
+      }));
 
   it('clears a description with null', () =>
-    given([{ type: 'webhook_endpoint.registered.v1', data: { ...endpoint('e-1'), description: 'old' } }])
+    given({ type: 'webhook_endpoint.registered.v1', data: { ...endpoint('e-1'), description: 'old' } })
       .when(patch('e-1', { description: null }))
-      .then([
-        {
-          type: 'webhook_endpoint.updated.v1',
-          data: {
-            endpoint_id: 'e-1',
-            merchant_id,
-            url: 'https://example.com/e-1',
-            description: null,
-            event_types: null,
-            updated_at: at,
-          },
+      .then({
+        type: 'webhook_endpoint.updated.v1',
+        data: {
+          endpoint_id: 'e-1',
+          merchant_id,
+          url: 'https://example.com/e-1',
+          description: null,
+          event_types: null,
+          updated_at: at,
         },
-      ]));
+      }));
 
   it('narrows the types', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when(patch('e-1', { event_types: ['payout.received'] }))
-      .then([
-        {
-          type: 'webhook_endpoint.updated.v1',
-          data: {
-            endpoint_id: 'e-1',
-            merchant_id,
-            url: 'https://example.com/e-1',
-            description: null,
-            event_types: ['payout.received'],
-            updated_at: at,
-          },
+      .then({
+        type: 'webhook_endpoint.updated.v1',
+        data: {
+          endpoint_id: 'e-1',
+          merchant_id,
+          url: 'https://example.com/e-1',
+          description: null,
+          event_types: ['payout.received'],
+          updated_at: at,
         },
-      ]));
+      }));
 
   it('disables', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when(patch('e-1', { status: 'disabled' }))
-      .then([disabled('e-1')]));
+      .then(disabled('e-1')));
   it('enables', () =>
-    given([registered('e-1'), disabled('e-1')])
+    given(registered('e-1'), disabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
-      .then([enabled('e-1')]));
+      .then(enabled('e-1')));
   it('does not enable what is enabled', () =>
-    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+    given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
-      .then([]));
-  it('does not find an unknown one', () =>
-    given([]).when(patch('e-1', {})).thenRefused({ code: 'not_found' }));
+      .then());
+  it('does not find an unknown one', () => given().when(patch('e-1', {})).thenRefused('not_found'));
   it('does not find a deleted one', () =>
-    given([registered('e-1'), deleted('e-1')])
-      .when(patch('e-1', {}))
-      .thenRefused({ code: 'not_found' }));
+    given(registered('e-1'), deleted('e-1')).when(patch('e-1', {})).thenRefused('not_found'));
 });
 
 describe('disabling an endpoint on its own account', () => {
@@ -189,30 +156,22 @@ describe('disabling an endpoint on its own account', () => {
     disableGone({ endpoint_id: 'e-1', merchant_id, ...attempt, ...change, at }, s);
   const gone = goneAfter({});
   it('records the cause', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when(gone)
-      .then([
-        {
-          type: 'webhook_endpoint.disabled.v1',
-          data: { endpoint_id: 'e-1', merchant_id, cause: 'gone', at },
-        },
-      ]));
-  it('happens once', () =>
-    given([registered('e-1'), disabled('e-1')])
-      .when(gone)
-      .then([]));
-  it('means nothing after deletion', () =>
-    given([registered('e-1'), deleted('e-1')])
-      .when(gone)
-      .then([]));
+      .then({
+        type: 'webhook_endpoint.disabled.v1',
+        data: { endpoint_id: 'e-1', merchant_id, cause: 'gone', at },
+      }));
+  it('happens once', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
+  it('means nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
   it('means nothing when the merchant enabled it while the attempt was under way', () =>
-    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+    given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
-      .then([]));
+      .then());
   it('means nothing when the attempt went to another URL than it has now', () =>
-    given([registered('e-1')])
+    given(registered('e-1'))
       .when(goneAfter({ attempted_url: 'https://example.com/before' }))
-      .then([]));
+      .then());
 });
 
 describe('disabling an endpoint that keeps failing', () => {
@@ -223,26 +182,15 @@ describe('disabling an endpoint that keeps failing', () => {
     type: 'webhook_endpoint.disabled.v1',
     data: { endpoint_id: 'e-1', merchant_id, cause: 'failing', at: later },
   };
-  it('records the cause', () =>
-    given([registered('e-1')])
-      .when(failing(at))
-      .then([recorded]));
+  it('records the cause', () => given(registered('e-1')).when(failing(at)).then(recorded));
   it('rests on failures after it was enabled', () =>
-    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
+    given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(failing('2026-01-02T00:00:00.001Z'))
-      .then([recorded]));
+      .then(recorded));
   it('means nothing when the merchant enabled it after one of the failures', () =>
-    given([registered('e-1'), disabled('e-1'), enabled('e-1')])
-      .when(failing(at))
-      .then([]));
-  it('happens once', () =>
-    given([registered('e-1'), recorded])
-      .when(failing(at))
-      .then([]));
-  it('means nothing after deletion', () =>
-    given([registered('e-1'), deleted('e-1')])
-      .when(failing(at))
-      .then([]));
+    given(registered('e-1'), disabled('e-1'), enabled('e-1')).when(failing(at)).then());
+  it('happens once', () => given(registered('e-1'), recorded).when(failing(at)).then());
+  it('means nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
   it('is forgotten once it is enabled', () => {
     const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
     expect(once.byId.get('e-1')).toMatchObject({ disabledCause: 'failing', disabledAt: later });
@@ -253,12 +201,7 @@ describe('disabling an endpoint that keeps failing', () => {
 
 describe('deleting an endpoint', () => {
   const removed = (s: WebhookEndpoints) => remove({ endpoint_id: 'e-1', merchant_id, at }, s);
-  it('records it', () =>
-    given([registered('e-1')])
-      .when(removed)
-      .then([deleted('e-1')]));
+  it('records it', () => given(registered('e-1')).when(removed).then(deleted('e-1')));
   it('does not find it a second time', () =>
-    given([registered('e-1'), deleted('e-1')])
-      .when(removed)
-      .thenRefused({ code: 'not_found' }));
+    given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });

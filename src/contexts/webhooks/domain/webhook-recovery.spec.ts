@@ -1,4 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { webhookEndpoints, type WebhookEndpoints } from './webhook-endpoints.js';
 import { requestRecovery, WEBHOOK_RECOVERY_REQUESTED, webhookRecovery } from './webhook-recovery.js';
@@ -26,24 +27,27 @@ const disabled = fold(
   enabled,
 );
 const requested = { type: WEBHOOK_RECOVERY_REQUESTED, data: command } as const;
-const when = (endpoints: WebhookEndpoints, since = now) =>
-  requestRecovery({ ...command, since }, endpoints, null);
+const given = givenOf(webhookRecovery);
+const asking =
+  (endpoints: WebhookEndpoints, changes: Partial<typeof command> = {}) =>
+  (state: typeof webhookRecovery.initial) =>
+    requestRecovery({ ...command, ...changes }, endpoints, state);
 
 it('asks for a recovery, from this very moment at the latest', () => {
-  expect(when(enabled)).toEqual([requested]);
+  given().when(asking(enabled)).then(requested);
 });
 
 it('asks once, however often the request is repeated and whatever became of the endpoint', () => {
-  const state = fold(webhookRecovery, [requested]);
-  for (const endpoints of [enabled, disabled, none]) {
-    expect(requestRecovery({ ...command, requested_at: 'later' }, endpoints, state)).toEqual([]);
-  }
+  for (const endpoints of [enabled, disabled, none])
+    given(requested)
+      .when(asking(endpoints, { requested_at: 'later' }))
+      .then();
 });
 
 it.each([
-  ['a moment in the future', enabled, '2026-01-02T00:00:00.001Z', { code: 'validation_failed' }],
-  ['a disabled endpoint', disabled, now, { code: 'invalid_transition' }],
-  ['an endpoint that was deleted', none, now, { code: 'not_found' }],
-])('is refused for %s', (_, endpoints, since, error) => {
-  expect(() => when(endpoints, since)).toThrow(expect.objectContaining(error));
+  ['a moment in the future', enabled, '2026-01-02T00:00:00.001Z', 'validation_failed'],
+  ['a disabled endpoint', disabled, now, 'invalid_transition'],
+  ['an endpoint that was deleted', none, now, 'not_found'],
+] as const)('is refused for %s', (_, endpoints, since, code) => {
+  given().when(asking(endpoints, { since })).thenRefused(code);
 });

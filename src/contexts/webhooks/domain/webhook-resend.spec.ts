@@ -1,4 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { webhookEndpoints, type WebhookEndpoints } from './webhook-endpoints.js';
 import { requestResend, WEBHOOK_RESEND_REQUESTED, webhookResend } from './webhook-resend.js';
@@ -28,23 +29,30 @@ const disabled = fold(
   enabled,
 );
 const requested = { type: WEBHOOK_RESEND_REQUESTED, data: command } as const;
-const when = (endpoints: WebhookEndpoints, is_test = false) =>
-  requestResend({ ...command, is_test }, endpoints, null);
+const given = givenOf(webhookResend);
+const asking =
+  (endpoints: WebhookEndpoints, changes: object = {}) =>
+  (state: typeof webhookResend.initial) =>
+    requestResend({ ...command, is_test: false, ...changes }, endpoints, state);
 
-it('asks for one more round of a delivery', () => expect(when(enabled)).toEqual([requested]));
+it('asks for one more round of a delivery', () => given().when(asking(enabled)).then(requested));
 
 it('asks once, however often the request is repeated and whatever became of the endpoint', () => {
-  const state = fold(webhookResend, [requested]);
-  for (const endpoints of [enabled, disabled, none]) {
-    expect(requestResend({ ...command, requested_at: 'later' }, endpoints, state)).toEqual([]);
-  }
+  for (const endpoints of [enabled, disabled, none])
+    given(requested)
+      .when(asking(endpoints, { requested_at: 'later' }))
+      .then();
 });
 
 it('is refused for a disabled endpoint, unless it is a test', () => {
-  expect(() => when(disabled)).toThrow(expect.objectContaining({ code: 'invalid_transition' }));
-  expect(when(disabled, true)).toHaveLength(1);
+  given().when(asking(disabled)).thenRefused('invalid_transition');
+  given()
+    .when(asking(disabled, { is_test: true }))
+    .then({ ...requested, data: { ...command, is_test: true } });
 });
 
 it('finds no endpoint that was deleted', () => {
-  expect(() => when(none, true)).toThrow(expect.objectContaining({ code: 'not_found' }));
+  given()
+    .when(asking(none, { is_test: true }))
+    .thenRefused('not_found');
 });

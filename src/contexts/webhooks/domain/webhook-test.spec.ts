@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals';
-import { fold } from '../../../kernel/aggregate.js';
+import { it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
 import { requestTest, webhookTest } from './webhook-test.js';
 
 const command = {
@@ -11,7 +11,12 @@ const command = {
 };
 
 it('asks for a test delivery once, however often the request is repeated', () => {
-  const events = requestTest(command, webhookTest.initial);
-  expect(events).toEqual([{ type: 'webhook_endpoint.test_requested.v1', data: command }]);
-  expect(requestTest({ ...command, occurred_at: 'later' }, fold(webhookTest, events))).toEqual([]);
+  const requested = { type: 'webhook_endpoint.test_requested.v1', data: command } as const;
+  const given = givenOf(webhookTest);
+  given()
+    .when((state) => requestTest(command, state))
+    .then(requested);
+  given(requested)
+    .when((state) => requestTest({ ...command, occurred_at: 'later' }, state))
+    .then();
 });
