@@ -31,7 +31,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function linesOf(requestId: string | undefined): Promise<Record<string, unknown>[]> {
+/** The lines of a request, once there are `count`. */
+async function linesOf(requestId: string | undefined, count = 1): Promise<Record<string, unknown>[]> {
   return eventually(async () => {
     edge.log.flush();
     const text = await readFile(logFile, 'utf8').catch(() => '');
@@ -39,7 +40,7 @@ async function linesOf(requestId: string | undefined): Promise<Record<string, un
     const found = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter((line) => line['request_id'] === requestId);
-    return found.length > 0 && found;
+    return found.length >= count && found;
   });
 }
 
@@ -74,7 +75,7 @@ test('one wide line per request, without the body, the signature or the key', as
 test('what failed inside is in the log with its stack, and in no answer', async () => {
   const answer = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
   expect(answer.status).toBe(500);
-  const lines = await linesOf(answer.headers['request-id']);
+  const lines = await linesOf(answer.headers['request-id'], 2);
   expect(lines.map(({ msg }) => msg)).toEqual(['request', 'request failed']);
   expect(lines[1]).toMatchObject({
     level: 'error',

@@ -88,7 +88,9 @@ describe('the edge of the onboarding widget', () => {
     const response = await post('code', JSON.stringify({ phone_number: PHONE }));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('no route');
-    const failure = (await linesOf(response)).find(({ msg }) => msg === 'request failed');
+    const failure = await eventually(async () =>
+      (await linesOf(response)).find(({ msg }) => msg === 'request failed'),
+    );
     expect(failure).toMatchObject({ level: 'error', route: STEP_ROUTE });
     expect(JSON.stringify(failure)).toContain('no route to [redacted]');
     expect(sentCode).toMatch(/^[0-9]{6}$/);
