@@ -5,12 +5,11 @@ import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
 import { payee } from '../../src/contexts/users/domain/payee.js';
 import { user } from '../../src/contexts/users/domain/user.js';
-import { evolveLane, type Lane } from '../../src/contexts/webhooks/application/lane-states.js';
+import { evolveLane } from '../../src/contexts/webhooks/domain/lane.js';
 import {
   webhookEndpoints,
   type WebhookEndpointEvent,
 } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { evolveEndpoint } from '../../src/contexts/webhooks/views/endpoints.js';
 
 /** As a newer version may have stored it: this one knows neither its name nor its data. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };
@@ -73,11 +72,9 @@ it('an onboarding after its identity check is left alone too', () => {
   expect(evolve(submitted, unknown)).toBe(submitted);
 });
 
-it('rows of webhook endpoints and of their lanes are left alone', () => {
+it('lanes of webhook endpoints are left alone', () => {
   const event = unknown as unknown as WebhookEndpointEvent;
-  const row = evolveEndpoint(undefined, registered, '1');
-  expect(row).toMatchObject({ status: 'enabled', position: '1' });
-  expect(evolveEndpoint(row, event, '2')).toBe(row);
-  const lane: Lane = evolveLane(undefined, registered, '1')!;
-  expect(evolveLane(lane, event, '2')).toBeNull();
+  const lane = evolveLane(undefined, registered);
+  expect(lane).toMatchObject({ status: 'enabled' });
+  expect(evolveLane(lane, event)).toBe(lane);
 });

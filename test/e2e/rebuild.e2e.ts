@@ -19,7 +19,6 @@ import { newId } from '../../src/kernel/ids.js';
 import { directoryProjection } from '../../src/contexts/merchants/views/directory.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
-import { endpointsProjection } from '../../src/contexts/webhooks/views/endpoints.js';
 import { Gate } from '../support/gate.js';
 import { invoke } from '../support/operator.js';
 import { dropTestDatabase, testDatabase, testDatabaseUrl, type TestDatabase } from '../support/postgres.js';
@@ -62,17 +61,6 @@ const VIEWS: readonly View[] = [
       return [['user.activated.v1', data]];
     },
     count: 'select count(*)::int as n from users.wallets',
-  },
-  {
-    definition: endpointsProjection,
-    tables: ['webhooks.endpoints'],
-    facts: () => {
-      const fields = { url: 'https://a.test', description: null, event_types: null };
-      const place = { endpoint_id: newId(), merchant_id: newId() };
-      const data = { ...place, ...fields, sealed_signing_secret: 'sealed', created_at: AT };
-      return [['webhook_endpoint.registered.v1', data]];
-    },
-    count: 'select count(*)::int as n from webhooks.endpoints',
   },
   {
     definition: payoutViews,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Destinations } from '../../src/contexts/webhooks/application/delivering/destinations.js';
-import { LaneVersion } from '../../src/contexts/webhooks/application/delivering/lane-version.js';
+import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { Answer, SignedClient } from '../support/signed-client.js';
 
@@ -108,7 +107,7 @@ it.each([
   let answered = false;
   const looking = (async () => {
     while (!answered) {
-      const sender = new Destinations(app.database, new LaneVersion());
+      const sender = new Destinations(app.database);
       await sender.ask(id);
       senders.push(sender);
     }

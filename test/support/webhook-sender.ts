@@ -9,31 +9,33 @@ import { Log } from '../../src/platform/telemetry/logger.js';
 import { ReceiverAddresses } from '../../src/contexts/webhooks/adapters/receiver-addresses.js';
 import { UndiciReceivers } from '../../src/contexts/webhooks/adapters/undici-receivers.js';
 import { AutomaticDisabling } from '../../src/contexts/webhooks/application/automatic-disabling.js';
-import { DeliveryObserver } from '../../src/contexts/webhooks/application/delivering/delivery-observer.js';
+import { AttemptLog } from '../../src/contexts/webhooks/application/delivering/attempt-log.js';
 import { DeliverySender } from '../../src/contexts/webhooks/application/delivering/delivery-sender.js';
-import { DeliveryTable } from '../../src/contexts/webhooks/application/delivering/delivery-table.js';
-import { Destinations } from '../../src/contexts/webhooks/application/delivering/destinations.js';
-import { LANE_QUEUE, LaneClock } from '../../src/contexts/webhooks/application/delivering/lane-clock.js';
-import { LaneVersion } from '../../src/contexts/webhooks/application/delivering/lane-version.js';
+import {
+  LANE_QUEUE,
+  LaneSchedule,
+} from '../../src/contexts/webhooks/application/delivering/lane-schedule.js';
 import { Lanes } from '../../src/contexts/webhooks/application/delivering/lanes.js';
 import { SendSlots } from '../../src/contexts/webhooks/application/delivering/send-slots.js';
 import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { DeliveryTable } from '../../src/contexts/webhooks/store/delivery-table.js';
+import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
+import { FailingEndpoints } from '../../src/contexts/webhooks/store/failing-endpoints.js';
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
 const config = readConfig();
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4, migrate: false });
 const backend = await QueueBackend.connect(config.databaseUrl!);
-const versions = new LaneVersion();
-const table = new DeliveryTable(database, versions);
+const destinations = new Destinations(database);
+const table = new DeliveryTable(database, destinations);
 const commands = Object.create(CommandBus.prototype) as CommandBus;
 const sender = new DeliverySender(
   table,
-  new Destinations(database, versions),
-  new LaneClock(new Queue(LANE_QUEUE, { connection: backend.connection })),
+  destinations,
+  new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.connection })),
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
-  commands,
-  new DeliveryObserver(Log.open(config)),
-  new AutomaticDisabling(database, commands, systemClock, config),
+  new AttemptLog(Log.open(config)),
+  new AutomaticDisabling(new FailingEndpoints(database, systemClock, config), commands, config),
   new UndiciReceivers(config, new ReceiverAddresses(config)),
   systemClock,
   config,

@@ -7,12 +7,9 @@ import { UndiciReceivers } from './adapters/undici-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
 import { deliveriesSaga } from './application/deliveries-saga.js';
-import { DeliveryObserver } from './application/delivering/delivery-observer.js';
+import { AttemptLog } from './application/delivering/attempt-log.js';
 import { DeliverySender } from './application/delivering/delivery-sender.js';
-import { DeliveryTable } from './application/delivering/delivery-table.js';
-import { Destinations } from './application/delivering/destinations.js';
-import { LANE_QUEUE, LaneClock } from './application/delivering/lane-clock.js';
-import { LaneVersion } from './application/delivering/lane-version.js';
+import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker } from './application/delivering/lane-waker.js';
 import { Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
@@ -31,7 +28,12 @@ import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpo
 import { WEBHOOK_EVENTS } from './contract.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { endpointsProjection, EndpointsView } from './views/endpoints.js';
+import { DeliveryTable } from './store/delivery-table.js';
+import { Destinations } from './store/destinations.js';
+import { FailingEndpoints } from './store/failing-endpoints.js';
+import { OldDeliveries } from './store/old-deliveries.js';
+import { RecoveryTable } from './store/recoveries.js';
+import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/recent-stats.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
@@ -54,12 +56,14 @@ import { RecentStats } from './views/recent-stats.js';
     { provide: RECEIVER_URL_GUARD, useExisting: ReceiverAddresses },
     { provide: RECEIVERS, useClass: UndiciReceivers },
     DeliveryTable,
-    DeliveryObserver,
     Destinations,
+    FailingEndpoints,
+    OldDeliveries,
+    RecoveryTable,
+    AttemptLog,
     AutomaticDisabling,
     DeliverySender,
-    LaneClock,
-    LaneVersion,
+    LaneSchedule,
     SendSlots,
     Lanes,
     LaneWaker,
@@ -78,7 +82,6 @@ export class WebhooksModule implements OnModuleInit {
   onModuleInit(): void {
     this.events.register(WEBHOOK_EVENTS.map((type) => ({ type })));
     this.subscriptions.register(
-      endpointsProjection,
       deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),
     );
   }

@@ -5,7 +5,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import { readConfig, type Config } from '../../../platform/config/config.js';
 import { JITTER } from '../domain/retry.js';
-import { EndpointsView } from '../views/endpoints.js';
+import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { AutomaticDisabling } from './automatic-disabling.js';
 import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
 
@@ -23,9 +23,11 @@ class Lab {
   readonly endpointId = newId();
   readonly commands: DisableWebhookEndpoint[] = [];
   now = START;
-  private readonly clock = { now: () => new Date(this.now) };
+  private readonly failing: FailingEndpoints;
 
-  constructor(private readonly config: Config) {}
+  constructor(private readonly config: Config) {
+    this.failing = new FailingEndpoints(db.database, { now: () => new Date(this.now) }, config);
+  }
 
   async begin(): Promise<void> {
     await db.database.query(
@@ -63,7 +65,7 @@ class Lab {
     const bus = {
       execute: (command: DisableWebhookEndpoint) => Promise.resolve(this.commands.push(command)),
     };
-    const judge = new AutomaticDisabling(db.database, bus as unknown as CommandBus, this.clock, this.config);
+    const judge = new AutomaticDisabling(this.failing, bus as unknown as CommandBus, this.config);
     await judge.judge([this.endpointId, newId()]);
     const [command] = this.commands;
     if (!command) return null;
@@ -71,8 +73,8 @@ class Lab {
     return command.reason.cause === 'failing' ? Date.parse(command.reason.failingSince) : null;
   }
 
-  shown(): Promise<number> {
-    return new EndpointsView(db.database, this.clock, this.config).failureCount(this.endpointId);
+  async shown(): Promise<number | undefined> {
+    return (await this.failing.counts([this.endpointId])).get(this.endpointId);
   }
 }
 
@@ -196,10 +198,10 @@ describe('automatic disabling', () => {
   });
 });
 
-describe('an endpoint whose receiver was gone while the event store was away', () => {
-  const gone = (endpointId: string, attemptedAt: string, attemptedUrl = 'https://example.com') => {
-    const attempt = { deliveryId: newId(), attemptedUrl, attemptedAt };
-    return new DisableWebhookEndpoint(endpointId, endpointId, { cause: 'gone', ...attempt });
+describe('an endpoint whose receiver was gone while the event store was unavailable', () => {
+  const gone = (endpoint_id: string, attemptedAt: string, attempted_url = 'https://example.com') => {
+    const attempt = { delivery_id: newId(), attempted_url, attempted_at: new Date(attemptedAt) };
+    return { endpoint_id, merchant_id: endpoint_id, ...attempt };
   };
 
   it('is disabled once it is back, for the latest attempt, and once', async () => {
@@ -211,8 +213,8 @@ describe('an endpoint whose receiver was gone while the event store was away', (
     };
     const bus = { execute } as unknown as CommandBus;
     const config = { ...readConfig({}), webhookDisableFailures: 1000 };
-    const clock = { now: () => new Date(START) };
-    const judging = new AutomaticDisabling(db.database, bus, clock, config);
+    const failing = new FailingEndpoints(db.database, { now: () => new Date(START) }, config);
+    const judging = new AutomaticDisabling(failing, bus, config);
     const [one, other] = [newId(), newId()];
     const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
     for (const each of [
@@ -220,12 +222,12 @@ describe('an endpoint whose receiver was gone while the event store was away', (
       latest,
       gone(one, '2026-01-01T00:00:00.000Z'),
     ]) {
-      await judging.keepForLater(each);
+      await judging.disableGone(each);
     }
     const second = gone(other, '2026-01-01T00:00:03.000Z');
-    await judging.keepForLater(second);
+    await judging.disableGone(second);
     const judgeAll = async (): Promise<void> => {
-      const process = new AutomaticDisabling(db.database, bus, clock, config);
+      const process = new AutomaticDisabling(failing, bus, config);
       process.judgeAll();
       await process.beforeApplicationShutdown();
     };
@@ -233,6 +235,11 @@ describe('an endpoint whose receiver was gone while the event store was away', (
     away = false;
     await judgeAll();
     await judgeAll();
-    expect(done).toEqual([latest, second]);
+    expect(done).toMatchObject(
+      [latest, second].map(({ endpoint_id, attempted_url, attempted_at }) => ({
+        endpointId: endpoint_id,
+        reason: { attemptedUrl: attempted_url, attemptedAt: attempted_at.toISOString() },
+      })),
+    );
   });
 });

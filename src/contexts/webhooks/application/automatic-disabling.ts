@@ -2,13 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Interval } from '@nestjs/schedule';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { Wakeable } from '../../../platform/background/wakeable.js';
-import { counts } from '../views/counted-failures.js';
+import { FailingEndpoints, type GoneEndpoint } from '../store/failing-endpoints.js';
 import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
-import { keepGone, settleGone } from './gone-answers.js';
 
 /** How often all endpoints are judged: what a process left undone when it died is done by then. */
 const JUDGE_ALL_MS = 60_000;
@@ -16,14 +13,6 @@ const JUDGE_ALL_MS = 60_000;
 const CHUNK = 1000;
 /** Between two statements, so that failures by the thousand cost few of them. */
 const PAUSE_MS = 100;
-
-/** An endpoint to be disabled. */
-interface Failing {
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  /** When the oldest failure that counts began. */
-  readonly failing_since: Date;
-}
 
 /**
  * Disables endpoints with a sustained pattern of failures (contract.md 15): enough of them within the window,
@@ -41,14 +30,9 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
   );
 
   constructor(
-    private readonly database: Database,
+    private readonly endpoints: FailingEndpoints,
     private readonly commands: CommandBus,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      'roles' | 'webhookDisableFailures' | 'webhookDisableSpanSeconds' | 'webhookDisableWindowSeconds'
-    >,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
   /** A failed attempt of the endpoint was recorded. Returns at once. */
@@ -64,14 +48,19 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     this.work.wake();
   }
 
-  /** Keeps for the next look at all endpoints what could not be done now: the event store was away. */
-  keepForLater(command: DisableWebhookEndpoint): Promise<void> {
-    return keepGone(this.database, command);
+  /** Disables an endpoint that answered 410: later when the event store is unavailable. Rejects when neither can be done. */
+  async disableGone(gone: GoneEndpoint): Promise<void> {
+    try {
+      await this.execute(gone);
+    } catch (error) {
+      this.log.warn(`endpoint ${gone.endpoint_id} is disabled later: ${(error as Error).message}`);
+      await this.endpoints.keepGone(gone);
+    }
   }
 
   /** Disables those of the endpoints that keep failing. */
   async judge(endpointIds: readonly string[]): Promise<void> {
-    for (const { endpoint_id, merchant_id, failing_since } of await this.failing(endpointIds)) {
+    for (const { endpoint_id, merchant_id, failing_since } of await this.endpoints.among(endpointIds)) {
       const reason = { cause: 'failing', failingSince: failing_since.toISOString() } as const;
       await this.commands.execute(new DisableWebhookEndpoint(merchant_id, endpoint_id, reason));
     }
@@ -89,45 +78,33 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     for (let from = 0; from < failed.length; from += CHUNK)
       await this.judge(failed.slice(from, from + CHUNK));
     if (all) {
-      await settleGone(this.database, (command) => this.commands.execute(command));
+      await this.disableKept();
       await this.judgeEnabled();
     }
     await sleep(PAUSE_MS);
   }
 
-  private async judgeEnabled(): Promise<void> {
-    let last = '00000000-0000-0000-0000-000000000000';
-    for (;;) {
-      const rows = await this.database.query<{ endpoint_id: string }>(
-        `select endpoint_id from webhooks.lanes where status = 'enabled' and endpoint_id > $1
-         order by endpoint_id limit $2`,
-        [last, CHUNK],
-      );
-      await this.judge(rows.map((row) => row.endpoint_id));
-      if (rows.length < CHUNK) return;
-      last = rows.at(-1)!.endpoint_id;
+  /** Those whose receiver answered 410 while the event store was unavailable. */
+  private async disableKept(): Promise<void> {
+    for (const gone of await this.endpoints.gone()) {
+      await this.execute(gone);
+      await this.endpoints.forgetGone(gone);
     }
   }
 
-  /** Looks at the first, the last and at most as many failures in between as it takes to be disabled. */
-  private failing(endpointIds: readonly string[]): Promise<Failing[]> {
-    const failures = (columns: string, rest: string): string =>
-      `select ${columns} from webhooks.attempts attempt where ${counts('$2', '$3')} ${rest}`;
-    return this.database.query<Failing & { [column: string]: unknown }>(
-      `select lane.endpoint_id, lane.merchant_id, oldest.started_at as failing_since
-       from webhooks.lanes lane
-       cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
-       cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where lane.endpoint_id = any($1::uuid[]) and lane.status = 'enabled'
-         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
-         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
-      [
-        endpointIds,
-        this.clock.now(),
-        this.config.webhookDisableWindowSeconds,
-        this.config.webhookDisableSpanSeconds,
-        this.config.webhookDisableFailures - 1,
-      ],
-    );
+  private async execute(gone: GoneEndpoint): Promise<void> {
+    const attempt = { attemptedUrl: gone.attempted_url, attemptedAt: gone.attempted_at.toISOString() };
+    const reason = { cause: 'gone', deliveryId: gone.delivery_id, ...attempt } as const;
+    await this.commands.execute(new DisableWebhookEndpoint(gone.merchant_id, gone.endpoint_id, reason));
+  }
+
+  private async judgeEnabled(): Promise<void> {
+    let last = '00000000-0000-0000-0000-000000000000';
+    for (;;) {
+      const ids = await this.endpoints.enabledAfter(last, CHUNK);
+      await this.judge(ids);
+      if (ids.length < CHUNK) return;
+      last = ids.at(-1)!;
+    }
   }
 }

@@ -4,7 +4,7 @@ import { WebhookHistory } from '../../../../test/support/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { deliveriesSaga } from './deliveries-saga.js';
-import { DROPPED_AT_ONCE } from './delivery-rows.js';
+import { DROPPED_AT_ONCE } from '../store/delivery-rows.js';
 
 let db: TestDatabase;
 let woken: string[] = [];

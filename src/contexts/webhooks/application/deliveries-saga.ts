@@ -3,19 +3,19 @@ import type { SubscriptionDefinition } from '../../../platform/projections/proje
 import { deriveId } from '../../../kernel/ids.js';
 import { WEBHOOK_TEST_REQUESTED, type WebhookTestRequested } from '../contract.js';
 import { envelope, type PublishedEvent } from '../domain/envelope.js';
+import { evolveLane } from '../domain/lane.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 import { WEBHOOK_RECOVERY_REQUESTED, type WebhookRecoveryRequested } from '../domain/webhook-recovery.js';
 import { WEBHOOK_RESEND_REQUESTED, type WebhookResendRequested } from '../domain/webhook-resend.js';
 import {
   dropDeliveries,
   insertDeliveries,
-  insertRecoveries,
   resendDeliveries,
   type DeliveryRow,
-  type RecoveryRow,
   type ResendRow,
-} from './delivery-rows.js';
-import { evolveLane, lanesOf, saveLanes, type Lane } from './lane-states.js';
+} from '../store/delivery-rows.js';
+import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
+import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
 import { PUBLISHED_EVENTS, published } from './published-events.js';
 
 export const DELIVERIES_SAGA = 'webhooks.deliveries';
@@ -23,7 +23,7 @@ export const DELIVERIES_SAGA = 'webhooks.deliveries';
 /** What a batch of events comes to. */
 interface Reaction {
   /** Those that changed. */
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly LaneRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly resends: readonly ResendRow[];
   readonly recoveries: readonly RecoveryRow[];
@@ -65,7 +65,7 @@ export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): 
 }
 
 /** Pure: what the events come to, in their order. */
-export function react(events: readonly RecordedEvent[], before: readonly Lane[]): Reaction {
+export function react(events: readonly RecordedEvent[], before: readonly LaneRow[]): Reaction {
   const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
   const changed = new Set<string>();
   const deliveries: DeliveryRow[] = [];
@@ -96,9 +96,10 @@ export function react(events: readonly RecordedEvent[], before: readonly Lane[])
     } else if (event.type === WEBHOOK_RECOVERY_REQUESTED) {
       if (status === 'enabled') recoveries.push((event as unknown as WebhookRecoveryRequested).data);
     } else {
-      const after = evolveLane(lane, event as unknown as WebhookEndpointEvent, event.position);
-      if (!after) continue;
-      lanes.set(after.endpoint_id, after);
+      if (lane && comparePositions(lane.position, event.position) >= 0) continue;
+      const after = evolveLane(lane, event as unknown as WebhookEndpointEvent);
+      if (!after || after === lane) continue;
+      lanes.set(after.endpoint_id, { ...after, position: event.position });
       changed.add(after.endpoint_id);
     }
   }
@@ -106,12 +107,12 @@ export function react(events: readonly RecordedEvent[], before: readonly Lane[])
 }
 
 /** A lane ahead of an event means that the event was seen before. */
-function isAhead(lane: Lane, event: RecordedEvent): boolean {
+function isAhead(lane: LaneRow, event: RecordedEvent): boolean {
   return comparePositions(lane.position, event.position) > 0;
 }
 
 function rowOf(
-  { endpoint_id, merchant_id }: Lane,
+  { endpoint_id, merchant_id }: LaneRow,
   delivery_id: string,
   content: PublishedEvent,
   event: RecordedEvent,
@@ -121,7 +122,7 @@ function rowOf(
   return { delivery_id, endpoint_id, merchant_id, type: content.type, body, traceparent };
 }
 
-function isFor({ merchant_id, event_types }: Lane, { merchantId, type }: PublishedEvent): boolean {
+function isFor({ merchant_id, event_types }: LaneRow, { merchantId, type }: PublishedEvent): boolean {
   return merchant_id === merchantId && (event_types === null || event_types.includes(type));
 }
 

@@ -10,7 +10,7 @@ import {
   webhookEndpoints,
   type WebhookEndpoints,
 } from '../domain/webhook-endpoints.js';
-import { EndpointsView } from '../views/endpoints.js';
+import { FailingEndpoints } from '../store/failing-endpoints.js';
 import type { Answered, Caller } from './caller.js';
 import { SigningSecrets } from './signing-secrets.js';
 
@@ -34,7 +34,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: SigningSecrets,
-    private readonly view: EndpointsView,
+    private readonly failing: FailingEndpoints,
   ) {}
 
   async execute(command: RotateSigningSecret): Promise<Answered> {
@@ -47,7 +47,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
   ): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     const place = { endpoint_id: endpointId, merchant_id: merchantId };
-    const failures = await this.view.failureCount(endpointId);
+    const failures = (await this.failing.counts([endpointId])).get(endpointId) ?? 0;
     const now = this.clock.now();
     const command = {
       ...place,

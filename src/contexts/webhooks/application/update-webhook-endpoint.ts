@@ -11,7 +11,7 @@ import {
   type WebhookEndpoints,
 } from '../domain/webhook-endpoints.js';
 import { endpointJson } from '../domain/endpoint-json.js';
-import { EndpointsView } from '../views/endpoints.js';
+import { FailingEndpoints } from '../store/failing-endpoints.js';
 import type { Answered, Caller } from './caller.js';
 import { RECEIVER_URL_GUARD, type ReceiverUrlGuard } from './ports.js';
 
@@ -32,13 +32,13 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(RECEIVER_URL_GUARD) private readonly guard: ReceiverUrlGuard,
-    private readonly view: EndpointsView,
+    private readonly failing: FailingEndpoints,
   ) {}
 
   async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Answered> {
     const { merchantId, metadata, ticket } = caller;
     if (changes.url !== undefined) await this.check(merchantId, endpointId, changes.url);
-    const failures = await this.view.failureCount(endpointId);
+    const failures = (await this.failing.counts([endpointId])).get(endpointId) ?? 0;
     const at = timestamp(this.clock);
     const bodyOf = (state: WebhookEndpoints): string => {
       const endpoint = endpointOf(state, endpointId);

@@ -17,10 +17,9 @@ import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
 import { withJsonText } from '../domain/envelope.js';
 import type { EndpointStats } from '../views/endpoint-stats.js';
-import { ENDPOINTS_VIEW } from '../views/endpoints.js';
+import { EndpointsView } from '../views/endpoints.js';
 import { attemptsOf, findDelivery } from '../views/find-delivery.js';
 import { listDeliveries, type DeliveryPage } from '../views/list-deliveries.js';
-import { ownsEndpoint } from '../views/owned-endpoint.js';
 import { RecentStats } from '../views/recent-stats.js';
 import { readDeliveryFilter } from './delivery-filter.js';
 import { RecoverWebhookEndpointBody } from './recovery.dto.js';
@@ -37,6 +36,7 @@ export class WebhookDeliveriesController {
     private readonly database: Database,
     private readonly progress: ViewProgress,
     private readonly freshness: ViewFreshness,
+    private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -102,8 +102,11 @@ export class WebhookDeliveriesController {
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
-    await Promise.all([this.freshness.require(ENDPOINTS_VIEW), this.freshness.require(DELIVERIES_SAGA)]);
-    if (!(await ownsEndpoint(this.database, merchantId, id))) throw DomainError.notFound(ENDPOINT);
+    const [owned] = await Promise.all([
+      this.endpoints.owns(merchantId, id),
+      this.freshness.require(DELIVERIES_SAGA),
+    ]);
+    if (!owned) throw DomainError.notFound(ENDPOINT);
   }
 
   /** Answered once the request is in the tables of deliveries and recoveries, so that reads and senders know of it. */

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -19,13 +18,13 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { FRESH_MS } from '../application/delivering/destinations.js';
 import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoint.js';
 import { RequestTestDelivery } from '../application/request-test-delivery.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
 import { UpdateWebhookEndpoint } from '../application/update-webhook-endpoint.js';
 import type { EndpointJson } from '../domain/endpoint-json.js';
-import { ENDPOINTS_VIEW, EndpointsView } from '../views/endpoints.js';
+import { FRESH_MS } from '../store/destinations.js';
+import { EndpointsView } from '../views/endpoints.js';
 import {
   OVERLAP_LIMIT_SECONDS,
   RegisterWebhookEndpointBody,
@@ -44,7 +43,6 @@ export class WebhookEndpointsController {
     private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
     private readonly progress: ViewProgress,
-    private readonly freshness: ViewFreshness,
   ) {}
 
   @Post()
@@ -68,7 +66,6 @@ export class WebhookEndpointsController {
     @Query() query: QueryString,
   ): Promise<{ webhook_endpoints: EndpointJson[] }> {
     requireKnown(query, []);
-    await this.freshness.require(ENDPOINTS_VIEW);
     return { webhook_endpoints: await this.view.list(merchantId) };
   }
 
@@ -77,7 +74,6 @@ export class WebhookEndpointsController {
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
   ): Promise<{ webhook_endpoint: EndpointJson }> {
-    await this.freshness.require(ENDPOINTS_VIEW);
     const found = await this.view.find(merchantId, id);
     if (!found) throw DomainError.notFound(WHAT);
     return { webhook_endpoint: found };
@@ -144,10 +140,7 @@ export class WebhookEndpointsController {
   }
 
   private async answer(status: number, { body, position }: Answered): Promise<Reply> {
-    await Promise.all([
-      this.progress.reached(ENDPOINTS_VIEW, position),
-      this.progress.reached(DELIVERIES_SAGA, position),
-    ]);
+    await this.progress.reached(DELIVERIES_SAGA, position);
     return new Reply(status, body);
   }
 }

@@ -1,93 +1,57 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { systemClock } from '../../../kernel/clock.js';
+import { expect, it } from '@jest/globals';
+import { fold } from '../../../kernel/aggregate.js';
 import { newId } from '../../../kernel/ids.js';
-import { readConfig } from '../../../platform/config/config.js';
-import { EndpointsView, endpointsProjection } from './endpoints.js';
+import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { webhookEndpoints, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import type { FailingEndpoints } from '../store/failing-endpoints.js';
+import { EndpointsView } from './endpoints.js';
 
-let db: TestDatabase;
-let view: EndpointsView;
 const merchant_id = newId();
-const [kept, deleted] = [newId(), newId()];
+const [kept, deleted, newer] = [newId(), newId(), newId()];
 
-beforeAll(async () => {
-  db = await testDatabase();
-  view = new EndpointsView(db.database, systemClock, readConfig({}));
-});
-afterAll(() => db.drop());
+const registered = (endpoint_id: string, created_at: string): WebhookEndpointEvent => {
+  const fields = { url: 'https://example.com/', description: 'é', event_types: null };
+  const data = { endpoint_id, merchant_id, ...fields, sealed_signing_secret: 'hidden', created_at };
+  return { type: 'webhook_endpoint.registered.v1', data };
+};
+const HISTORY: readonly WebhookEndpointEvent[] = [
+  registered(newer, '2026-01-03T00:00:00.000Z'),
+  registered(kept, '2026-01-01T00:00:00.000Z'),
+  registered(deleted, '2026-01-02T00:00:00.000Z'),
+  {
+    type: 'webhook_endpoint.disabled.v1',
+    data: { endpoint_id: kept, merchant_id, cause: 'gone', at: '2026-01-04T00:00:00.000Z' },
+  },
+  {
+    type: 'webhook_endpoint.deleted.v1',
+    data: { endpoint_id: deleted, merchant_id, at: '2026-01-05T00:00:00.000Z' },
+  },
+];
+const loop = {
+  show: (_aggregate: unknown, id: string) =>
+    Promise.resolve(fold(webhookEndpoints, id === merchant_id ? HISTORY : [])),
+} as unknown as CommandLoop;
+const failing = { counts: () => Promise.resolve(new Map([[kept, 3]])) } as unknown as FailingEndpoints;
+const view = new EndpointsView(loop, failing);
 
-function history(): RecordedEvent[] {
-  const fields = {
-    url: 'https://example.com/',
-    description: 'é',
-    event_types: null,
-    sealed_signing_secret: 'hidden',
-  };
-  const events: [string, JsonObject][] = [
-    ['registered', { endpoint_id: kept, ...fields, created_at: '2026-01-01T00:00:00.000Z' }],
-    ['registered', { endpoint_id: deleted, ...fields, created_at: '2026-01-02T00:00:00.000Z' }],
-    [
-      'updated',
-      {
-        ...{
-          endpoint_id: kept,
-          url: 'https://example.com/2',
-          description: null,
-          event_types: ['payout.failed'],
-        },
-        updated_at: '2026-01-03T00:00:00.000Z',
-      },
-    ],
-    ['disabled', { endpoint_id: kept, cause: 'gone', at: '2026-01-04T00:00:00.000Z' }],
-    ['disabled', { endpoint_id: deleted, cause: 'failing', at: '2026-01-04T06:00:00.000Z' }],
-    ['enabled', { endpoint_id: deleted, at: '2026-01-04T07:00:00.000Z' }],
-    [
-      'secret_rotated',
-      {
-        ...{ endpoint_id: kept, rotation_id: newId(), sealed_signing_secret: 'hidden too' },
-        ...{ former_expires_at: '2026-01-05T12:00:00.000Z', at: '2026-01-04T12:00:00.000Z' },
-      },
-    ],
-    ['deleted', { endpoint_id: deleted, at: '2026-01-05T00:00:00.000Z' }],
-  ];
-  return events.map(([name, data], revision) => ({
-    ...{ id: newId(), type: `webhook_endpoint.${name}.v1`, data: { merchant_id, ...data }, metadata: {} },
-    ...{
-      stream: `webhook_endpoints-${merchant_id}`,
-      revision,
-      position: `${revision + 1}`,
-      recordedAt: new Date(),
-    },
-  }));
-}
-
-const apply = (events: RecordedEvent[]) =>
-  db.database.transaction((tx) => endpointsProjection.apply(events, tx));
-
-it('shows the endpoints of a merchant, however often it sees their events', async () => {
+it('shows the endpoints of a merchant, oldest first, without their secrets', async () => {
   const expected = {
-    ...{ id: kept, url: 'https://example.com/2', description: null, status: 'disabled' },
-    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T12:00:00.000Z' },
-    event_types: ['payout.failed'],
-    ...{ failure_count: 0, disabled_cause: 'gone', disabled_at: '2026-01-04T00:00:00.000Z' },
+    ...{ id: kept, url: 'https://example.com/', description: 'é', status: 'disabled', event_types: null },
+    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T00:00:00.000Z' },
+    ...{ failure_count: 3, disabled_cause: 'gone', disabled_at: '2026-01-04T00:00:00.000Z' },
   };
-  const events = history();
-  for (const event of events) {
-    await apply([event, event]);
-    if (event.type !== 'webhook_endpoint.enabled.v1') continue;
-    const none = { status: 'enabled', disabled_cause: null, disabled_at: null };
-    expect(await view.find(merchant_id, deleted)).toMatchObject(none);
-  }
-  expect(await view.list(merchant_id)).toEqual([expected]);
-  await apply(events);
-  expect(await view.list(merchant_id)).toEqual([expected]);
+  const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
+  expect(await view.list(merchant_id)).toEqual([
+    expected,
+    expect.objectContaining({ id: newer, status: 'enabled', ...none }),
+  ]);
   expect(await view.find(merchant_id, kept)).toEqual(expected);
-  expect(await view.find(merchant_id, deleted)).toBeNull();
-  expect(await view.find(newId(), kept)).toBeNull();
+  expect(await view.owns(merchant_id, kept)).toBe(true);
+});
 
-  await db.pool.query('truncate webhooks.endpoints');
-  expect(await view.list(merchant_id)).toEqual([]);
-  await apply(events);
-  expect(await view.list(merchant_id)).toEqual([expected]);
+it('knows nothing of what was deleted, and nothing of other merchants', async () => {
+  expect(await view.find(merchant_id, deleted)).toBeNull();
+  expect(await view.owns(merchant_id, deleted)).toBe(false);
+  expect(await view.find(newId(), kept)).toBeNull();
+  expect(await view.list(newId())).toEqual([]);
 });

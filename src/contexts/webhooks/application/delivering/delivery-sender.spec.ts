@@ -1,18 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { CommandBus } from '@nestjs/cqrs';
 import { newId } from '../../../../kernel/ids.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling } from '../automatic-disabling.js';
-import type { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
 import type { ReceiverAnswer } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import type { DeliveryObserver } from './delivery-observer.js';
+import type { GoneEndpoint } from '../../store/failing-endpoints.js';
+import type { AttemptLog } from './attempt-log.js';
 import { DeliverySender } from './delivery-sender.js';
-import type { AttemptRecord, ClaimedDelivery, DeliveryResult, DeliveryTable } from './delivery-table.js';
-import type { Destinations } from './destinations.js';
-import type { LaneClock } from './lane-clock.js';
+import type {
+  AttemptRecord,
+  ClaimedDelivery,
+  DeliveryResult,
+  DeliveryTable,
+} from '../../store/delivery-table.js';
+import type { Destinations } from '../../store/destinations.js';
+import type { LaneSchedule } from './lane-schedule.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
@@ -31,14 +35,14 @@ describe('a delivery that is sent', () => {
   let failures: string[];
   let queued: Promise<void>;
   let sender: DeliverySender;
-  let later: DisableWebhookEndpoint[];
+  let gone: GoneEndpoint[];
   /** How often the database is away before it takes a record. */
   let away: number;
 
   beforeEach(() => {
     recorded = [];
     failures = [];
-    later = [];
+    gone = [];
     away = 0;
     queued = Promise.resolve();
     const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
@@ -56,16 +60,15 @@ describe('a delivery that is sent', () => {
         },
       } as unknown as DeliveryTable,
       { known: () => destination } as unknown as Destinations,
-      { wakeIn: () => queued } as unknown as LaneClock,
+      { wakeIn: () => queued } as unknown as LaneSchedule,
       secrets,
-      { execute: () => Promise.reject(new Error('the event store is away')) } as unknown as CommandBus,
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
         attempted: () => undefined,
-      } as unknown as DeliveryObserver,
+      } as unknown as AttemptLog,
       {
         attemptFailed: (id: string) => void failures.push(id),
-        keepForLater: async (command: DisableWebhookEndpoint) => void later.push(command),
+        disableGone: async (endpoint: GoneEndpoint) => void gone.push(endpoint),
       } as unknown as AutomaticDisabling,
       { post: () => Promise.resolve(answer) },
       { now: () => NOW },
@@ -108,14 +111,14 @@ describe('a delivery that is sent', () => {
     expect(recorded).toHaveLength(1);
   });
 
-  it('is recorded when it was answered 410 while the event store is away; the endpoint is disabled later', async () => {
+  it('disables the endpoint before it is recorded when the response is 410', async () => {
     answer = { response: { kind: 'answered', status: 410, retryAfter: null }, error: null, excerpt: null };
     expect(await deliver()).toMatchObject({ outcome: 'gone' });
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
-    expect(later).toMatchObject([
+    expect(gone).toEqual([
       {
-        ...{ merchantId: place.merchant_id, endpointId: place.endpoint_id },
-        reason: { cause: 'gone', attemptedUrl: 'https://receiver.example/', attemptedAt: NOW.toISOString() },
+        ...{ ...place, delivery_id: delivery.delivery_id },
+        ...{ attempted_url: 'https://receiver.example/', attempted_at: NOW },
       },
     ]);
   });

@@ -1,23 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { outcomeOf, type Outcome } from '../../domain/outcome.js';
 import { retryDelayMs } from '../../domain/retry.js';
 import { AutomaticDisabling } from '../automatic-disabling.js';
-import { DisableWebhookEndpoint } from '../disable-webhook-endpoint.js';
 import { RECEIVERS, type ReceiverAnswer, type Receivers } from '../ports.js';
-import { SigningSecrets } from '../signing-secrets.js';
-import { DeliveryObserver } from './delivery-observer.js';
 import {
   DeliveryTable,
   type AttemptRecord,
   type ClaimedDelivery,
   type DeliveryResult,
-} from './delivery-table.js';
-import { Destinations, type Destination } from './destinations.js';
-import { LaneClock } from './lane-clock.js';
+} from '../../store/delivery-table.js';
+import { Destinations, type Destination } from '../../store/destinations.js';
+import type { GoneEndpoint } from '../../store/failing-endpoints.js';
+import { SigningSecrets } from '../signing-secrets.js';
+import { AttemptLog } from './attempt-log.js';
+import { LaneSchedule } from './lane-schedule.js';
 import { signatureHeader } from './signature.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
@@ -37,14 +36,14 @@ interface Attempted {
 
 interface Judged {
   readonly result: DeliveryResult;
-  /** Its endpoint is to be disabled, and could not be: the event store was away. */
-  readonly disable?: DisableWebhookEndpoint | null;
+  /** Its endpoint answered 410. */
+  readonly gone?: GoneEndpoint;
 }
 
 /** One delivery, one attempt: check again where it goes, sign, send, judge, record. */
 @Injectable()
 export class DeliverySender {
-  private readonly log = new Logger(DeliverySender.name);
+  private readonly logger = new Logger(DeliverySender.name);
   private stopped = false;
   /** Deliveries that wait for the database to come back. */
   private unrecorded = 0;
@@ -54,37 +53,36 @@ export class DeliverySender {
   constructor(
     private readonly table: DeliveryTable,
     private readonly destinations: Destinations,
-    private readonly clock: LaneClock,
+    private readonly schedule: LaneSchedule,
     private readonly secrets: SigningSecrets,
-    private readonly commands: CommandBus,
-    private readonly observer: DeliveryObserver,
+    private readonly log: AttemptLog,
     private readonly disabling: AutomaticDisabling,
     @Inject(RECEIVERS) private readonly receivers: Receivers,
-    @Inject(CLOCK) private readonly time: Clock,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
   ) {}
 
   /**
-   * Sends and records one. `answered` is told once, before the record, with the attempt or null when there was none.
+   * Sends and records one. `responded` is told once, before the record, with the attempt or null when there was none.
    * Resolves once it is recorded to whether it is due again at once. Never rejects.
    */
   async deliver(
     delivery: ClaimedDelivery,
-    answered: (attempt: AttemptRecord | null) => void,
+    responded: (attempt: AttemptRecord | null) => void,
   ): Promise<boolean> {
-    const { result, disable } = await this.attempt(delivery).catch((error: Error) => ({
-      ...{ result: this.putOff(delivery, error), disable: null },
+    const { result, gone } = await this.attempt(delivery).catch((error: Error): Judged => ({
+      result: this.putOff(delivery, error),
     }));
     const { attempt } = result;
-    answered(attempt);
-    // First, because once the attempt is recorded nobody asks that receiver again.
-    if (disable && !(await this.kept(() => this.disabling.keepForLater(disable)))) return false;
-    if (!(await this.kept(() => this.table.record(result)))) return false;
+    // Before the attempt is recorded: a crash in between sends once more, and the next 410 disables.
+    const disabled = !gone || (await this.kept(() => this.disabling.disableGone(gone)));
+    responded(attempt);
+    if (!disabled || !(await this.kept(() => this.table.record(result)))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
     if (result.state !== 'pending') return false;
     if (result.delay_ms === 0) return true;
     // Not waited for: a queue that is away may take its time, and the sweeper is there.
-    void this.clock.wakeIn(result.endpoint_id, result.delay_ms);
+    void this.schedule.wakeIn(result.endpoint_id, result.delay_ms);
     return false;
   }
 
@@ -97,19 +95,21 @@ export class DeliverySender {
     const { endpoint_id } = delivery;
     const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
     if (!destination || !mayGo(delivery, destination)) {
-      this.observer.dropped(delivery);
+      this.log.dropped(delivery);
       const { attempts } = delivery;
       return { result: { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null } };
     }
-    const attempted = await this.observer.span(delivery, () => this.send(delivery, destination));
+    const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
     const result = this.judge(delivery, attempted);
-    this.observer.attempted(delivery, destination.url, result);
+    this.log.attempted(delivery, destination.url, result);
     if (attempted.outcome !== 'gone') return { result };
-    return { result, disable: await this.disable(delivery, destination, attempted) };
+    const { merchant_id, delivery_id } = delivery;
+    const gone = { attempted_url: destination.url, attempted_at: attempted.startedAt };
+    return { result, gone: { endpoint_id, merchant_id, delivery_id, ...gone } };
   }
 
   private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
-    const startedAt = this.time.now();
+    const startedAt = this.clock.now();
     const began = performance.now();
     const timestamp = Math.floor(startedAt.getTime() / 1000);
     const secrets = sealedSecrets(destination, startedAt).map((sealed) =>
@@ -146,7 +146,7 @@ export class DeliverySender {
             response,
             schedule,
             Math.random(),
-            this.time.now().getTime(),
+            this.clock.now().getTime(),
           )
         : null;
     const failed = delay === null ? 'exhausted' : 'pending';
@@ -169,27 +169,9 @@ export class DeliverySender {
   }
 
   private putOff(delivery: ClaimedDelivery, error: Error): DeliveryResult {
-    this.log.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
+    this.logger.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
     const { attempts } = delivery;
     return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
-  }
-
-  /** Before the attempt is recorded: a crash in between sends once more, and the next 410 disables. Null once it is. */
-  private async disable(
-    { merchant_id, endpoint_id, delivery_id }: ClaimedDelivery,
-    { url }: Destination,
-    { startedAt }: Attempted,
-  ): Promise<DisableWebhookEndpoint | null> {
-    const attempt = { attemptedUrl: url, attemptedAt: startedAt.toISOString() };
-    const reason = { cause: 'gone', deliveryId: delivery_id, ...attempt } as const;
-    const command = new DisableWebhookEndpoint(merchant_id, endpoint_id, reason);
-    try {
-      await this.commands.execute(command);
-      return null;
-    } catch (error) {
-      this.log.warn(`endpoint ${endpoint_id} is disabled later: ${(error as Error).message}`);
-      return command;
-    }
   }
 
   /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
@@ -217,7 +199,7 @@ export class DeliverySender {
     const now = performance.now();
     if (now - this.saidAt < SAY_EVERY_MS) return;
     this.saidAt = now;
-    this.log.warn(`deliveries are not recorded yet, ${this.unrecorded} by now: ${message}`);
+    this.logger.warn(`deliveries are not recorded yet, ${this.unrecorded} by now: ${message}`);
   }
 }
 

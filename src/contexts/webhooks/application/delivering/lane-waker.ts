@@ -2,10 +2,10 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Inject, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { LANE_QUEUE, type LaneJob } from './lane-clock.js';
+import { LANE_QUEUE, type LaneJob } from './lane-schedule.js';
 import { Lanes } from './lanes.js';
 
-/** Takes the jobs of the lane clock in processes with the role `worker`. */
+/** Takes the jobs of the lane schedule in processes with the role `worker`. */
 @Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
 export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   private readonly log = new Logger(LaneWaker.name);

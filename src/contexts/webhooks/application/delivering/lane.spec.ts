@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { AttemptRecord, ClaimedDelivery } from './delivery-table.js';
+import type { AttemptRecord, ClaimedDelivery } from '../../store/delivery-table.js';
 import { Lane } from './lane.js';
 import { SendSlots } from './send-slots.js';
 

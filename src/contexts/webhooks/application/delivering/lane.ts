@@ -1,4 +1,4 @@
-import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
+import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from '../../store/delivery-table.js';
 import type { SendSlots, Slot } from './send-slots.js';
 
 /** The next deliveries are claimed when no more than these are left to be sent, so that sending need not wait for them. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DeliverySender } from './delivery-sender.js';
-import { DeliveryTable } from './delivery-table.js';
+import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lane } from './lane.js';
 import { SendSlots } from './send-slots.js';
 

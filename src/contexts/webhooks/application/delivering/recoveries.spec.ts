@@ -3,8 +3,8 @@ import { expectOrderedLocks } from '../../../../../test/support/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
-import type { Lanes } from './lanes.js';
-import { ENDPOINTS_PER_TURN, Recoveries, RECOVERY_CHUNK } from './recoveries.js';
+import { RECOVERY_CHUNK, RecoveryTable } from '../../store/recoveries.js';
+import { ENDPOINTS_PER_TURN, Recoveries } from './recoveries.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
 let db: TestDatabase;
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const worker = (database: Database = db.database): Recoveries =>
-  new Recoveries({ roles: ['worker'] }, database, { wake: (id) => void woken.push(id) } as Lanes);
+  new Recoveries({ roles: ['worker'] }, new RecoveryTable(database), { wake: (id) => void woken.push(id) });
 
 /** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
 async function fill(

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
-import { PRUNED_AT_ONCE, REST_MS, Retention } from './retention.js';
+import { OldDeliveries, PRUNED_AT_ONCE } from '../../store/old-deliveries.js';
+import { REST_MS, Retention } from './retention.js';
 
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
@@ -59,7 +60,7 @@ const retention = (
   new Retention(
     { roles: ['worker'], webhookRetentionDays, webhookDisableWindowSeconds },
     { now: () => now },
-    database,
+    new OldDeliveries(database),
   );
 /** A database that counts what it is asked, the time apart. */
 function counting(): { statements: number; database: Database } {

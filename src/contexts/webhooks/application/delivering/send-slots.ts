@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import type { AttemptRecord } from './delivery-table.js';
+import type { AttemptRecord } from '../../store/delivery-table.js';
 import { YoungSends } from './young-sends.js';
 
 /** Deliveries under way to one endpoint from one process: a slow receiver holds this many up and no others. */

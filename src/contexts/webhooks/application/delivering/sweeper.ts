@@ -8,7 +8,7 @@ import {
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { Wakeable } from '../../../../platform/background/wakeable.js';
-import { DeliveryTable } from './delivery-table.js';
+import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lanes } from './lanes.js';
 
 const SWEEP_MS = 1000;

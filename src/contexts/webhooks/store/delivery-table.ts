@@ -1,9 +1,9 @@
-import { Injectable } from '@nestjs/common';
-import { newId } from '../../../../kernel/ids.js';
-import { Database } from '../../../../platform/postgres/database.js';
-import { GroupCall } from '../../../../platform/background/group-call.js';
-import type { FailurePhase, Outcome } from '../../domain/outcome.js';
-import { LaneVersion } from './lane-version.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { newId } from '../../../kernel/ids.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { GroupCall } from '../../../platform/background/group-call.js';
+import type { FailurePhase, Outcome } from '../domain/outcome.js';
+import { Destinations } from './destinations.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
@@ -74,7 +74,7 @@ export class DeliveryTable {
 
   constructor(
     private readonly database: Database,
-    private readonly lanes: LaneVersion,
+    @Inject(Destinations) private readonly destinations: Pick<Destinations, 'see'>,
   ) {}
 
   /** Takes up to `room` due deliveries of the endpoint; nobody else gets them until they are recorded. */
@@ -236,7 +236,7 @@ export class DeliveryTable {
        select version from webhooks.lane_changes`,
       [this.senderId, ...columnsOf(ordered)],
     );
-    this.lanes.see(lanes!.version, at);
+    this.destinations.see(lanes!.version, at);
     for (const each of results) this.held.delete(each.delivery_id);
     return results.map(() => undefined);
   }

@@ -20,14 +20,6 @@ export interface ResendRow {
   readonly position: string;
 }
 
-/** A recovery to carry out: a row of `webhooks.recoveries`. */
-export interface RecoveryRow {
-  readonly recovery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly since: string;
-}
-
 export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
   const column = <K extends keyof DeliveryRow>(name: K): DeliveryRow[K][] => rows.map((row) => row[name]);
@@ -93,15 +85,5 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
      from asked where delivery.delivery_id = asked.delivery_id and (resent_position is null or
        (length(resent_position), resent_position collate "C") < (length(asked.position), asked.position collate "C"))`,
     [[...last.keys()], [...last.values()]],
-  );
-}
-
-export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolClient): Promise<void> {
-  if (rows.length === 0) return;
-  const column = (name: keyof RecoveryRow): string[] => rows.map((row) => row[name]);
-  await tx.query(
-    `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
-    [column('recovery_id'), column('endpoint_id'), column('merchant_id'), column('since')],
   );
 }

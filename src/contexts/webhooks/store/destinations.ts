@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Database } from '../../../../platform/postgres/database.js';
-import type { FormerSecret } from '../lane-states.js';
-import { LaneVersion } from './lane-version.js';
-import { GroupCall } from '../../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/background/group-call.js';
+import { Database } from '../../../platform/postgres/database.js';
+import type { FormerSecret } from '../domain/lane.js';
 
 /** How old the last look at the table may be when something is sent. */
 export const FRESH_MS = 20;
@@ -35,6 +34,8 @@ interface Look {
 @Injectable()
 export class Destinations {
   private readonly looks = new LRUCache<string, Look>({ max: MOST });
+  /** The number that was seen last, and on the clock of `performance.now()` when it was asked for. */
+  private seen = { version: '', at: -Infinity };
   private looking = false;
   private readonly versions = new GroupCall<null, null>((calls) => this.lookAtVersion(calls), {
     most: Infinity,
@@ -43,14 +44,11 @@ export class Destinations {
   private readonly asked = new Map<string, Promise<Destination | null>>();
   private readonly lookups = new GroupCall<string, Destination | null>((ids) => this.lookUpAll(ids));
 
-  constructor(
-    private readonly database: Database,
-    private readonly last: LaneVersion,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** The endpoint as it was at most {@link FRESH_MS} ago; null when there was none, undefined when that is not known. */
   known(endpointId: string): Destination | null | undefined {
-    const age = this.last.age();
+    const age = performance.now() - this.seen.at;
     if (age > FRESH_MS) return undefined;
     if (age > AGEING_MS) this.lookAhead();
     return this.remembered(endpointId);
@@ -64,6 +62,11 @@ export class Destinations {
     return remembered === undefined ? this.lookUp(endpointId) : remembered;
   }
 
+  /** The number of changes that a statement asked for at `at` brought along; results may come in another order. */
+  see(version: string, at: number): void {
+    if (at > this.seen.at) this.seen = { version, at };
+  }
+
   private lookUp(endpointId: string): Promise<Destination | null> {
     const asked = this.asked.get(endpointId) ?? this.lookups.call(endpointId);
     this.asked.set(endpointId, asked);
@@ -72,7 +75,7 @@ export class Destinations {
 
   private remembered(endpointId: string): Destination | null | undefined {
     const look = this.looks.get(endpointId);
-    return look?.version === this.last.version ? look.destination : undefined;
+    return look?.version === this.seen.version ? look.destination : undefined;
   }
 
   private lookAhead(): void {
@@ -80,7 +83,7 @@ export class Destinations {
     this.looking = true;
     this.versions
       .call(null)
-      // Whoever needs the answer asks, and hears of the failure.
+      // Whoever needs it asks, and hears of the failure.
       .catch(() => undefined)
       .finally(() => (this.looking = false));
   }
@@ -88,7 +91,7 @@ export class Destinations {
   private async lookAtVersion(calls: readonly null[]): Promise<readonly null[]> {
     const at = performance.now();
     const [row] = await this.database.query<{ version: string }>('select version from webhooks.lane_changes');
-    this.last.see(row!.version, at);
+    this.see(row!.version, at);
     return calls;
   }
 
@@ -102,7 +105,7 @@ export class Destinations {
     );
     const found = new Map(rows.map((row) => [row.endpoint_id, row]));
     const { version } = rows[0]!;
-    this.last.see(version, at);
+    this.see(version, at);
     return ids.map((id) => {
       const destination = found.get(id) ?? null;
       this.looks.set(id, { version, destination });

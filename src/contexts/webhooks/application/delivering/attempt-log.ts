@@ -4,7 +4,7 @@ import { Log } from '../../../../platform/telemetry/logger.js';
 import { deliveries, deliveryDuration } from '../../../../platform/telemetry/metrics.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import type { Outcome } from '../../domain/outcome.js';
-import type { ClaimedDelivery, DeliveryResult } from './delivery-table.js';
+import type { ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
 /** Outcomes as the metrics count them. */
 const COUNTED = {
@@ -24,7 +24,7 @@ const MOST_HOSTS = 10_000;
 
 /** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
 @Injectable()
-export class DeliveryObserver {
+export class AttemptLog {
   private readonly hosts = new LRUCache<string, string>({ max: MOST_HOSTS });
 
   constructor(private readonly log: Log) {}

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { newId } from '../../../kernel/ids.js';
-import type { WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
-import { evolveLane, lanesOf, saveLanes, type Lane } from './lane-states.js';
+import { react } from '../application/deliveries-saga.js';
+import { lanesOf, saveLanes, type LaneRow } from './lanes.js';
 
 let db: TestDatabase;
 let merchant_id: string;
@@ -42,14 +42,13 @@ const rotated = (onDay: number, former_expires_at: string) =>
 /** As the saga does it: load, fold, save, each event in a transaction of its own. */
 async function handle(each: RecordedEvent): Promise<void> {
   await db.database.transaction(async (tx) => {
-    const [before] = await lanesOf([each], tx);
-    const lane = evolveLane(before, each as unknown as WebhookEndpointEvent, each.position);
-    await saveLanes(lane ? [lane] : [], tx);
+    const { lanes } = react([each], await lanesOf([each], tx));
+    await saveLanes(lanes, tx);
   });
 }
 
-async function lane(): Promise<Lane | undefined> {
-  const rows = await db.database.query<Lane & { [column: string]: unknown }>(
+async function lane(): Promise<LaneRow | undefined> {
+  const rows = await db.database.query<LaneRow & { [column: string]: unknown }>(
     'select *, to_json(failures_since) as failures_since from webhooks.lanes where endpoint_id = $1',
     [endpoint_id],
   );
@@ -57,7 +56,7 @@ async function lane(): Promise<Lane | undefined> {
 }
 
 /** What is in the table after every event came twice, and after all of them came once more. */
-async function after(...events: RecordedEvent[]): Promise<Lane | undefined> {
+async function after(...events: RecordedEvent[]): Promise<LaneRow | undefined> {
   for (const each of events) {
     await handle(each);
     await handle(each);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Queue } from 'bullmq';
-import { LaneClock, type LaneJob } from './lane-clock.js';
+import { LaneSchedule, type LaneJob } from './lane-schedule.js';
 
-describe('lane clock', () => {
+describe('lane schedule', () => {
   let added: { readonly jobId: string; readonly delay: number }[];
   let answer: () => Promise<void>;
-  let clock: LaneClock;
+  let schedule: LaneSchedule;
 
   beforeEach(() => {
     added = [];
@@ -14,26 +14,26 @@ describe('lane clock', () => {
       added.push(options);
       return answer();
     };
-    clock = new LaneClock({ add } as unknown as Queue<LaneJob>);
+    schedule = new LaneSchedule({ add } as unknown as Queue<LaneJob>);
   });
 
   it('adds one job for what is due within the same quarter of a second, never too early', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => clock.wakeIn('a', 5000)));
-    await clock.wakeIn('b', 5000);
+    await Promise.all(Array.from({ length: 50 }, () => schedule.wakeIn('a', 5000)));
+    await schedule.wakeIn('b', 5000);
     expect(added.length).toBeLessThanOrEqual(3);
     expect(added.every(({ delay }) => delay >= 5000 && delay <= 5250)).toBe(true);
   });
 
   it('leaves what is far ahead to the sweeper', async () => {
-    await clock.wakeIn('a', 300_000);
+    await schedule.wakeIn('a', 300_000);
     expect(added).toEqual([]);
   });
 
   it('adds the job again when the queue refused it', async () => {
     answer = () => Promise.reject(new Error('away'));
-    await clock.wakeIn('a', 5000);
+    await schedule.wakeIn('a', 5000);
     answer = () => Promise.resolve();
-    await clock.wakeIn('a', 5000);
+    await schedule.wakeIn('a', 5000);
     expect(added).toHaveLength(2);
   });
 
@@ -41,11 +41,11 @@ describe('lane clock', () => {
     let back!: () => void;
     const silence = new Promise<void>((resolve) => (back = resolve));
     answer = () => silence;
-    const waiting = Array.from({ length: 3000 }, (_, n) => clock.wakeIn(`e${n}`, 5000));
+    const waiting = Array.from({ length: 3000 }, (_, n) => schedule.wakeIn(`e${n}`, 5000));
     expect(added).toHaveLength(1000);
     back();
     await Promise.all(waiting);
-    await clock.wakeIn('e2999', 5000);
+    await schedule.wakeIn('e2999', 5000);
     expect(added).toHaveLength(1001);
   });
 });

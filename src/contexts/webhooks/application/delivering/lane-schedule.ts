@@ -2,7 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 
-/** The queue is only a clock: a job says "look at this endpoint now", and losing or doubling one does no harm. */
+/** A job says "look at this endpoint now", and losing or doubling one does no harm. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
@@ -18,8 +18,8 @@ const ADDING_AT_MOST = 1000;
 
 /** Wakes lanes when their next delivery is due, in whichever process takes the job. */
 @Injectable()
-export class LaneClock implements OnModuleInit {
-  private readonly log = new Logger(LaneClock.name);
+export class LaneSchedule implements OnModuleInit {
+  private readonly log = new Logger(LaneSchedule.name);
   /** Jobs this process added and that may still be ahead, by id, with the Unix milliseconds they are for. */
   private readonly ahead = new Map<string, number>();
 

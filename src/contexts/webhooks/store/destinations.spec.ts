@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from '../../../../../test/support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
-import { newId } from '../../../../kernel/ids.js';
-import type { Database } from '../../../../platform/postgres/database.js';
+import { PATIENCE_MS } from '../../../../test/support/eventually.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import type { Database } from '../../../platform/postgres/database.js';
 import { Destinations, FRESH_MS, type Destination } from './destinations.js';
-import { LaneVersion } from './lane-version.js';
 
 let db: TestDatabase;
 let statements: string[];
@@ -23,7 +22,7 @@ beforeEach(() => {
     statements.push(sql);
     return away ? Promise.reject(new Error('away')) : db.database.query(sql, params);
   };
-  destinations = new Destinations({ query } as Database, new LaneVersion());
+  destinations = new Destinations({ query } as Database);
 });
 
 const change = (sql: string, id: string) =>

@@ -1,0 +1,123 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
+
+/** Endpoints that answered 410 and are disabled in one go. */
+const GONE_AT_ONCE = 1000;
+
+/** An endpoint to be disabled. */
+export interface FailingEndpoint {
+  readonly [column: string]: unknown;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  /** When the oldest failure that counts began. */
+  readonly failing_since: Date;
+}
+
+/** An endpoint that answered 410 to an attempt that went to this URL and began then. */
+export interface GoneEndpoint {
+  readonly [column: string]: unknown;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly delivery_id: string;
+  readonly attempted_url: string;
+  readonly attempted_at: Date;
+}
+
+/**
+ * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `lane` of `webhooks.lanes`. Whatever
+ * was no success counts, in a window of so many seconds ($2) that ends now ($1), since the endpoint was enabled. The index
+ * `attempts_failed` has these rows in the order of time.
+ */
+const COUNTS = `attempt.endpoint_id = lane.endpoint_id and attempt.outcome <> 'succeeded'
+  and attempt.started_at > lane.failures_since
+  and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
+
+/** Which endpoints fail, by the attempts that were recorded, and which of them are to be disabled. */
+@Injectable()
+export class FailingEndpoints {
+  constructor(
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG)
+    private readonly config: Pick<
+      Config,
+      'webhookDisableFailures' | 'webhookDisableSpanSeconds' | 'webhookDisableWindowSeconds'
+    >,
+  ) {}
+
+  /** Enabled endpoints in the order of their ids, at most `limit` of them. */
+  async enabledAfter(endpointId: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      `select endpoint_id from webhooks.lanes where status = 'enabled' and endpoint_id > $1
+       order by endpoint_id limit $2`,
+      [endpointId, limit],
+    );
+    return rows.map((row) => row.endpoint_id);
+  }
+
+  /** Looks at the first, the last and at most as many failures in between as it takes to be disabled. */
+  among(endpointIds: readonly string[]): Promise<FailingEndpoint[]> {
+    const failures = (columns: string, rest: string): string =>
+      `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
+    return this.database.query<FailingEndpoint>(
+      `select lane.endpoint_id, lane.merchant_id, oldest.started_at as failing_since
+       from webhooks.lanes lane
+       cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
+       cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
+       where lane.endpoint_id = any($3::uuid[]) and lane.status = 'enabled'
+         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
+         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
+      [
+        ...this.window(),
+        endpointIds,
+        this.config.webhookDisableSpanSeconds,
+        this.config.webhookDisableFailures - 1,
+      ],
+    );
+  }
+
+  /** How many failures of each endpoint count now, up to a limit. */
+  async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
+      `select endpoint_id, (select count(*)::int from (
+         select from webhooks.attempts attempt where ${COUNTS} limit ${FAILURE_COUNT_LIMIT}) counted) as failures
+       from webhooks.lanes lane where endpoint_id = any($3::uuid[])`,
+      [...this.window(), endpointIds],
+    );
+    return new Map(rows.map((row) => [row.endpoint_id, row.failures]));
+  }
+
+  /** Keeps that an endpoint is to be disabled once the event store is available: its latest attempt. */
+  async keepGone(gone: GoneEndpoint): Promise<void> {
+    await this.database.query(
+      `insert into webhooks.gone_answers as kept (endpoint_id, merchant_id, delivery_id, attempted_url, attempted_at)
+       values ($1, $2, $3, $4, $5)
+       on conflict (endpoint_id) do update set delivery_id = excluded.delivery_id,
+         attempted_url = excluded.attempted_url, attempted_at = excluded.attempted_at
+       where excluded.attempted_at > kept.attempted_at`,
+      [gone.endpoint_id, gone.merchant_id, gone.delivery_id, gone.attempted_url, gone.attempted_at],
+    );
+  }
+
+  /** What {@link keepGone} kept, oldest first. */
+  gone(): Promise<GoneEndpoint[]> {
+    return this.database.query(
+      `select * from webhooks.gone_answers order by attempted_at limit ${GONE_AT_ONCE}`,
+    );
+  }
+
+  /** Unless a later attempt was kept meanwhile. */
+  async forgetGone({ endpoint_id, attempted_at }: GoneEndpoint): Promise<void> {
+    await this.database.query(
+      'delete from webhooks.gone_answers where endpoint_id = $1 and attempted_at = $2',
+      [endpoint_id, attempted_at],
+    );
+  }
+
+  private window(): [Date, number] {
+    return [this.clock.now(), this.config.webhookDisableWindowSeconds];
+  }
+}

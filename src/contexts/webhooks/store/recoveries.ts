@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+
+/** Deliveries looked at in one transaction; also how many may be due before more are made due. */
+export const RECOVERY_CHUNK = 1000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** A recovery to carry out: a row of `webhooks.recoveries`. */
+export interface RecoveryRow {
+  readonly recovery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly since: string;
+}
+
+interface Recovery {
+  readonly endpoint_id: string;
+  readonly enabled: boolean;
+  /** As many deliveries are due as one chunk makes: what happens now shall not wait behind all of the past. */
+  readonly backed_up: boolean;
+}
+
+/** `webhooks.recoveries`, and what they make due. */
+@Injectable()
+export class RecoveryTable {
+  constructor(private readonly database: Database) {}
+
+  /** The oldest open recovery of each of the next endpoints in the order of their ids. */
+  oldestOfEndpoints(
+    after: string | null,
+    limit: number,
+  ): Promise<{ recovery_id: string; endpoint_id: string }[]> {
+    return this.database.query(
+      `select distinct on (endpoint_id) recovery_id, endpoint_id from webhooks.recoveries
+       where finished_at is null and endpoint_id > $1 order by endpoint_id, accepted_at limit $2`,
+      [after ?? FIRST_ID, limit],
+    );
+  }
+
+  /** Makes the next chunk due and keeps the place it came to. The endpoint with something due, or null. */
+  takeChunk(recoveryId: string): Promise<string | null> {
+    return this.database.transaction(async (tx) => {
+      const recovery = await lock(recoveryId, tx);
+      if (recovery === null) return null;
+      if (!recovery.enabled) {
+        await tx.query(
+          'update webhooks.recoveries set finished_at = clock_timestamp() where recovery_id = $1',
+          [recoveryId],
+        );
+        return null;
+      }
+      if (recovery.backed_up) return null;
+      const { rows } = await tx.query<{ taken: number }>(TAKE, [recoveryId]);
+      return rows[0]!.taken > 0 ? recovery.endpoint_id : null;
+    });
+  }
+}
+
+export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolClient): Promise<void> {
+  if (rows.length === 0) return;
+  const column = (name: keyof RecoveryRow): string[] => rows.map((row) => row[name]);
+  await tx.query(
+    `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
+    [column('recovery_id'), column('endpoint_id'), column('merchant_id'), column('since')],
+  );
+}
+
+/** Null when it has ended, or another process is at it. */
+async function lock(recoveryId: string, tx: PoolClient): Promise<Recovery | null> {
+  const { rows } = await tx.query<Recovery>(
+    `select endpoint_id, exists (select from webhooks.lanes lane
+         where lane.endpoint_id = recovery.endpoint_id and lane.status = 'enabled') as enabled,
+       (select count(*) from (select from webhooks.deliveries delivery
+         where delivery.endpoint_id = recovery.endpoint_id and state = 'pending' and leased_by is null
+           and due_at <= now() limit ${RECOVERY_CHUNK}) due) = ${RECOVERY_CHUNK} as backed_up
+     from webhooks.recoveries recovery where recovery_id = $1 and finished_at is null for update skip locked`,
+    [recoveryId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Nothing is made after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are
+ * locked in the order in which senders and resends lock.
+ */
+const TAKE = `
+  with recovery as (
+    select *, coalesce(after_created_at, since) as from_created_at,
+      coalesce(after_delivery_id, '${FIRST_ID}') as from_delivery_id
+    from webhooks.recoveries where recovery_id = $1
+  ), looked_at as materialized (
+    select delivery.delivery_id, delivery.created_at, accepted_at from recovery cross join lateral (
+      select delivery_id, created_at from webhooks.deliveries
+      where endpoint_id = recovery.endpoint_id and state in ('exhausted', 'dropped')
+        and (created_at, delivery_id) > (from_created_at, from_delivery_id)
+        and created_at <= accepted_at + interval '1 second'
+      order by created_at, delivery_id limit ${RECOVERY_CHUNK}) delivery
+  ), locked as materialized (
+    select delivery_id from webhooks.deliveries where delivery_id = any(array(select delivery_id from looked_at))
+    order by delivery_id for update
+  ), taken as (
+    update webhooks.deliveries delivery set state = 'pending', finished_at = null, due_at = clock_timestamp(),
+      attempts_before = attempts
+    from looked_at join locked using (delivery_id) where delivery.delivery_id = looked_at.delivery_id
+      and state in ('exhausted', 'dropped') and finished_at <= accepted_at and not is_test
+    returning delivery.delivery_id
+  ), summary as (
+    select (select count(*)::int from looked_at) as looked_at, (select count(*)::int from taken) as taken
+  ), moved as (
+    update webhooks.recoveries recovery set recovered = recovered + summary.taken,
+      after_created_at = coalesce(last.created_at, after_created_at),
+      after_delivery_id = coalesce(last.delivery_id, after_delivery_id),
+      finished_at = case when summary.looked_at < ${RECOVERY_CHUNK} then clock_timestamp() end
+    from summary left join lateral (
+      select created_at, delivery_id from looked_at order by created_at desc, delivery_id desc limit 1) last on true
+    where recovery_id = $1
+  )
+  select taken from summary`;
