@@ -27,7 +27,7 @@ const app = bareShell(keys);
 
 app.post('/merchants/v1/events', async (request, reply) => {
   const body = rawBody(request);
-  const items = itemsOf(JSON.parse(body.toString()), 0);
+  const items = itemsOf(JSON.parse(body.toString()));
   await pool.query({
     name: 'batch',
     text: 'insert into bare_batches (batch_id, merchant_id, received_at, item_count, body) values ($1, $2, $3, $4, $5)',

@@ -1,30 +1,11 @@
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
+import { depthOf } from '../json-text/json-text.js';
 
 /** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
 export const MAX_DEPTH = 34;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** The deepest nesting of brackets outside of strings; malformed text gets some number, the parser then refuses it. */
-function depthOf(bytes: Buffer): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (inString) {
-      if (byte === BACKSLASH) i++;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (byte === 0x7d || byte === 0x5d) depth--;
-  }
-  return deepest;
-}
 
 /**
  * The value of a JSON body. Throws DomainError `bad_request` (400) for bytes that are no UTF-8 or no JSON and for
@@ -32,13 +13,13 @@ function depthOf(bytes: Buffer): number {
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   const text = decode(bytes);
-  if (depthOf(bytes) > MAX_DEPTH) {
+  if (depthOf(text) > MAX_DEPTH) {
     throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
   return parseText(text);
 }
 
-/** As {@link parseJsonBody}, of any depth: for who looks at it before. */
+/** As {@link parseJsonBody}, of any depth: for who looks at that afterwards. */
 export function parseDeepJsonBody(bytes: Buffer): unknown {
   return parseText(decode(bytes));
 }

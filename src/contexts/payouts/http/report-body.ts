@@ -1,6 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireObject } from '../../../platform/http/validation.js';
-import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH, depthOf, memberText } from '../domain/custom-metadata.js';
+import { depthOf, memberText } from '../../../platform/json-text/json-text.js';
+import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH } from '../domain/custom-metadata.js';
 import { readPayoutAmount } from '../domain/payout-amount.js';
 
 /** What a valid body of POST /merchants/v1/payouts/report says (contract.md 9.2 to 9.6). */

@@ -16,25 +16,31 @@ export class RefusedBatch extends DomainError {
   ) {
     super(code, message);
   }
+
+  static tooMany(items: number): RefusedBatch {
+    return new RefusedBatch('too_large', `A batch must hold at most ${MAX_ITEMS} events`, items);
+  }
 }
 
 /**
  * How many items the parsed body of POST /merchants/v1/events holds, when all of them are valid. Throws {@link RefusedBatch}
- * `bad_request` (400) whose message names the first item and field at fault: nothing of such a batch is accepted
- * (contract.md 17.3). `depth` is how deep the body's arrays and objects nest.
+ * `too_large` (413), or `bad_request` (400) whose message names the first item and field at fault: nothing of such a batch
+ * is accepted (contract.md 17.3).
  */
-export function itemsOf(body: unknown, depth: number): number {
+export function itemsOf(body: unknown): number {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw malformed('The request body must be a JSON object');
   const events: unknown = (body as Readonly<Record<string, unknown>>)['events'];
   if (events === undefined || events === null) throw malformed('events is required');
   if (!Array.isArray(events)) throw malformed('events must be an array');
   if (events.length === 0) throw malformed('events must hold at least one event');
+  if (events.length > MAX_ITEMS) throw RefusedBatch.tooMany(events.length);
   for (let i = 0; i < events.length; i += 1) {
     const fault = faultOf(events[i]);
     if (fault !== null) throw malformed(`events[${i}]${fault}`, events.length);
   }
-  if (depth > BODY_MAX_DEPTH) throw malformed(depthFault(events as readonly ValidItem[]), events.length);
+  if (!nestsWithin(body, BODY_MAX_DEPTH))
+    throw malformed(depthFault(events as readonly ValidItem[]), events.length);
   return events.length;
 }
 

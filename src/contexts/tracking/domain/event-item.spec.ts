@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventItem, validItem, type SentItem } from '../../../../test/support/event-batches.js';
-import { BODY_MAX_DEPTH, itemsOf } from './event-batch.js';
+import { itemsOf } from './event-batch.js';
 import { faultOf, itemOf, nestsWithin, type ValidItem } from './event-item.js';
 
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
@@ -135,10 +135,10 @@ describe('a batch', () => {
       );
     fc.assert(
       fc.property(mutated, ({ events, at, field, value }) => {
-        expect(itemsOf({ events }, 1)).toBe(events.length);
+        expect(itemsOf({ events })).toBe(events.length);
         const changed = events.map((item, i) => (i === at ? { ...item, [field]: value } : item));
         const named = new RegExp(`^events\\[${at}\\]\\.${field} (must|is) `);
-        expect(() => itemsOf({ events: changed }, 1)).toThrow(named);
+        expect(() => itemsOf({ events: changed })).toThrow(named);
       }),
       { numRuns: 1000 },
     );
@@ -156,19 +156,25 @@ describe('a batch', () => {
     [{ events: [] }, 'events must hold at least one event'],
     [{ events: [eventItem(), null] }, 'events[1] must be an object'],
   ])('%j: %s', (body, message) => {
-    expect(() => itemsOf(body, 3)).toThrow(message);
+    expect(() => itemsOf(body)).toThrow(message);
   });
 
   it('has payloads of 32 levels at most', () => {
     const events = [eventItem(), eventItem({ payload: nested(33) })];
     expect(nestsWithin(nested(32), 32)).toBe(true);
     expect(nestsWithin(nested(33), 32)).toBe(false);
-    expect(itemsOf({ events: [eventItem({ payload: nested(31) })] }, BODY_MAX_DEPTH)).toBe(1);
-    expect(() => itemsOf({ events }, BODY_MAX_DEPTH + 1)).toThrow(
-      'events[1].payload must nest at most 32 levels deep',
-    );
-    expect(() => itemsOf({ events: [eventItem()] }, BODY_MAX_DEPTH + 1)).toThrow(
-      'nested deeper than 35 levels',
-    );
+    expect(
+      itemsOf({ events: [eventItem({ payload: nested(31), other: nested(32) })], more: nested(34) }),
+    ).toBe(1);
+    expect(() => itemsOf({ events })).toThrow('events[1].payload must nest at most 32 levels deep');
+    for (const fields of [{ other: nested(33) }, {}])
+      expect(() => itemsOf({ events: [eventItem(fields)], more: nested(35) })).toThrow(
+        'deeper than 35 levels',
+      );
+  });
+
+  it('has a thousand items at most, whatever they are', () => {
+    expect(() => itemsOf({ events: Array(1001).fill(1) })).toThrow('at most 1000 events');
+    expect(() => itemsOf({ events: Array(1000).fill(1) })).toThrow('events[0] must be an object');
   });
 });

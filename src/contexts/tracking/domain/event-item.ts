@@ -69,7 +69,10 @@ export function itemOf(item: ValidItem): EventItem {
 /** Whether the arrays and objects of a value nest no deeper than `levels`. */
 export function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((each) => nestsWithin(each, levels - 1));
+  if (levels === 0) return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) if (!nestsWithin(members[key], levels - 1)) return false;
+  return true;
 }
 
 /** What is wrong with a name or an id that is kept trimmed; null when nothing is. */

@@ -1,4 +1,4 @@
-import type { ReadItem } from '../../domain/item-reader.js';
+import type { ReadItem } from '../batch-items.js';
 import type { AnalyticsEvent } from '../ports.js';
 
 /** An item of a merchant's batch as the provider gets it. */

@@ -1,4 +1,4 @@
-import { readItems } from '../../domain/item-reader.js';
+import { readItems } from '../batch-items.js';
 import type { AnalyticsEvent } from '../ports.js';
 import { analyticsEvent } from './analytics-event.js';
 import { ItemsBitmap } from './items-bitmap.js';

@@ -1,5 +1,5 @@
 import { microsecondsOfIso } from '../../../../kernel/instant.js';
-import type { ReadItem } from '../../domain/item-reader.js';
+import type { ReadItem } from '../batch-items.js';
 import { EPOCH } from './accepted-batches.js';
 
 /** The columns of tracking.events in the order of {@link EventRows}. */

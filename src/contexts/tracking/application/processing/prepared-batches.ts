@@ -1,4 +1,4 @@
-import { readItems } from '../../domain/item-reader.js';
+import { readItems } from '../batch-items.js';
 import type { AcceptedBatch } from './accepted-batches.js';
 import { EventRows } from './event-rows.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { depthOf, memberText } from './custom-metadata.js';
+import { depthOf, memberText } from './json-text.js';
 
 const PATH = ['payout', 'custom_metadata'];
 

@@ -1,0 +1,118 @@
+/**
+ * Reads JSON text in place, for what a parser cannot give: the exact text of a member, the depth of a text before it is
+ * parsed, and what of malformed text can be told. Text that JSON.parse refuses gets some result; nothing here recurses.
+ */
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Both get where a value begins and return the index after it, which {@link endOfValue} finds. */
+type VisitElement = (start: number) => number;
+type VisitMember = (key: string, start: number) => number;
+
+/** How deep the objects and arrays of a text nest: `1` is 0, `{}` is 1, `{"a":[]}` is 2. */
+export function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at) - 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, (depth += 1));
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+  }
+  return deepest;
+}
+
+/**
+ * The text of the value at `path` in `json`, exactly as it stands there: parsing and writing it again would lose large
+ * integers, key order and escapes. Of repeated keys the last one counts, as for JSON.parse. Undefined when there is no
+ * such member.
+ */
+export function memberText(json: string, path: readonly string[]): string | undefined {
+  let text: string | undefined = json;
+  for (const wanted of path) {
+    const object: string = text;
+    text = undefined;
+    eachMember(object, 0, (key, start) => {
+      const end = endOfValue(object, start);
+      if (key === wanted) text = object.slice(start, end);
+      return end;
+    });
+    if (text === undefined) return undefined;
+  }
+  return text;
+}
+
+/** Visits the members of the object at `at`, white space before it allowed, in order. Returns the index after it. */
+export function eachMember(json: string, at: number, visit: VisitMember): number {
+  at = skipSpace(json, at);
+  if (json.charCodeAt(at) !== OPEN_BRACE) return at;
+  do {
+    at = skipSpace(json, at + 1);
+    if (json.charCodeAt(at) !== QUOTE) break;
+    const end = endOfString(json, at);
+    const key = stringOf(json, at, end);
+    // Over the colon.
+    at = skipSpace(json, visit(key, skipSpace(json, skipSpace(json, end) + 1)));
+  } while (json.charCodeAt(at) === COMMA);
+  return at + 1;
+}
+
+/** As {@link eachMember}, for the elements of an array. */
+export function eachElement(json: string, at: number, visit: VisitElement): number {
+  at = skipSpace(json, at);
+  if (json.charCodeAt(at) !== OPEN_BRACKET) return at;
+  do {
+    at = skipSpace(json, at + 1);
+    if (json.charCodeAt(at) === CLOSE_BRACKET) break;
+    at = skipSpace(json, visit(at));
+  } while (json.charCodeAt(at) === COMMA);
+  return at + 1;
+}
+
+/** The string that stands between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
+export function stringOf(json: string, start: number, end: number): string {
+  const inner = json.slice(start + 1, end - 1);
+  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
+}
+
+/** Index after the value that begins at `start`. */
+export function endOfValue(json: string, start: number): number {
+  if (json.charCodeAt(start) === QUOTE) return endOfString(json, start);
+  let depth = 0;
+  for (let at = start; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at) - 1;
+    else if (code < OPEN_BRACKET) {
+      if (depth === 0 && (code === COMMA || isSpace(code))) return at;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      depth -= 1;
+      if (depth <= 0) return depth === 0 ? at + 1 : at;
+    }
+  }
+  return json.length;
+}
+
+/** Index after the closing quote of the string that opens at `start`. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+function skipSpace(json: string, from: number): number {
+  let at = from;
+  while (isSpace(json.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** A byte order mark counts as white space: it may stand before a text. */
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
+}
