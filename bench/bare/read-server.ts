@@ -14,7 +14,6 @@ const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<s
 const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
-  migrate: false,
 });
 const app = bareShell(keys);
 

@@ -6,6 +6,7 @@ import { alternate, timed, type Sample } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { EVENT_FORMS, SEED_EVENTS } from '../seed/ledger-sql.js';
 import { Views } from '../seed/views.js';
+import { MIGRATIONS } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { differences } from './same-rows.js';
 
@@ -115,7 +116,7 @@ async function caughtUpByService(url: string): Promise<number> {
 async function prepare({ environment, options, progress }: RowContext): Promise<Prepared> {
   progress('events to catch up with');
   const url = await environment.database(TEMPLATE);
-  const database = await Database.connect({ url, poolSize: 4 });
+  const database = await Database.connect({ url, poolSize: 4, migrations: MIGRATIONS });
   const merchant = randomUUID();
   const users = Array.from({ length: USERS }, () => randomUUID());
   await database.query(

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
+import { KNOWN_EVENTS } from '../../src/composition.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
@@ -13,9 +13,6 @@ import { PAYOUT_VIEWS, payoutViews } from '../../src/contexts/payouts/views/proj
 import { Database } from '../../src/platform/postgres/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
 import { KeyRing, MasterKey } from '../../src/platform/sealing/key-ring.js';
-const USER_EVENT_TYPES = [
-  { type: 'user.created.v1', sealed: { fields: ['phone_number', 'email'], subject: 'user_id' } },
-];
 
 const POOL_SIZE = 4;
 /** How long a catch-up may take before the row is given up, in milliseconds. */
@@ -33,11 +30,9 @@ export class Views {
 
   /** `secretsFile` is the sandbox's, with the master key that opens personal fields. */
   static async open(url: string, secretsFile: string | null): Promise<Views> {
-    const database = await Database.connect({ url, poolSize: POOL_SIZE, migrate: false });
+    const database = await Database.connect({ url, poolSize: POOL_SIZE });
     const events = new EventRegistry();
-    events.register(USER_EVENT_TYPES);
-    const others = [...KNOWN_TYPES].filter((type) => events.find(type) === undefined);
-    events.register(others.map((type) => ({ type })));
+    events.register(KNOWN_EVENTS);
     const registry = new SubscriptionRegistry();
     registry.register(payoutViews);
     const { sealer } = await KeyRing.open(database, { current: masterKey(secretsFile), former: null });

@@ -18,7 +18,7 @@ export async function connected<T>(
   act: (database: Database, store: EventStore) => Promise<T>,
 ): Promise<T> {
   const config = databaseConfig(env);
-  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4, migrate: false });
+  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4 });
   try {
     const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
     try {

@@ -7,7 +7,9 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { EventStoreModule } from '../platform/event-store/event-store.module.js';
 import { DomainError } from '../kernel/domain-error.js';
-import { MerchantsModule } from '../contexts/merchants/merchants.module.js';
+import { ALL_CONTEXTS, MIGRATIONS } from '../composition.js';
+import { forOperators } from '../platform/context.js';
+import { ContextsModule } from '../platform/boot/contexts.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import { readConfig, SETTINGS, type Config } from '../platform/config/config.js';
 import { about, ConfigError } from '../platform/config/settings.js';
@@ -16,8 +18,6 @@ import { readJson } from '../../sandbox/files.js';
 import type { SandboxSecrets } from '../../sandbox/secrets.js';
 import { Unreachable } from '../platform/unreachable.js';
 import { SealingModule } from '../platform/sealing/sealing.module.js';
-import { DeactivationsModule } from '../contexts/payouts/deactivations.module.js';
-import { UsersModule } from '../contexts/users/users.module.js';
 
 const EXIT_REFUSED = 1;
 const EXIT_CONFIG = 78;
@@ -31,12 +31,10 @@ class OperatorModule {
       imports: [
         ConfigModule.of(config),
         CqrsModule.forRoot(),
-        DatabaseModule,
+        DatabaseModule.of(MIGRATIONS),
         SealingModule,
         EventStoreModule,
-        MerchantsModule,
-        UsersModule,
-        DeactivationsModule,
+        ContextsModule.of(config, ALL_CONTEXTS, forOperators(ALL_CONTEXTS)),
       ],
     };
   }

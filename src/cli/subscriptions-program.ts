@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { KNOWN_TYPES } from '../contexts/audit/application/known-types.js';
+import { KNOWN_EVENTS } from '../composition.js';
 import type { EventStore } from '../platform/event-store/port.js';
 import { Checkpoints } from '../platform/projections/checkpoints.js';
 import { PassingTypes, type PassingType } from '../platform/projections/passing-types.js';
@@ -7,6 +7,8 @@ import { DomainError } from '../kernel/domain-error.js';
 import type { Database } from '../platform/postgres/database.js';
 import { connected } from './connected.js';
 import type { OperatorIo } from './operator.js';
+
+const KNOWN_TYPES = new Set(KNOWN_EVENTS.map(({ type }) => type));
 
 /** Where a subscription stands: its checkpoint, and the event it takes next. */
 interface Standing {

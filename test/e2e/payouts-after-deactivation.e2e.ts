@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CLAIM_EVENTS } from '../../src/platform/event-store/claims.js';
 import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
@@ -8,7 +7,7 @@ import { openEventStoreDb } from '../../src/platform/event-store/eventstoredb/ev
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../src/platform/event-store/port.js';
 import { RetryingCommandLoop } from '../../src/platform/event-store/retrying-command-loop.js';
-import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
+import { KNOWN_EVENTS } from '../../src/composition.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { newId } from '../../src/kernel/ids.js';
 import { PayeeCache } from '../../src/contexts/payouts/application/payee-cache.js';
@@ -190,8 +189,7 @@ function payoutOf({ data }: RecordedEvent): string {
 
 function loopOver(store: EventStore): RetryingCommandLoop {
   const registry = new EventRegistry();
-  registry.register([...KNOWN_TYPES].map((type) => ({ type })));
-  expect(CLAIM_EVENTS.every(({ type }) => KNOWN_TYPES.has(type))).toBe(true);
+  registry.register(KNOWN_EVENTS);
   const noKeys = { obtain: async () => null, find: async () => new Map() };
   return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers());
 }

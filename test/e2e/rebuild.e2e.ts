@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBooks } from '../../src/contexts/audit/application/verify-books.js';
-import { KNOWN_TYPES } from '../../src/contexts/audit/application/known-types.js';
+import { KNOWN_EVENTS } from '../../src/composition.js';
 import { rebuildProgram } from '../../src/cli/rebuild-program.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
@@ -119,7 +119,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const registry = new SubscriptionRegistry();
     registry.register(definition);
     const events = new EventRegistry();
-    events.register([...KNOWN_TYPES].map((type) => ({ type })));
+    events.register(KNOWN_EVENTS);
     const keys = { obtain: async () => null, find: async () => new Map() };
     return {
       registry,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
@@ -19,8 +18,6 @@ describe('the deactivation of a user', () => {
   beforeAll(async () => {
     people = await startPeople();
     store = people.module.get(EVENT_STORE, { strict: false });
-    const payoutEvents = ['payout.reported.v1', 'payout.received.v1'].map((type) => ({ type }));
-    people.module.get(EventRegistry, { strict: false }).register(payoutEvents);
   });
   afterAll(() => people.close());
 

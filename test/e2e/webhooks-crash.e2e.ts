@@ -38,7 +38,7 @@ it('what a process held that was killed while sending is sent by another', async
   await first.close();
 
   receiver.behavior = () => undefined;
-  const database = await Database.connect({ url: databaseUrl, poolSize: 2, migrate: false });
+  const database = await Database.connect({ url: databaseUrl, poolSize: 2 });
   await database.query(
     `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
      select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, 40)`,

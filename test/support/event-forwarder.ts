@@ -8,7 +8,7 @@ import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/applicatio
 
 /** A process that forwards events and nothing else, put together by hand: somebody is going to kill it. */
 const config = readConfig();
-const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2, migrate: false });
+const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2 });
 const forwarder = new Forwarder(
   new ForwardingTable(database),
   new ForwardingObserver(Log.open(config)),

@@ -3,8 +3,10 @@ import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
-import { MerchantsModule } from '../../src/contexts/merchants/merchants.module.js';
-import { OnboardingModule } from '../../src/contexts/onboarding/onboarding.module.js';
+import { ALL_CONTEXTS } from '../../src/composition.js';
+import { onboarding } from '../../src/contexts/index.js';
+import { forOperators } from '../../src/platform/context.js';
+import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { readConfig } from '../../src/platform/config/config.js';
@@ -12,8 +14,6 @@ import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
-import { DeactivationsModule } from '../../src/contexts/payouts/deactivations.module.js';
-import { UsersModule } from '../../src/contexts/users/users.module.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
 export interface People {
@@ -53,14 +53,11 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       CqrsModule.forRoot(),
       ScheduleModule.forRoot(),
       BackgroundModule,
-      DatabaseModule,
+      DatabaseModule.of(),
       SealingModule,
       TelemetryModule,
       EventStoreModule,
-      MerchantsModule,
-      UsersModule,
-      DeactivationsModule,
-      OnboardingModule.of(config),
+      ContextsModule.of(config, ALL_CONTEXTS, [...forOperators(ALL_CONTEXTS), onboarding]),
     ],
   });
   const module = await (options.override?.(builder) ?? builder).compile();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
+import { MIGRATIONS } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { postgresHome } from '../../sandbox/binaries.js';
 import { ensureDatabase, startPostgres } from '../../sandbox/postgres.js';
@@ -24,7 +25,7 @@ export interface TestDatabaseOptions {
 /** A fresh, migrated database for one spec file: a copy of a template that is migrated once per run. */
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const url = await testDatabaseUrl();
-  const database = await Database.connect({ url, poolSize: options.poolSize ?? 8, migrate: false });
+  const database = await Database.connect({ url, poolSize: options.poolSize ?? 8 });
   return {
     url,
     database,
@@ -58,7 +59,7 @@ async function startTemplate(): Promise<{ url: string }> {
     user: serverUser(),
   });
   await ensureDatabase(server, TEMPLATE);
-  const template = await Database.connect({ url: server.url(TEMPLATE), poolSize: 4 });
+  const template = await Database.connect({ url: server.url(TEMPLATE), poolSize: 4, migrations: MIGRATIONS });
   await template.close();
   return { url: server.url('postgres') };
 }

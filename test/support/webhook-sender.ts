@@ -24,7 +24,7 @@ import { FailingEndpoints } from '../../src/contexts/webhooks/store/failing-endp
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
 const config = readConfig();
-const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4, migrate: false });
+const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4 });
 const backend = await QueueBackend.connect(config.databaseUrl!);
 const destinations = new Destinations(database);
 const table = new DeliveryTable(database, destinations);

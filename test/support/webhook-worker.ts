@@ -3,7 +3,6 @@ import type { Abstract, INestApplicationContext } from '@nestjs/common';
 import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -19,7 +18,9 @@ import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.j
 import type { Caller } from '../../src/contexts/webhooks/application/caller.js';
 import { Sweeper } from '../../src/contexts/webhooks/application/delivering/sweeper.js';
 import { RegisterWebhookEndpoint } from '../../src/contexts/webhooks/application/register-webhook-endpoint.js';
-import { WebhooksModule } from '../../src/contexts/webhooks/webhooks.module.js';
+import { webhooks } from '../../src/contexts/index.js';
+import { ALL_CONTEXTS } from '../../src/composition.js';
+import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { eventually } from './eventually.js';
 
 /** That of all workers of a test file: they may have one database. */
@@ -68,15 +69,17 @@ export class WebhookWorker {
       CqrsModule.forRoot(),
       ScheduleModule.forRoot(),
       BackgroundModule,
-      DatabaseModule,
+      DatabaseModule.of(),
     ];
     const builder = Test.createTestingModule({
-      imports: [...platform, SealingModule, EventStoreModule, TelemetryModule, QueueModule, WebhooksModule],
+      imports: [
+        ...[...platform, SealingModule, EventStoreModule, TelemetryModule, QueueModule],
+        ContextsModule.of(config, ALL_CONTEXTS, [webhooks]),
+      ],
     });
     if (sweeper === false) builder.overrideProvider(Sweeper).useValue({});
     const module = await builder.compile();
     module.useLogger(false);
-    module.get(EventRegistry, { strict: false }).register([{ type: 'payout.received.v1' }]);
     return new WebhookWorker(await module.init());
   }
 

@@ -1,6 +1,5 @@
-import { Global, Module, type OnModuleInit } from '@nestjs/common';
-import { EventRegistry } from '../../platform/event-store/event-registry.js';
-import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { Global, Module } from '@nestjs/common';
+import { defineContext } from '../../platform/context.js';
 import { MERCHANT_DIRECTORY } from '../../platform/http/edge.js';
 import { CachedDirectory } from './application/cached-directory.js';
 import { CredentialsLoader } from './application/credentials-loader.js';
@@ -13,6 +12,7 @@ import { RevokeMerchantKeyHandler } from './application/revoke-merchant-key.js';
 import { SetIpAllowListHandler } from './application/set-ip-allow-list.js';
 import { SuspendMerchantHandler } from './application/suspend-merchant.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { Merchants1764000000200 } from './migrations/1764000000200-merchants.js';
 import { directoryProjection, DirectoryView } from './views/directory.js';
 
 /** Merchants: who may call, with which keys, from where. Operators act through the CLI. */
@@ -37,14 +37,13 @@ import { directoryProjection, DirectoryView } from './views/directory.js';
   ],
   exports: [MERCHANT_DIRECTORY, DirectoryView],
 })
-export class MerchantsModule implements OnModuleInit {
-  constructor(
-    private readonly events: EventRegistry,
-    private readonly subscriptions: SubscriptionRegistry,
-  ) {}
+export class MerchantsModule {}
 
-  onModuleInit(): void {
-    this.events.register(MERCHANT_EVENTS.map((type) => ({ type })));
-    this.subscriptions.register(directoryProjection);
-  }
-}
+export const merchants = defineContext({
+  name: 'merchants',
+  module: () => MerchantsModule,
+  events: MERCHANT_EVENTS,
+  subscriptions: () => [directoryProjection],
+  operator: {},
+  migrations: [Merchants1764000000200],
+});

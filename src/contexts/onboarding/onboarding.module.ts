@@ -1,7 +1,6 @@
-import { Module, type DynamicModule, type OnModuleInit, type Provider, type Type } from '@nestjs/common';
-import { EventRegistry, type EventTypeDefinition } from '../../platform/event-store/event-registry.js';
-import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import type { Config } from '../../platform/config/config.js';
+import { defineContext } from '../../platform/context.js';
 import { KeyRing } from '../../platform/sealing/key-ring.js';
 import { AbsentProviders } from './adapters/absent-providers.js';
 import {
@@ -29,18 +28,13 @@ import { StepsWorker } from './application/steps-worker.js';
 import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
+import { onboardingApi } from './http/openapi.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { WidgetGate } from './http/widget/gate.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
-
-const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
-  'onboarding.details_confirmed.v1': {
-    fields: ['first_name', 'last_name', 'date_of_birth'],
-    subject: 'user_id',
-  },
-};
+import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
 
 interface Providers {
   readonly providers: Provider[];
@@ -49,13 +43,7 @@ interface Providers {
 
 /** Onboarding: from a user who enters the widget to an active one with a wallet and a card. */
 @Module({})
-export class OnboardingModule implements OnModuleInit {
-  constructor(
-    private readonly events: EventRegistry,
-    private readonly subscriptions: SubscriptionRegistry,
-    private readonly worker: StepsWorker,
-  ) {}
-
+export class OnboardingModule {
   static of(config: Pick<Config, 'mode'>): DynamicModule {
     const { providers, controllers } = config.mode === 'sandbox' ? sandbox() : production();
     return {
@@ -79,12 +67,22 @@ export class OnboardingModule implements OnModuleInit {
       ],
     };
   }
-
-  onModuleInit(): void {
-    this.events.register(ONBOARDING_EVENTS.map((type) => ({ type, sealed: SEALED[type] })));
-    this.subscriptions.register(stepsSaga(() => this.worker.wake()));
-  }
 }
+
+export const onboarding = defineContext({
+  name: 'onboarding',
+  module: (config) => OnboardingModule.of(config),
+  events: ONBOARDING_EVENTS,
+  sealed: {
+    'onboarding.details_confirmed.v1': {
+      fields: ['first_name', 'last_name', 'date_of_birth'],
+      subject: 'user_id',
+    },
+  },
+  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).wake())],
+  migrations: [Onboarding1764000000410],
+  apis: ({ mode }) => (mode === 'sandbox' ? [onboardingApi] : []),
+});
 
 function sandbox(): Providers {
   return {

@@ -1,6 +1,5 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { EventRegistry } from '../../platform/event-store/event-registry.js';
-import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { defineContext } from '../../platform/context.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
@@ -17,7 +16,9 @@ import { Verifier } from './application/verifier.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
+import { payoutsApi } from './http/openapi.js';
 import { PayoutsController } from './http/payouts.controller.js';
+import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
 import { payoutViews } from './views/projection.js';
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
@@ -40,21 +41,27 @@ import { payoutViews } from './views/projection.js';
 })
 export class PayoutsModule implements OnModuleInit {
   constructor(
-    private readonly events: EventRegistry,
-    private readonly subscriptions: SubscriptionRegistry,
     private readonly health: HealthRegistry,
-    private readonly verifier: Verifier,
     private readonly clock: ClockCheck,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
   ) {}
 
   onModuleInit(): void {
-    this.events.register([...PAYOUT_EVENTS, PAYOUT_INTENDED].map((type) => ({ type })));
-    this.subscriptions.register(
-      payoutViews,
-      verificationSaga(() => this.verifier.wake()),
-    );
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     this.health.register({ name: 'clock', check: () => this.clock.check() });
   }
 }
+
+export const payouts = defineContext({
+  name: 'payouts',
+  module: () => PayoutsModule,
+  events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
+  subscriptions: (get) => [
+    payoutViews,
+    verificationSaga(() => get(Verifier).wake()),
+    ...DeactivationsModule.subscriptions(get),
+  ],
+  operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
+  migrations: [Payouts1764000000521],
+  apis: () => [payoutsApi],
+});

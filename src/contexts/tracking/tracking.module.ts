@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CONFIG } from '../../platform/config/config.js';
+import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
 import { configuredAnalytics } from './adapters/configured-analytics.js';
 import { AcceptBatchHandler } from './application/accept-batch.js';
@@ -18,6 +19,9 @@ import { Processing } from './application/processing/processing.js';
 import { ProcessingObserver } from './application/processing/processing-observer.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
+import { journeyApi } from './http/journey-openapi.js';
+import { trackingApi } from './http/openapi.js';
+import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({
@@ -41,3 +45,10 @@ import { JourneyController } from './http/journey.controller.js';
   ],
 })
 export class TrackingModule {}
+
+export const tracking = defineContext({
+  name: 'tracking',
+  module: () => TrackingModule,
+  migrations: [Tracking1764000000720],
+  apis: () => [trackingApi, journeyApi],
+});

@@ -1,6 +1,5 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
-import { EventRegistry, type EventTypeDefinition } from '../../platform/event-store/event-registry.js';
-import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { Module } from '@nestjs/common';
+import { defineContext } from '../../platform/context.js';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
 import { CreateUserHandler } from './application/create-user.js';
@@ -11,12 +10,10 @@ import { LocateUserHandler } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user.js';
+import { usersApi } from './http/openapi.js';
 import { UsersController } from './http/users.controller.js';
+import { Users1764000000320 } from './migrations/1764000000320-users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
-
-const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
-  'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' },
-};
 
 /** Users of merchants: created, looked up, activated by their onboarding, deactivated by operators. */
 @Module({
@@ -34,14 +31,15 @@ const SEALED: Readonly<Record<string, EventTypeDefinition['sealed']>> = {
     WalletsView,
   ],
 })
-export class UsersModule implements OnModuleInit {
-  constructor(
-    private readonly events: EventRegistry,
-    private readonly subscriptions: SubscriptionRegistry,
-  ) {}
+export class UsersModule {}
 
-  onModuleInit(): void {
-    this.events.register(USER_EVENTS.map((type) => ({ type, sealed: SEALED[type] })));
-    this.subscriptions.register(walletsProjection);
-  }
-}
+export const users = defineContext({
+  name: 'users',
+  module: () => UsersModule,
+  events: USER_EVENTS,
+  sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
+  subscriptions: () => [walletsProjection],
+  migrations: [Users1764000000320],
+  operator: {},
+  apis: () => [usersApi],
+});

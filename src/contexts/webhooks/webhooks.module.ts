@@ -1,7 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Module, type OnModuleInit } from '@nestjs/common';
-import { EventRegistry } from '../../platform/event-store/event-registry.js';
-import { SubscriptionRegistry } from '../../platform/projections/subscription-registry.js';
+import { Module } from '@nestjs/common';
+import { defineContext } from '../../platform/context.js';
 import { ReceiverAddresses } from './adapters/receiver-addresses.js';
 import { UndiciReceivers } from './adapters/undici-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
@@ -26,8 +25,11 @@ import { ResendWebhookDeliveryHandler } from './application/resend-webhook-deliv
 import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_EVENTS } from './contract.js';
+import { deliveriesApi } from './http/deliveries-openapi.js';
+import { webhooksApi } from './http/openapi.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
+import { Webhooks1764000000661 } from './migrations/1764000000661-webhooks.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
@@ -72,17 +74,15 @@ import { RecentStats } from './views/recent-stats.js';
     Retention,
   ],
 })
-export class WebhooksModule implements OnModuleInit {
-  constructor(
-    private readonly events: EventRegistry,
-    private readonly subscriptions: SubscriptionRegistry,
-    private readonly lanes: Lanes,
-  ) {}
+export class WebhooksModule {}
 
-  onModuleInit(): void {
-    this.events.register(WEBHOOK_EVENTS.map((type) => ({ type })));
-    this.subscriptions.register(
-      deliveriesSaga((endpointIds) => endpointIds.forEach((each) => this.lanes.wake(each))),
-    );
-  }
-}
+export const webhooks = defineContext({
+  name: 'webhooks',
+  module: () => WebhooksModule,
+  events: WEBHOOK_EVENTS,
+  subscriptions: (get) => [
+    deliveriesSaga((endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each))),
+  ],
+  migrations: [Webhooks1764000000661],
+  apis: () => [webhooksApi, deliveriesApi],
+});

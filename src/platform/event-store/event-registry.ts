@@ -22,15 +22,17 @@ export interface EventTypeDefinition {
 @Injectable()
 export class EventRegistry {
   private readonly definitions = new Map<string, EventTypeDefinition>();
+  private readonly owners = new Map<string, string>();
 
-  /** Called by each context's module in `onModuleInit`. A name belongs to one context: twice is an error. */
-  register(definitions: readonly EventTypeDefinition[]): void {
+  /** A name has one owner: a context, or the platform. */
+  register(definitions: readonly EventTypeDefinition[], owner = 'platform'): void {
     for (const definition of definitions) {
-      const known = this.definitions.get(definition.type);
-      if (known !== undefined && known !== definition) {
-        throw new Error(`the event name ${definition.type} is registered twice`);
-      }
-      this.definitions.set(definition.type, definition);
+      const { type } = definition;
+      const before = this.owners.get(type);
+      if (before !== undefined)
+        throw new Error(`the event type ${type} has two owners: ${before} and ${owner}`);
+      this.owners.set(type, owner);
+      this.definitions.set(type, definition);
     }
   }
 

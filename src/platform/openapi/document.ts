@@ -28,6 +28,14 @@ function tagsOf(paths: Readonly<Record<string, Readonly<Record<string, object>>>
     .map(([name, description]) => ({ name, description }));
 }
 
+/** Paths in the order of the tags of their first operations; of one tag, short ones first. */
+function byTag(paths: Readonly<Record<string, Readonly<Record<string, object>>>>): object {
+  const place = ([path, operations]: [string, Readonly<Record<string, object>>]): number =>
+    Object.keys(TAGS).indexOf(String((Object.values(operations)[0] as Operation)['tags'])) * 100 +
+    path.split('/').length;
+  return Object.fromEntries(Object.entries(paths).sort((one, other) => place(one) - place(other)));
+}
+
 /** What every signed operation may answer, unless its fragment says it in its own words. */
 function commonResponses(method: string): Responses {
   const withBody = { 413: ref('responses', 'TooLarge'), 415: ref('responses', 'UnsupportedMediaType') };
@@ -97,7 +105,7 @@ export function assembleDocument(fragments: readonly OpenApiFragment[], serverUr
     info: { title: 'disburse merchant API', version: '1', description: signingGuide(serverUrl) },
     servers: [{ url: serverUrl }],
     tags: tagsOf(paths),
-    paths,
+    paths: byTag(paths),
     components: {
       schemas,
       responses: Object.fromEntries(

@@ -1,11 +1,19 @@
-import { Global, Module } from '@nestjs/common';
-import { CONFIG } from '../config/config.js';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
 import { Database, databaseFromConfig } from './database.js';
+import type { Migration } from './migrate.js';
 
 /** The {@link Database}, for every module. */
 @Global()
-@Module({
-  providers: [{ provide: Database, inject: [CONFIG], useFactory: databaseFromConfig }],
-  exports: [Database],
-})
-export class DatabaseModule {}
+@Module({})
+export class DatabaseModule {
+  /** Without migrations the schema is taken as it is. */
+  static of(migrations: readonly Migration[] = []): DynamicModule {
+    const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
+    return {
+      module: DatabaseModule,
+      providers: [{ provide: Database, inject: [CONFIG], useFactory }],
+      exports: [Database],
+    };
+  }
+}

@@ -16,9 +16,7 @@ describe('the database when it takes connections and answers nothing', () => {
   });
   beforeEach(async () => {
     road = new CuttableRoad(new URL(test.url));
-    database = await Database.connect({
-      ...{ url: await road.open(), poolSize: 2, migrate: false, patienceMs: PATIENCE_MS },
-    });
+    database = await Database.connect({ url: await road.open(), poolSize: 2, patienceMs: PATIENCE_MS });
   });
   afterEach(async () => {
     road.silent = false;

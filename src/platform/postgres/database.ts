@@ -8,7 +8,7 @@ import { outliveConnections } from './lost-connections.js';
 import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
 import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
-import { migrate } from './migrate.js';
+import { migrate, type Migration } from './migrate.js';
 
 /**
  * The one PostgreSQL database and the one pool of connections to it. TypeORM owns the pool;
@@ -23,11 +23,11 @@ export class Database implements OnApplicationShutdown {
     readonly patienceMs: number | null,
   ) {}
 
-  /** Connects, and brings the schema up to date. Rejects when the database cannot be reached. */
+  /** Connects, after running `migrations`, if there are any. Rejects when the database cannot be reached. */
   static async connect(options: {
     readonly url: string;
     readonly poolSize: number;
-    readonly migrate?: boolean;
+    readonly migrations?: readonly Migration[];
     /** How long {@link query} waits for its answer; as long as it takes when not set. */
     readonly patienceMs?: number;
     /** Sessions hold others up for a while at most: {@link LIMITS}. */
@@ -35,7 +35,7 @@ export class Database implements OnApplicationShutdown {
     /** How long statements of transactions wait for their answer, in milliseconds; as long as it takes when not set. */
     readonly answerMs?: number;
   }): Promise<Database> {
-    if (options.migrate !== false) await migrate(options.url);
+    if (options.migrations?.length) await migrate(options.url, options.migrations);
     const dataSource = new DataSource({
       type: 'postgres',
       url: options.url,
@@ -138,11 +138,13 @@ export class Database implements OnApplicationShutdown {
 /** Builds the {@link Database} of a process from its configuration. */
 export async function databaseFromConfig(
   config: Pick<Config, 'databaseUrl' | 'databasePoolSize' | 'roles'>,
+  migrations: readonly Migration[] = [],
 ): Promise<Database> {
   if (config.databaseUrl === null) throw new Error('DATABASE_URL is not set');
   return Database.connect({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
+    migrations,
     patienceMs: PATIENCE_MS,
     limited: true,
     // Programs of operators have no role. A rebuild waits for as long as its statements take.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
-import { MIGRATIONS } from '../../migrations.js';
+import { MIGRATIONS } from '../../composition.js';
 import { createIndexConcurrently } from './concurrent-index.js';
 import { migrate } from './migrate.js';
 

@@ -3,7 +3,6 @@ import type { Pool, PoolClient } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { MIGRATIONS } from '../../migrations.js';
 import { ConfigError } from '../config/settings.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections } from './lost-connections.js';
@@ -32,7 +31,7 @@ export interface Migration {
  * Brings the schema up to date: each migration in a transaction of its own, one process at a time. One that finds a
  * table in use gives way and tries again (ADR 100).
  */
-export async function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
     url,

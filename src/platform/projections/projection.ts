@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../event-store/port.js';
 /**
  * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
  * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.
- * A definition is handed to the runner by `SubscriptionRegistry.register` in its module's `onModuleInit`.
+ * Its context declares it (`subscriptions`).
  */
 export interface SubscriptionDefinition {
   /** Name of the checkpoint, for example `payouts.views`. */

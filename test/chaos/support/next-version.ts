@@ -10,9 +10,8 @@ const NEW = 'payout.reported.v2';
 const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
   [
     'src/contexts/payouts/payouts.module.js',
-    'this.events.register([',
-    `this.events.register([{ type: '${OLD}', upcast: { to: '${NEW}', with: (data) => data } }]);
-     this.events.register([`,
+    "name: 'payouts',",
+    `name: 'payouts', upcasts: { '${OLD}': { to: '${NEW}', with: (data) => data } },`,
   ],
   ['src/contexts/audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
   [

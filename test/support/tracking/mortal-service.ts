@@ -12,7 +12,9 @@ import { DatabaseModule } from '../../../src/platform/postgres/database.module.j
 import { drainHttp } from '../../../src/platform/http/drain.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
-import { MerchantsModule } from '../../../src/contexts/merchants/merchants.module.js';
+import { ALL_CONTEXTS } from '../../../src/composition.js';
+import { merchants, tracking } from '../../../src/contexts/index.js';
+import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../../src/platform/telemetry/telemetry.module.js';
 import {
@@ -20,7 +22,6 @@ import {
   FORWARDING_TIMES,
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { TrackingModule } from '../../../src/contexts/tracking/tracking.module.js';
 import { CrashRoad, type Side } from '../crash-road.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -71,15 +72,10 @@ export class MortalService {
       MASTER_KEY: masterKey,
     });
     const imports = [
-      ...[
-        ConfigModule.of(config),
-        CqrsModule.forRoot(),
-        ScheduleModule.forRoot(),
-        BackgroundModule,
-        DatabaseModule,
-      ],
-      ...[SealingModule, EventStoreModule, TelemetryModule, TrackingModule],
-      ...(role === 'api' ? [HttpModule, MerchantsModule] : []),
+      ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), BackgroundModule],
+      ...[DatabaseModule.of(), SealingModule, EventStoreModule, TelemetryModule],
+      ...(role === 'api' ? [HttpModule] : []),
+      ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, merchants] : [tracking]),
     ];
     const module = await Test.createTestingModule({ imports })
       .overrideProvider(CLOCK)

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { BenchEnvironment } from '../../../../bench/support/environment.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
-import { Database } from '../../../../src/platform/postgres/database.js';
+import { MIGRATIONS } from '../../../../src/composition.js';
+import { migrate } from '../../../../src/platform/postgres/migrate.js';
 import { Merchants } from './merchants.js';
 import type { Manner } from './receiver-protocol.js';
 import { Receivers } from './receivers.js';
@@ -46,7 +47,7 @@ export class Stage {
     try {
       const url = await environment.database(DATABASE);
       // Migrates; the workers find everything there.
-      await (await Database.connect({ url, poolSize: 4 })).close();
+      await migrate(url, MIGRATIONS);
       const pool = await environment.pool(DATABASE);
       const store = new PostgresEventStore(pool);
       [receivers, redis] = await Promise.all([

@@ -1,0 +1,25 @@
+import * as contexts from './contexts/index.js';
+import { eventsOf, type Context } from './platform/context.js';
+import { CLAIM_EVENTS } from './platform/event-store/claims.js';
+import type { EventTypeDefinition } from './platform/event-store/event-registry.js';
+import { EventStore1764000000030 } from './platform/event-store/postgres/migrations/1764000000030-event-store.js';
+import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
+import type { Migration } from './platform/postgres/migrate.js';
+import { Sealing1764000000120 } from './platform/sealing/migrations/1764000000120-sealing.js';
+
+/** What the service is made of: the platform, and what the contexts declare. */
+export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
+
+/** Every event that this version knows. */
+export const KNOWN_EVENTS: readonly EventTypeDefinition[] = [
+  ...CLAIM_EVENTS,
+  ...ALL_CONTEXTS.flatMap(eventsOf),
+];
+
+/** Every migration; TypeORM orders them by their timestamps. */
+export const MIGRATIONS: readonly Migration[] = [
+  EventStore1764000000030,
+  RateLimits1764000000100,
+  Sealing1764000000120,
+  ...ALL_CONTEXTS.flatMap(({ migrations = [] }) => migrations),
+];

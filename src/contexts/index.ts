@@ -1,0 +1,7 @@
+/** The contexts of the service: a new one is one line here, and a folder. */
+export { merchants } from './merchants/merchants.module.js';
+export { users } from './users/users.module.js';
+export { onboarding } from './onboarding/onboarding.module.js';
+export { payouts } from './payouts/payouts.module.js';
+export { tracking } from './tracking/tracking.module.js';
+export { webhooks } from './webhooks/webhooks.module.js';

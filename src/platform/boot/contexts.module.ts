@@ -1,0 +1,41 @@
+import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { Config } from '../config/config.js';
+import { CONTEXTS, eventsOf, type Context, type Get } from '../context.js';
+import { EventRegistry } from '../event-store/event-registry.js';
+import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+
+const RUNNING = Symbol('RUNNING');
+
+/** The contexts: their modules, and what they declared of events and subscriptions. */
+@Global()
+@Module({})
+export class ContextsModule implements OnModuleInit {
+  /** `running`: those whose modules run here; the events of the others are known all the same. */
+  static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
+    return {
+      module: ContextsModule,
+      imports: running.map(({ module }) => module(config)),
+      providers: [
+        { provide: CONTEXTS, useValue: contexts },
+        { provide: RUNNING, useValue: running },
+      ],
+      exports: [CONTEXTS],
+    };
+  }
+
+  constructor(
+    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
+    @Inject(RUNNING) private readonly running: readonly Context[],
+    private readonly providers: ModuleRef,
+    private readonly events: EventRegistry,
+    private readonly subscriptions: SubscriptionRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    const get: Get = (token) => this.providers.get(token, { strict: false });
+    for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
+    for (const { subscriptions } of this.running)
+      this.subscriptions.register(...(subscriptions?.(get) ?? []));
+  }
+}

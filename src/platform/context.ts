@@ -1,0 +1,48 @@
+import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
+import type { Config } from './config/config.js';
+import type { EventTypeDefinition } from './event-store/event-registry.js';
+import type { OpenApiFragment } from './openapi/fragment.js';
+import type { Migration } from './postgres/migrate.js';
+import type { SubscriptionDefinition } from './projections/projection.js';
+
+/** Nest injection token of every {@link Context}. */
+export const CONTEXTS = Symbol('CONTEXTS');
+
+/** A provider of the running service. */
+export type Get = <T>(token: InjectionToken<T>) => T;
+
+/** What a context declares of itself: once, here. Whoever runs events, migrations or programs asks for all of these. */
+export interface Context {
+  /** That of its folder, and of its schema in the database. */
+  readonly name: string;
+  readonly module: (config: Config) => Type | DynamicModule;
+  /** Stored names of its events; a name belongs to one context. */
+  readonly events?: readonly string[];
+  /** By stored name: fields that never stand in clear in the store. */
+  readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
+  /** By stored name of an older version: how its data becomes that of a newer one. */
+  readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
+  /** Its read models and process managers. */
+  readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
+  /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
+  readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  readonly migrations?: readonly Migration[];
+  /** Its endpoints, as the OpenAPI document shows them. */
+  readonly apis?: (config: Config) => readonly OpenApiFragment[];
+}
+
+/** Checks the type of a declaration and nothing else. */
+export function defineContext(context: Context): Context {
+  return context;
+}
+
+/** Contexts as programs of operators need them. */
+export function forOperators(contexts: readonly Context[]): readonly Context[] {
+  return contexts.filter(({ operator }) => operator).map((context) => ({ ...context, ...context.operator }));
+}
+
+/** Its events as the store must know them. */
+export function eventsOf({ events = [], sealed = {}, upcasts = {} }: Context): EventTypeDefinition[] {
+  const types = new Set([...events, ...Object.keys(sealed), ...Object.keys(upcasts)]);
+  return [...types].map((type) => ({ type, sealed: sealed[type], upcast: upcasts[type] }));
+}
