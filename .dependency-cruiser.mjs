@@ -46,7 +46,7 @@ export default {
       severity: 'error',
       from: { path: `^src/contexts/([^/]+)/application/`, pathNot: '\\.spec\\.ts$' },
       to: {
-        path: `^src/contexts/([^/]+)/(adapters|http)/|^src/platform/http/(?!edge)|^node_modules/fastify`,
+        path: `^src/contexts/([^/]+)/(adapters|http)/|^src/platform/http/(?!merchant-directory)|^node_modules/fastify`,
       },
     },
     {

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../src/platform/http/edge.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../src/platform/http/merchant-directory.js';
 import { step } from './announce.js';
 import type { SandboxMerchant } from './sandbox-file.js';
 import type { SecretsFile } from './secrets.js';

@@ -10,6 +10,7 @@ import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { HttpModule } from './platform/http/http.module.js';
+import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
@@ -34,6 +35,7 @@ export class AppModule {
         EventStoreModule,
         TelemetryModule,
         QueueModule,
+        IdempotencyModule,
         HttpModule,
         OpenApiModule.of(isSandbox ? [...apis, sandboxApi] : apis),
         ContextsModule.of(config, ALL_CONTEXTS),

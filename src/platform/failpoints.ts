@@ -6,8 +6,8 @@ export const FAILPOINTS = [
   'commit.sent',
   'commit.done',
   'views.waited',
-  'answer.ready',
-  'answer.sent',
+  'response.ready',
+  'response.sent',
 ] as const;
 
 /** Those of a process that makes events of accepted batches, in the order in which it passes them. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
-import { describeAnswers } from './answers.conformance.js';
+import { describeResponses } from './responses.conformance.js';
 import { describeAppending } from './appending.conformance.js';
 import { describeConcurrency } from './concurrency.conformance.js';
 import { describeReading } from './reading.conformance.js';
@@ -42,6 +42,6 @@ export function describeEventStore(name: string, prepare: () => Promise<StoreUnd
     describeAppending(subject);
     describeConcurrency(subject);
     describeReading(subject);
-    describeAnswers(subject);
+    describeResponses(subject);
   });
 }

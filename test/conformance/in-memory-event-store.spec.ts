@@ -3,7 +3,7 @@ import { InMemoryEventStore, type Memory } from '../support/in-memory-event-stor
 
 for (const atomic of [true, false]) {
   describeEventStore(`memory (${atomic ? 'atomic' : 'not atomic'})`, async () => {
-    const memory: Memory = { events: [], answers: new Map() };
+    const memory: Memory = { events: [], responses: new Map() };
     return { open: async () => new InMemoryEventStore(atomic, memory), cleanUp: async () => undefined };
   });
 }

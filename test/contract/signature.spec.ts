@@ -7,8 +7,8 @@ import {
   sign,
   signedPrefix,
   timestampDrift,
-} from '../../src/platform/http/signature.js';
-import { prefersText, signatureMismatch } from '../../src/platform/http/signature-mismatch.js';
+} from '../../src/platform/http/svc-signature/signature.js';
+import { prefersText, signatureMismatch } from '../../src/platform/http/svc-signature/signature-mismatch.js';
 
 /** Computed with openssl and Python's hmac over the bytes named here, not with this code. */
 const VECTORS = [

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { PostgresAnswerStore } from '../../src/platform/idempotency/response-store.js';
+import { ResponseStore } from '../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../src/kernel/repeats.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -34,7 +34,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   const later = async (days: number): Promise<void> => {
     const at = (): Date => new Date(Date.now() + days * DAY_MS);
     jest.spyOn(app.app.get<Clock>(CLOCK), 'now').mockImplementation(at);
-    await app.app.get(PostgresAnswerStore).purge(at());
+    await app.app.get(ResponseStore).purge(at());
   };
   /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>

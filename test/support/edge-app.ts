@@ -19,27 +19,24 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type as Typed } from 'class-transformer';
 import { IsInt, IsObject, IsString, MinLength, ValidateNested } from 'class-validator';
 import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
-import { PostgresAnswerStore } from '../../src/platform/idempotency/response-store.js';
-import { AlreadyAnswered } from '../../src/platform/event-store/command-loop.js';
+import { Idempotency } from '../../src/platform/idempotency/idempotency.js';
+import { ResponseStore } from '../../src/platform/idempotency/response-store.js';
+import type { IdempotencyTicket } from '../../src/platform/idempotency/ticket.js';
+import { AlreadyResponded } from '../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { CONFIG, readConfig, type Config } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import {
-  AnswerTravels,
+  ResponseTravels,
   Cause,
   MerchantId,
   Ticket,
   UuidParam,
   ValidBody,
 } from '../../src/platform/http/decorators.js';
-import {
-  ANSWER_STORE,
-  MERCHANT_DIRECTORY,
-  type IdempotencyTicket,
-  type MerchantCredentials,
-} from '../../src/platform/http/edge.js';
+import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../src/platform/http/merchant-directory.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../src/platform/http/http.module.js';
 import { integerParameter, type Query } from '../../src/platform/http/query.js';
@@ -110,9 +107,9 @@ class ProbeController {
     return { id };
   }
 
-  /** The answer goes with a commit, as in every use case that writes events. */
+  /** The response goes with a commit, as in every use case that writes events. */
   @Post('commit')
-  @AnswerTravels()
+  @ResponseTravels()
   async commit(
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: object,
@@ -128,12 +125,12 @@ class ProbeController {
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });
     const event = { id: randomUUID(), type: 'probe.committed.v1', data: { id }, metadata: {} };
     const append = { stream: `probe-${id}`, events: [event], expected: 'any' as const };
-    const answer = ticket.answer(201, text);
+    const response = ticket.response(201, text);
     const result = await this.events.commit({
       appends: [append],
-      ...(answer === undefined ? {} : { answer }),
+      ...(response === undefined ? {} : { response }),
     });
-    if (result.outcome === 'answered') throw new AlreadyAnswered(result.answer);
+    if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
     return new Reply(201, text);
   }
 
@@ -200,7 +197,8 @@ export async function startEdgeApp(
       { provide: CONFIG, useValue: config },
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
-      { provide: ANSWER_STORE, useValue: new PostgresAnswerStore(database.pool, events) },
+      { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
+      Idempotency,
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },

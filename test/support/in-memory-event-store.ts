@@ -7,7 +7,7 @@ import {
   type ExpectedRevision,
   type ReadOptions,
   type RecordedEvent,
-  type StoredAnswer,
+  type StoredResponse,
   type StreamAppend,
   type Subscription,
 } from '../../src/platform/event-store/port.js';
@@ -17,32 +17,33 @@ import { StoredEvent } from '../../src/platform/event-store/stored-event.js';
 /** What survives a restart: hand it to a second store to rehearse one. */
 export interface Memory {
   readonly events: RecordedEvent[];
-  readonly answers: Map<string, StoredAnswer>;
+  readonly responses: Map<string, StoredResponse>;
   identity?: string;
 }
 
 /**
  * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it behaves
- * like EventStoreDB: appends in order, each alone, and no answers.
+ * like EventStoreDB: appends in order, each alone, and no responses.
  */
 export class InMemoryEventStore implements EventStore {
-  readonly carriesAnswers: boolean;
+  readonly carriesResponses: boolean;
   private readonly committed = new Signal();
   private readonly open = new Set<Subscription>();
 
   constructor(
     readonly atomic: boolean = true,
-    private readonly memory: Memory = { events: [], answers: new Map() },
+    private readonly memory: Memory = { events: [], responses: new Map() },
     private readonly now: () => Date = () => new Date(),
   ) {
-    this.carriesAnswers = atomic;
+    this.carriesResponses = atomic;
   }
 
   async commit(commit: Commit): Promise<CommitResult> {
     if (new Set(commit.appends.map(({ stream }) => stream)).size < commit.appends.length) {
       throw new Error('a commit appends to each stream once');
     }
-    if (commit.answer !== undefined && !this.carriesAnswers) throw new Error('this store carries no answers');
+    if (commit.response !== undefined && !this.carriesResponses)
+      throw new Error('this store carries no responses');
     const result = this.atomic ? this.commitWhole(commit) : this.commitInOrder(commit);
     this.committed.notify();
     return result;
@@ -86,22 +87,22 @@ export class InMemoryEventStore implements EventStore {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
   }
 
-  private commitWhole({ appends, answer }: Commit): CommitResult {
+  private commitWhole({ appends, response }: Commit): CommitResult {
     const repeats = appends.map((append) => this.repeatOf(append));
     const writing = appends.filter(({ events }) => events.length > 0);
     const isRepeat =
       writing.length > 0 && appends.every(({ events }, n) => events.length === 0 || repeats[n]);
-    const key = answer && `${answer.scope} ${answer.key}`;
-    const stood = key === undefined ? undefined : this.memory.answers.get(key);
-    if (answer && stood && !(isRepeat && sameAnswer(answer, stood)))
-      return { outcome: 'answered', answer: stood };
+    const key = response && `${response.scope} ${response.key}`;
+    const stood = key === undefined ? undefined : this.memory.responses.get(key);
+    if (response && stood && !(isRepeat && sameResponse(response, stood)))
+      return { outcome: 'responded', response: stood };
     if (!isRepeat) {
       for (const [n, append] of appends.entries()) {
         if (!repeats[n] && !this.holds(append)) return this.conflict(append.stream);
       }
     }
     const last = appends.map((append, n) => repeats[n] ?? this.write(append));
-    if (answer && key !== undefined) this.memory.answers.set(key, answer);
+    if (response && key !== undefined) this.memory.responses.set(key, response);
     return committed(
       last,
       appends.map(({ stream }, n) => repeats[n]?.revision ?? this.headOf(stream)),
@@ -179,7 +180,7 @@ function isAt(expected: ExpectedRevision, head: number): boolean {
   return head === expected;
 }
 
-function sameAnswer(a: StoredAnswer, b: StoredAnswer): boolean {
+function sameResponse(a: StoredResponse, b: StoredResponse): boolean {
   return a.fingerprint === b.fingerprint && a.status === b.status && a.body === b.body;
 }
 

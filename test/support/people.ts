@@ -76,6 +76,6 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
 }
 
 /** A ticket of a request without an Idempotency-Key. */
-export function plainTicket(id: string): { id(): string; answer(): undefined } {
-  return { id: () => id, answer: () => undefined };
+export function plainTicket(id: string): { id(): string; response(): undefined } {
+  return { id: () => id, response: () => undefined };
 }

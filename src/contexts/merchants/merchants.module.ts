@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { MERCHANT_DIRECTORY } from '../../platform/http/edge.js';
+import { MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
 import { CachedDirectory } from './application/cached-directory.js';
 import { CredentialsLoader } from './application/credentials-loader.js';
 import { IssueMerchantKeyHandler } from './application/issue-merchant-key.js';

@@ -1,5 +1,5 @@
 import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
-import type { EventMetadata, StoredAnswer, StreamAppend } from './port.js';
+import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
 
 /** A loaded aggregate. `revision` is null when its stream does not exist yet. */
 export interface Loaded<State> {
@@ -24,11 +24,11 @@ export interface ExecuteOptions<State> {
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
   readonly claims?: readonly Claim[];
   /**
-   * The answer that travels with the events; called with the state after them. Undefined: the request has no key.
-   * Called only when the store carries answers: once `execute` resolved, the answer it gave last is stored, also when
+   * The response that travels with the events; called with the state after them. Undefined: the request has no key.
+   * Called only when the store carries responses: once `execute` resolved, the response it gave last is stored, also when
    * there were no events to write.
    */
-  readonly answer?: (state: State) => StoredAnswer | undefined;
+  readonly response?: (state: State) => StoredResponse | undefined;
   /**
    * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
    * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
@@ -54,10 +54,10 @@ export interface Executed<State, Event> {
   readonly position: string | null;
 }
 
-/** The request's key was answered before: the edge replays `answer`. */
-export class AlreadyAnswered extends Error {
-  override readonly name = 'AlreadyAnswered';
-  constructor(readonly answer: StoredAnswer) {
+/** The request's key was answered before: the edge replays `response`. */
+export class AlreadyResponded extends Error {
+  override readonly name = 'AlreadyResponded';
+  constructor(readonly response: StoredResponse) {
     super('already answered');
   }
 }
@@ -97,7 +97,7 @@ export interface CommandLoop {
    */
   show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S>;
   /**
-   * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyAnswered}, EventStoreUnavailable,
+   * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyResponded}, EventStoreUnavailable,
    * or DomainError `unavailable` after too many conflicts.
    */
   execute<S, E extends DomainEvent>(

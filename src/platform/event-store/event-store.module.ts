@@ -1,16 +1,13 @@
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
-import { ANSWER_STORE } from '../http/edge.js';
-import { ResponsePurge } from '../idempotency/response-purge.js';
-import { PostgresAnswerStore } from '../idempotency/response-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { COMMAND_LOOP } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { FollowedLog } from './followed-log.js';
-import { openEventStore, type OpenEventStore } from './open-event-store.js';
+import { OPEN_EVENT_STORE, openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 import { Snapshots } from './snapshots.js';
@@ -23,8 +20,6 @@ import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { ViewFreshness } from '../projections/view-freshness.js';
 import { ViewProgress } from '../projections/view-progress.js';
 
-const OPEN_STORE = Symbol('OPEN_STORE');
-
 /** The event store that EVENT_STORE_URL names, the command loop, and the runner of subscriptions; for every module. */
 @Global()
 @Module({
@@ -33,19 +28,12 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     EventRegistry,
     EventCodec,
     {
-      provide: OPEN_STORE,
+      provide: OPEN_EVENT_STORE,
       inject: [CONFIG, Database, CommitObservers],
       useFactory: (config: Config, database: Database, observers: CommitObservers) =>
         openEventStore(config, database.pool, observers),
     },
-    { provide: EVENT_STORE, inject: [OPEN_STORE], useFactory: ({ store }: OpenEventStore) => store },
-    {
-      provide: PostgresAnswerStore,
-      inject: [OPEN_STORE],
-      useFactory: ({ answers }: OpenEventStore) => new PostgresAnswerStore(answers.pool, answers.writer),
-    },
-    { provide: ANSWER_STORE, useExisting: PostgresAnswerStore },
-    ResponsePurge,
+    { provide: EVENT_STORE, inject: [OPEN_EVENT_STORE], useFactory: ({ store }: OpenEventStore) => store },
     Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     Checkpoints,
@@ -63,7 +51,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
     CommitObservers,
     EventRegistry,
     EVENT_STORE,
-    ANSWER_STORE,
+    OPEN_EVENT_STORE,
     COMMAND_LOOP,
     SubscriptionRegistry,
     SubscriptionRunner,
@@ -75,7 +63,7 @@ const OPEN_STORE = Symbol('OPEN_STORE');
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
-    @Inject(OPEN_STORE) private readonly open: OpenEventStore,
+    @Inject(OPEN_EVENT_STORE) private readonly open: OpenEventStore,
     private readonly registry: EventRegistry,
     private readonly log: FollowedLog,
   ) {}

@@ -8,10 +8,13 @@ import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import { LOG_SCHEMA } from './postgres/schema.js';
 
+/** Nest injection token of the {@link OpenEventStore}. */
+export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
+
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** Where the answers of keyed requests are: with the events when these are in PostgreSQL, else in DATABASE_URL. */
-  readonly answers: { readonly pool: pg.Pool; readonly writer: PostgresEventStore };
+  /** Where the responses of keyed requests are: with the events when these are in PostgreSQL, else in DATABASE_URL. */
+  readonly responses: { readonly pool: pg.Pool; readonly writer: PostgresEventStore };
   close(): Promise<void>;
 }
 
@@ -30,11 +33,11 @@ export async function openEventStore(
     const close = async (): Promise<void> => {
       await Promise.all([store.close(), writer.close()]);
     };
-    return { store, answers: { pool, writer }, close };
+    return { store, responses: { pool, writer }, close };
   }
   if (url === null || url === config.databaseUrl) {
     const store = new PostgresEventStore(pool, observers);
-    return { store, answers: { pool, writer: store }, close: () => store.close() };
+    return { store, responses: { pool, writer: store }, close: () => store.close() };
   }
   const own = await reaching('event store', 'EVENT_STORE_URL', () =>
     preparedPool(url, config.databasePoolSize),
@@ -44,7 +47,7 @@ export async function openEventStore(
     await store.close();
     await own.end();
   };
-  return { store, answers: { pool: own, writer: store }, close };
+  return { store, responses: { pool: own, writer: store }, close };
 }
 
 /** A database for events alone has no migrations: its schema is made when it is missing. */

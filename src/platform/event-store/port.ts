@@ -39,23 +39,23 @@ export interface StreamAppend {
 }
 
 /**
- * The answer of an idempotent request, riding with the events it caused.
+ * The response of an idempotent request, riding with the events it caused.
  * `scope` is the merchant's id, `key` the bare uuid of the Idempotency-Key, `fingerprint` tells method, path and body.
  */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: string;
   readonly status: number;
-  /** Exact bytes of the answer as UTF-8 text; empty for none. */
+  /** Exact bytes of the response as UTF-8 text; empty for none. */
   readonly body: string;
 }
 
 /** One unit of work: all of it or nothing on an atomic store, in the given order on another. */
 export interface Commit {
   readonly appends: readonly StreamAppend[];
-  /** Only for stores with `carriesAnswers`. */
-  readonly answer?: StoredAnswer;
+  /** Only for stores with `carriesResponses`. */
+  readonly response?: StoredResponse;
 }
 
 export type CommitResult =
@@ -68,8 +68,8 @@ export type CommitResult =
     }
   /** Nothing was written: this stream was not at its expected revision (`actual` null: it does not exist). */
   | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
-  /** Nothing was written: the key of `answer` was answered before, with this. */
-  | { readonly outcome: 'answered'; readonly answer: StoredAnswer };
+  /** Nothing was written: the key of `response` was answered before, with this. */
+  | { readonly outcome: 'responded'; readonly response: StoredResponse };
 
 export interface ReadOptions {
   /** First revision to read; default 0. */
@@ -90,8 +90,8 @@ export interface Subscription extends AsyncIterable<readonly RecordedEvent[]> {
 export interface EventStore {
   /** Commits that touch several streams are all-or-nothing. */
   readonly atomic: boolean;
-  /** A commit may carry an answer to be stored in the same transaction. */
-  readonly carriesAnswers: boolean;
+  /** A commit may carry a response to be stored in the same transaction. */
+  readonly carriesResponses: boolean;
 
   commit(commit: Commit): Promise<CommitResult>;
   /** Events of one stream in order; empty when it does not exist. */

@@ -4,12 +4,12 @@ import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { CLAIM_EVENTS } from './claims.js';
-import { AlreadyAnswered, ClaimTaken, PreconditionFailed, type Claim } from './command-loop.js';
+import { AlreadyResponded, ClaimTaken, PreconditionFailed, type Claim } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
-import type { EventStore, NewEvent, StoredAnswer } from './port.js';
+import type { EventStore, NewEvent, StoredResponse } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 
 type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
@@ -227,7 +227,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
           fc.scheduler(),
           fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 3, maxLength: 3 }),
           async (scheduler, lifetimes) => {
-            const memory: Memory = { events: [], answers: new Map() };
+            const memory: Memory = { events: [], responses: new Map() };
             const inner = new InMemoryEventStore(atomic, memory);
             const mortal = (calls: number): EventStore => {
               let left = calls;
@@ -305,24 +305,25 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  describe('with an answer', () => {
-    const answer: StoredAnswer = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: 'body' };
+  describe('with a response', () => {
+    const request = { scope: 'm', key: newId(), fingerprint: 'f' };
+    const response: StoredResponse = { ...request, status: 201, body: 'body' };
 
     it('sends it along only where the store carries it, also when there is nothing to write', async () => {
       let asked = 0;
-      const give = (state: number): StoredAnswer => {
+      const give = (state: number): StoredResponse => {
         asked += 1;
-        return { ...answer, body: `state ${state}` };
+        return { ...response, body: `state ${state}` };
       };
-      await loop.execute(counter, 'one', () => [add(3)], { answer: give });
+      await loop.execute(counter, 'one', () => [add(3)], { response: give });
       expect(asked).toBe(atomic ? 1 : 0);
       if (!atomic) return;
-      const again = loop.execute(counter, 'two', () => [add(1)], { answer: give });
-      await expect(again).rejects.toEqual(new AlreadyAnswered({ ...answer, body: 'state 3' }));
-      const other = { ...answer, key: newId() };
-      await loop.execute(counter, 'one', () => [], { answer: () => other });
-      const repeated = loop.execute(counter, 'one', () => [], { answer: () => other });
-      await expect(repeated).rejects.toEqual(new AlreadyAnswered(other));
+      const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
+      await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));
+      const other = { ...response, key: newId() };
+      await loop.execute(counter, 'one', () => [], { response: () => other });
+      const repeated = loop.execute(counter, 'one', () => [], { response: () => other });
+      await expect(repeated).rejects.toEqual(new AlreadyResponded(other));
     });
   });
 });

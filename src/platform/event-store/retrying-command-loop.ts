@@ -7,7 +7,7 @@ import { traced } from '../telemetry/tracing.js';
 import { backOff } from '../background/backoff.js';
 import { claimStream, claimTaken, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
-  AlreadyAnswered,
+  AlreadyResponded,
   PreconditionFailed,
   type CommandLoop,
   type ExecuteOptions,
@@ -24,7 +24,7 @@ import {
   type EventStore,
   type JsonObject,
   type RecordedEvent,
-  type StoredAnswer,
+  type StoredResponse,
   type StreamAppend,
 } from './port.js';
 import { Snapshots, type Snapshot } from './snapshots.js';
@@ -49,7 +49,7 @@ interface Decided<S, E> {
   readonly state: S;
   readonly events: readonly E[];
   readonly append: StreamAppend;
-  readonly answer: StoredAnswer | undefined;
+  readonly response: StoredResponse | undefined;
 }
 
 /** The {@link CommandLoop} over any {@link EventStore}. */
@@ -104,7 +104,7 @@ export class RetryingCommandLoop implements CommandLoop {
       }
       failpoint('command.decided');
       const result = await this.write(decided, found, contested, options);
-      if (result.outcome === 'answered') throw new AlreadyAnswered(result.answer);
+      if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
       if (result.outcome === 'committed') {
         failpoint('commit.done');
         const { state, events } = decided;
@@ -161,13 +161,13 @@ export class RetryingCommandLoop implements CommandLoop {
     return found;
   }
 
-  /** 'look' when the answer rests on the assumption that the aggregate is new: the real state decides. */
+  /** 'look' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
   private async decide<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
-    { metadata = NO_METADATA, answer, claims = [] }: ExecuteOptions<S>,
+    { metadata = NO_METADATA, response, claims = [] }: ExecuteOptions<S>,
   ): Promise<Decided<S, E> | 'look'> {
     let events: readonly E[];
     try {
@@ -194,17 +194,17 @@ export class RetryingCommandLoop implements CommandLoop {
         events: await this.codec.encode(stream, fresh),
         expected: found.revision ?? 'no_stream',
       },
-      answer: this.store.carriesAnswers ? answer?.(state) : undefined,
+      response: this.store.carriesResponses ? response?.(state) : undefined,
     };
   }
 
   private async write<S>(
-    { append, answer }: Pick<Decided<S, unknown>, 'append' | 'answer'>,
+    { append, response }: Pick<Decided<S, unknown>, 'append' | 'response'>,
     { established }: Found<S>,
     contested: ReadonlySet<string>,
     { claims = [], preconditions = [], announcement, metadata = NO_METADATA }: ExecuteOptions<S>,
   ): Promise<CommitResult> {
-    if (append.events.length === 0 && answer === undefined) return NOTHING;
+    if (append.events.length === 0 && response === undefined) return NOTHING;
     // A conflict says that an attempt before this one announced it.
     if (!this.store.atomic && announcement !== undefined && append.events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
@@ -224,7 +224,7 @@ export class RetryingCommandLoop implements CommandLoop {
     }
     const commit: Commit = { appends: [...preconditions, ...won, append] };
     return traced('event_store.commit', { streams: commit.appends.length }, () =>
-      this.store.commit(answer === undefined ? commit : { ...commit, answer }),
+      this.store.commit(response === undefined ? commit : { ...commit, response }),
     );
   }
 }

@@ -1,21 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isUuid } from '../../kernel/ids.js';
 import { isInside } from './address.js';
-import type { MerchantCredentials, MerchantDirectory } from './edge.js';
-import { FailedSignatures, type Claim } from './failed-signatures.js';
+import type { MerchantCredentials } from './merchant-directory.js';
 import { sendProblem, type Problem } from './problem.js';
 import { tooManyRequests, type MerchantRateLimiter } from './rate-limit.js';
-import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from './request-body.js';
-import { rawPath } from './request-state.js';
-import { prefersText, signatureMismatch } from './signature-mismatch.js';
-import {
-  INVALID_API_KEY,
-  isFresh,
-  isSignedBy,
-  missingHeaders,
-  signedPrefix,
-  timestampDrift,
-} from './signature.js';
 
 export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
 const ADDRESS_NOT_ALLOWED: Problem = {
@@ -23,67 +10,15 @@ const ADDRESS_NOT_ALLOWED: Problem = {
   detail: "The address is outside the merchant's IP allow-list",
 };
 
-/** Names of the signing headers that the request lacks. */
-function absentHeaders(request: FastifyRequest): readonly string[] | null {
-  const { headers } = request.raw;
-  if (headers['svc-api-key'] && headers['svc-timestamp'] && headers['svc-signature']) return null;
-  return ['svc-api-key', 'svc-timestamp', 'svc-signature'].filter((name) => !headers[name]);
-}
-
-function header(request: FastifyRequest, name: string): string {
-  const value = request.raw.headers[name];
-  return typeof value === 'string' ? value : '';
-}
-
-/** Lets a signed request in or answers why not: 401 and 403 of contract.md 2, then 429. */
+/** Lets an authentic request in or answers why not: 403 of contract.md 2, then 429. */
 export class Admission {
-  private readonly failures: FailedSignatures;
-
   constructor(
-    private readonly directory: MerchantDirectory,
     private readonly limiter: MerchantRateLimiter,
     private readonly now: () => number = Date.now,
-  ) {
-    this.failures = new FailedSignatures(now);
-  }
+  ) {}
 
-  /**
-   * Before the body is read: the merchant whom the request names, just now. What cannot be authentic, and what
-   * comes from where signatures fail, is answered without a byte of its body in memory; null then. Rejects when the
-   * directory is away.
-   */
-  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
-    const absent = absentHeaders(request);
-    if (absent !== null) return refuse(reply, missingHeaders(absent));
-    if (announcesTooMuch(request.raw)) return refuse(reply, BODY_TOO_LARGE);
-    const apiKey = header(request, 'svc-api-key');
-    const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
-    if (merchant === null) return refuse(reply, INVALID_API_KEY);
-    const timestamp = header(request, 'svc-timestamp');
-    const now = this.now();
-    if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
-    const claim = claimOf(request, merchant);
-    // A small body costs little, and may show that its sender is the merchant, whoever fails from the same address.
-    if (!isLarge(request.raw)) return merchant;
-    if (!this.failures.isProven(claim)) await this.turn(request, reply, claim);
-    const blockedUntil = this.failures.blockedUntil(claim);
-    return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
-  }
-
-  private async turn(request: FastifyRequest, reply: FastifyReply, claim: Claim): Promise<void> {
-    await this.failures.turn(claim);
-    const end = (): void => this.failures.turnEnded(claim);
-    if (request.edge.over) end();
-    else reply.raw.once('close', end);
-  }
-
-  /** With the body read: the merchant if it signed the request and may go on; null when it was answered. */
-  async admit(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    merchant: MerchantCredentials,
-  ): Promise<MerchantCredentials | null> {
-    if (!this.isAuthentic(request, reply, merchant)) return null;
+  /** False when the request was answered. */
+  async admit(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): Promise<boolean> {
     if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
       return refuse(reply, ADDRESS_NOT_ALLOWED);
@@ -91,35 +26,11 @@ export class Admission {
     const quota = await this.limiter.take(merchant.merchantId);
     reply.header('ratelimit-policy', this.limiter.policy);
     reply.header('ratelimit', this.limiter.header(quota));
-    return quota.allowed ? merchant : refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
-  }
-
-  private isAuthentic(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean {
-    const { rawBody } = request.edge;
-    const claim = claimOf(request, merchant);
-    const signature = header(request, 'svc-signature');
-    const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
-    if (isSignedBy(merchant.privateKeys, signature, prefix, rawBody)) {
-      this.failures.succeeded(claim);
-      return true;
-    }
-    const blockedUntil = this.failures.failed(claim, rawBody.length);
-    if (blockedUntil !== null) {
-      refuse(reply, tooManyRequests(blockedUntil, this.now()));
-      return false;
-    }
-    const asText = prefersText(request.headers.accept);
-    const { contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
-    reply.code(401).header('content-type', contentType).send(payload);
-    return false;
+    return quota.allowed || refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
   }
 }
 
-function claimOf({ edge }: FastifyRequest, { merchantId }: MerchantCredentials): Claim {
-  return { client: edge.client, merchantId };
-}
-
-function refuse(reply: FastifyReply, problem: Problem): null {
+function refuse(reply: FastifyReply, problem: Problem): false {
   sendProblem(reply, problem);
-  return null;
+  return false;
 }

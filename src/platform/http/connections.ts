@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import { clientOf } from './address.js';
+import { problemJson, titleOf, type Problem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -142,4 +144,31 @@ class ConnectionGuard {
 function cut(socket: Socket, reason: Reason): void {
   connectionsCut.inc({ reason });
   socket.destroy();
+}
+
+function problemOf(error: NodeJS.ErrnoException): Problem {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { status: 408, detail: 'The request did not arrive in time' };
+  }
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return { status: 431, detail: 'The request headers are too large' };
+  return { status: 400, detail: 'The request is not valid HTTP' };
+}
+
+/** Refuses bytes that never became a request: there is no reply object yet, only the socket. */
+export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemOf(error);
+  const body = problemJson(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${titleOf(problem.status)}`,
+    'Connection: close',
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Request-Id: ${randomUUID()}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -5,9 +5,8 @@ import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import { traceparent } from '../telemetry/tracing.js';
-import type { IdempotencyTicket } from './edge.js';
 import { bodyValidation } from './validation.js';
-import { RequestTicket } from '../idempotency/ticket.js';
+import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
 
 function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
@@ -15,7 +14,7 @@ function requestOf(context: ExecutionContext): FastifyRequest {
 
 function merchantOf(request: FastifyRequest): string {
   const { merchant } = request.edge;
-  if (merchant === null) throw new Error('the route is not under the signed prefix');
+  if (merchant === null) throw new Error('the route is under no API');
   return merchant.merchantId;
 }
 
@@ -43,11 +42,11 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 });
 
 /**
- * Marks a write whose handler hands `ticket.answer(...)` to `CommandLoop.execute` on every way to success. On a store
- * that carries answers the commit itself then finds out that the key was answered before. Without this mark the edge
+ * Marks a write whose handler hands `ticket.response(...)` to `CommandLoop.execute` on every way to success. On a store
+ * that carries responses the commit itself then finds out that the key was answered before. Without this mark the edge
  * looks the key up before the handler runs, which is always right and costs one query.
  */
-export const AnswerTravels = (): MethodDecorator => RouteConfig({ answerTravels: true });
+export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTravels: true });
 
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });

@@ -6,35 +6,18 @@ import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import type { Admission } from './admission.js';
-import type { AnswerSeal } from '../idempotency/response-seal.js';
-import { UNAVAILABLE } from './error-mapping.js';
-import { dressReplay, refuseKey, sendReplay, type Idempotency } from '../idempotency/idempotency.js';
-import type { MerchantCredentials } from './edge.js';
+import type { Authentication, Authentications } from './authentication.js';
 import { HTTPS_REQUIRED } from './https.js';
+import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { BUSY, BytesInHand } from './memory.js';
-import { HOST_REQUIRED, type Problem, PROBLEM_TYPE, problemJson, sendProblem } from './problem.js';
+import { dressProblem, HOST_REQUIRED, type Problem, sendProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
-import { drainRefusedBody } from './refused-body.js';
-import { announcesTooMuch, BODY_TOO_LARGE, hasBody, readBody } from './request-body.js';
-import { recordRequest } from './request-log.js';
-import { endRequestSpan, startRequestSpan } from './request-span.js';
+import { announcesTooMuch, BODY_TOO_LARGE, drainRefusedBody, hasBody, readBody } from './request-body.js';
+import { endRequestSpan, recordRequest, startRequestSpan } from './request-record.js';
 import { isHealthPath, newRequestState, rawPath } from './request-state.js';
-import { fingerprintOf, parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
-
-/** Everything under it is signed, unknown paths too (contract.md 2.1). */
-export const SIGNED_PREFIX = '/merchants/v1';
-
-export function isSignedPath(path: string): boolean {
-  return path === SIGNED_PREFIX || path.startsWith(`${SIGNED_PREFIX}/`);
-}
 
 const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
-const MALFORMED_KEY: Problem = {
-  status: 400,
-  detail: 'Idempotency-Key must be a quoted uuid (RFC 9651 string)',
-};
-
 type Done = (error?: Error) => void;
 type ReadDone = (error: Error | null) => void;
 type SendDone = (error: Error | null, payload?: unknown) => void;
@@ -46,16 +29,16 @@ type EdgeConfig = Pick<
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 export interface EdgeServices {
+  readonly authentications: Authentications;
   readonly admission: Admission;
-  readonly idempotency: Idempotency;
-  readonly seal: AnswerSeal;
+  readonly keyed: KeyedRequests;
   readonly log: Log;
 }
 
 /**
  * The way of every request, as Fastify hooks: these cost a fraction of Nest's guards, pipes and interceptors.
- * `arrive` runs before the body is read, `admit` on signed routes once it is there, `parse` on the others,
- * `settle` before the answer is sent. Nothing is parsed before the signature over the raw bytes is checked.
+ * `arrive` runs before the body is read, `admit` once it is there, `settle` before the response is sent. Nothing is parsed
+ * before the request is known to be authentic.
  */
 export class EdgeHooks {
   private readonly addresses: AddressRateLimiter;
@@ -74,7 +57,7 @@ export class EdgeHooks {
     this.services = services;
   }
 
-  /** From now on every answer ends its connection. */
+  /** From now on every response ends its connection. */
   drain(): void {
     this.draining = true;
   }
@@ -100,27 +83,23 @@ export class EdgeHooks {
     else done();
   };
 
-  /** onRequest of a known route; of a signed one: what cannot be authentic is answered before its body is read. */
-  arriveAt(route: string, signed: boolean) {
+  /** onRequest of a known route. */
+  arriveAt(route: string) {
     return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
       request.edge.route = route;
-      if (signed) {
-        failpoint('request.received');
-        this.recognise(request, reply, done);
-      } else if (announcesTooMuch(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
+      if (this.recognise(route, request, reply, done)) return;
+      if (announcesTooMuch(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
       else proceed(request, reply, done);
     };
   }
 
-  /** onRequest of signed routes, and of unknown paths among them. */
-  readonly recognise = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const { admission } = this.connected();
-    admission.recognise(request, reply).then((merchant) => {
-      if (merchant === null) return;
-      request.edge.named = merchant;
-      proceed(request, reply, done);
-    }, done);
-  };
+  /**
+   * onRequest of an unknown path: false where everybody may ask. Under an API nobody learns without a key which paths
+   * exist.
+   */
+  arriveNowhere(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
+    return this.recognise(rawPath(request), request, reply, done);
+  }
 
   /** Parses nothing: the bytes are kept as they came. */
   readonly read = (request: FastifyRequest, payload: IncomingMessage, done: ReadDone): void => {
@@ -135,16 +114,16 @@ export class EdgeHooks {
     );
   };
 
-  /** preValidation of signed routes. */
+  /** preValidation of every route. */
   readonly admit = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    this.admitSigned(request, reply).then((admitted) => {
+    const { authentication } = request.edge;
+    if (authentication === null) {
+      if (parseBody(request, reply)) done();
+      return;
+    }
+    this.admitTo(authentication, request, reply).then((admitted) => {
       if (admitted) done();
     }, done);
-  };
-
-  /** preValidation of unsigned routes. */
-  readonly parse = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    if (parseBody(request, reply)) done();
   };
 
   /** onSend of every route. */
@@ -162,14 +141,15 @@ export class EdgeHooks {
     if (this.draining) reply.header('connection', 'close');
     const { edge } = request;
     if (edge?.ticket && edge.ticket.key !== null) {
-      this.settleTicket(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
+      const { keyed } = this.connected();
+      keyed.settle(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
     } else done(null, this.fitting(request, reply, payload));
   };
 
   /** onResponse of every route. */
   readonly sent = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     // Of keyed requests alone: a health check must not set it off.
-    if (request.edge.ticket) failpoint('answer.sent');
+    if (request.edge.ticket) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     if (this.services !== null) recordRequest(this.services.log, request, reply);
     done();
@@ -184,96 +164,47 @@ export class EdgeHooks {
       : dressProblem(reply, BUSY);
   }
 
-  /** What to send: the payload, the answer that stands already, or 503 when it cannot be made to stand. */
-  private async settleTicket(
-    ticket: RequestTicket,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-  ): Promise<unknown> {
-    const { idempotency } = this.connected();
-    try {
-      if (request.edge.settled) return payload;
-      request.edge.settled = true;
-      failpoint('answer.ready');
-      const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : '';
-      const earlier = await idempotency.settle(ticket, reply.statusCode, body);
-      return earlier === null ? payload : dressReplay(request, reply, earlier);
-    } catch (error) {
-      request.edge.failure = error;
-      return dressProblem(reply, UNAVAILABLE);
-    } finally {
-      idempotency.leave(ticket);
-    }
-  }
-
   private connected(): EdgeServices {
     if (this.services === null)
       throw new Error('the edge serves requests only once the modules are initialized');
     return this.services;
   }
 
-  private async admitSigned(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { admission } = this.connected();
-    const { named } = request.edge;
-    if (named === null) throw new Error('a signed route is reached only by requests that name a merchant');
-    const merchant = await admission.admit(request, reply, named);
-    return merchant !== null && this.accept(request, reply, merchant);
+  /** False where everybody may ask: then nothing was done. */
+  private recognise(path: string, request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
+    const authentication = this.connected().authentications.of(path);
+    if (authentication === null) return false;
+    if (request.edge.route !== null) failpoint('request.received');
+    request.edge.authentication = authentication;
+    authentication.recognise(request, reply).then((merchant) => {
+      if (merchant === null) return;
+      request.edge.named = merchant;
+      proceed(request, reply, done);
+    }, done);
+    return true;
   }
 
-  private async accept(
+  private async admitTo(
+    authentication: Authentication,
     request: FastifyRequest,
     reply: FastifyReply,
-    merchant: MerchantCredentials,
   ): Promise<boolean> {
-    request.edge.merchant = merchant;
+    const { admission, keyed } = this.connected();
+    const { edge } = request;
+    const { named } = edge;
+    if (named === null) throw new Error('a request that names no merchant came past its authentication');
+    if (!authentication.verify(request, reply, named)) return false;
+    if (!(await admission.admit(request, reply, named))) return false;
+    edge.merchant = named;
     failpoint('request.authenticated');
-    return (await this.takeTicket(request, reply, merchant.merchantId)) && parseBody(request, reply);
-  }
-
-  /** False when the request was answered: a bad key, one under way, or an answer that stands already. */
-  private async takeTicket(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    merchantId: string,
-  ): Promise<boolean> {
-    const header = request.headers['idempotency-key'];
-    const { method, edge } = request;
-    if (header === undefined || method === 'GET' || method === 'HEAD' || request.is404) return true;
-    const key = parseIdempotencyKey(String(header));
-    if (key === null) {
-      sendProblem(reply, MALFORMED_KEY);
-      return false;
-    }
-    const { idempotency, seal } = this.connected();
-    const fingerprint = fingerprintOf(method, rawPath(request), edge.rawBody);
-    const ticket = new RequestTicket(merchantId, key, fingerprint, seal);
-    const taken = idempotency.enter(ticket);
-    if (taken !== null) {
-      refuseKey(request, reply, taken);
-      return false;
-    }
-    edge.ticket = ticket;
-    edge.idempotency = 'fresh';
-    const decidedByCommit = idempotency.commitsCarryAnswers && request.routeOptions.config.answerTravels;
-    return decidedByCommit || !(await this.replayed(request, reply, ticket));
-  }
-
-  private async replayed(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    ticket: RequestTicket,
-  ): Promise<boolean> {
-    const earlier = await this.connected().idempotency.earlier(ticket);
-    if (earlier !== null) sendReplay(request, reply, earlier);
-    return earlier !== null;
+    return (await keyed.take(request, reply, named.merchantId)) && parseBody(request, reply);
   }
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer goes along with the events (`@AnswerTravels()`): a repeat need not be looked up before it runs. */
-    answerTravels?: boolean;
+    /** The response goes along with the events (`@ResponseTravels()`): a repeat need not be looked up before it runs. */
+    responseTravels?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }
@@ -289,14 +220,6 @@ function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   }
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
   return true;
-}
-
-function dressProblem(reply: FastifyReply, problem: Problem): string {
-  reply
-    .code(problem.status)
-    .headers(problem.headers ?? {})
-    .header('content-type', PROBLEM_TYPE);
-  return problemJson(problem);
 }
 
 /** On with the request: a client that waits for the word sends its body now. */

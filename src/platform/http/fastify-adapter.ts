@@ -4,16 +4,16 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
-import { answerClientError } from './client-error.js';
 import {
   connectionBounds,
   guardConnections,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
+  refuseClientError,
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_MS,
 } from './connections.js';
-import { EdgeHooks, isSignedPath } from './edge-hooks.js';
+import { EdgeHooks } from './edge-hooks.js';
 import { answerError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
@@ -63,14 +63,14 @@ export class EdgeAdapter extends FastifyAdapter {
         reply.header('request-id', request.id);
         answerError(request, reply, error);
       },
-      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket),
+      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
     });
     this.edge = new EdgeHooks(config);
     this.prepare(this.getInstance());
     guardConnections(this.getInstance().server, connectionBounds(config));
   }
 
-  /** Bodies are kept as bytes and parsed by the edge, after the signature was checked. */
+  /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
   override registerParserMiddleware(): void {}
 
   /** Serializes once: what is sent is what an Idempotency-Key stores. */
@@ -107,9 +107,8 @@ export class EdgeAdapter extends FastifyAdapter {
     );
     fastify.addHook('onRoute', (route) => {
       this.routes.add(route.method, route.url);
-      const signed = isSignedPath(route.url);
-      route.onRequest = [this.edge.arriveAt(route.url, signed)];
-      route.preValidation = [signed ? this.edge.admit : this.edge.parse];
+      route.onRequest = [this.edge.arriveAt(route.url)];
+      route.preValidation = [this.edge.admit];
     });
     fastify.addHook('onRequest', this.edge.arrive);
     fastify.addHook('onRequest', this.arriveUnknown);
@@ -119,15 +118,14 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.setNotFoundHandler({ preValidation: this.edge.admit }, this.answerUnknown);
   }
 
-  /** onRequest: an unknown path has no body to read. Under the signed prefix nobody learns unsigned which paths exist. */
+  /** onRequest: an unknown path has no body to read. */
   private readonly arriveUnknown = (
     request: FastifyRequest,
     reply: FastifyReply,
     done: (e?: Error) => void,
   ) => {
     if (!request.is404) done();
-    else if (isSignedPath(rawPath(request))) this.edge.recognise(request, reply, done);
-    else this.answerUnknown(request, reply);
+    else if (!this.edge.arriveNowhere(request, reply, done)) this.answerUnknown(request, reply);
   };
 
   private readonly answerUnknown = (request: FastifyRequest, reply: FastifyReply): void => {

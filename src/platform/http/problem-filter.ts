@@ -1,15 +1,15 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AlreadyAnswered } from '../event-store/command-loop.js';
+import { AlreadyResponded } from '../event-store/command-loop.js';
 import { toProblem } from './error-mapping.js';
-import { sendReplay } from '../idempotency/idempotency.js';
+import { sendReplay } from './keyed-requests.js';
 import { sendProblem } from './problem.js';
 
 /** Answers whatever was thrown, wherever: handler, hook or framework. */
 export function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent) return;
-  if (error instanceof AlreadyAnswered) {
-    sendReplay(request, reply, error.answer);
+  if (error instanceof AlreadyResponded) {
+    sendReplay(request, reply, error.response);
     return;
   }
   const problem = toProblem(error);

@@ -4,7 +4,7 @@ import type { DomainErrorCode, FieldErrors } from '../../kernel/domain-error.js'
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** What is answered instead of a result (contract.md 3.1). */
+/** What is sent instead of a result (contract.md 3.1). */
 export interface Problem {
   readonly status: number;
   /** Shown to the merchant. */
@@ -65,7 +65,13 @@ export function problemJson(problem: Problem): string {
 /** Of HTTP/1.1 alone: Node would answer it by itself, with no problem details. */
 export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 
-export function sendProblem(reply: FastifyReply, problem: Problem): void {
+/** Makes the reply one of the problem; returns the body to send. */
+export function dressProblem(reply: FastifyReply, problem: Problem): string {
   if (problem.headers !== undefined) reply.headers(problem.headers);
-  reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(problemJson(problem));
+  reply.code(problem.status).header('content-type', PROBLEM_TYPE);
+  return problemJson(problem);
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): void {
+  reply.send(dressProblem(reply, problem));
 }

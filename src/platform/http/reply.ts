@@ -1,7 +1,7 @@
 /**
- * An answer that is already text: the exact bytes are sent, stored under the Idempotency-Key and replayed.
+ * A response that is already text: the exact bytes are sent, stored under the Idempotency-Key and replayed.
  *
- * A controller has two ways to answer:
+ * A controller has two ways to respond:
  *
  * ```ts
  * // 1. A plain object, serialized once by the edge; with @HttpCode() for a status other than 200 (POST: 201).
@@ -10,16 +10,16 @@
  *   return { user: await this.queryBus.execute(new GetUser(merchantId, id)) };
  * }
  *
- * // 2. A Reply, when the text was made before: a write whose answer travels with its events.
+ * // 2. A Reply, when the text was made before: a write whose response travels with its events.
  * @Post('report')
- * @AnswerTravels()
+ * @ResponseTravels()
  * async report(@MerchantId() merchantId: string, @Ticket() ticket: IdempotencyTicket, @Body() body: unknown) {
  *   const text = await this.commandBus.execute(new ReportPayout(merchantId, ticket, body));
- *   return new Reply(201, text); // the handler passed ticket.answer(201, text) to CommandLoop.execute
+ *   return new Reply(201, text); // the handler passed ticket.response(201, text) to CommandLoop.execute
  * }
  * ```
  *
- * Return undefined (or a Reply with an empty body) for an answer without a body.
+ * Return undefined (or a Reply with an empty body) for a response without a body.
  */
 export class Reply {
   constructor(

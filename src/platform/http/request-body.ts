@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { Problem } from './problem.js';
 import { NO_BODY } from './request-state.js';
@@ -56,10 +57,26 @@ export function readBody(payload: IncomingMessage, room: (bytes: number) => bool
     length = needed;
   };
   const onEnd = (): void => end(null, memory.subarray(0, length));
-  // The client is gone: nobody reads the answer, and nothing is wrong here.
+  // The client is gone: nobody reads the response, and nothing is wrong here.
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }));
   payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
 /** The process, or this client's share of it, is full of bodies. */
 export class NoRoom extends Error {}
+
+/** How much of a refused body is read and thrown away before the connection is cut. */
+const MOST_DISCARDED_BYTES = 16 * 1_048_576;
+
+/**
+ * Reads on after a refusal. Closing a connection with unread bytes resets it, and a client that is still sending would then
+ * see the reset instead of the response.
+ */
+export function drainRefusedBody(request: FastifyRequest, reply: FastifyReply): void {
+  reply.removeHeader('connection');
+  let discarded = 0;
+  request.raw.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > MOST_DISCARDED_BYTES) request.raw.destroy();
+  });
+}

@@ -1,9 +1,10 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
-import type { MerchantCredentials } from './edge.js';
+import type { Authentication } from './authentication.js';
+import type { MerchantCredentials } from './merchant-directory.js';
 import type { RequestTicket } from '../idempotency/ticket.js';
 
-/** How a request with an Idempotency-Key came to its answer; told in the request's log line. */
+/** How a request with an Idempotency-Key came to its response; told in the request's log line. */
 export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
 /** What the edge knows of one request under way. */
@@ -15,7 +16,9 @@ export interface RequestState {
   route: string | null;
   /** What stands for the client's address. */
   client: string;
-  /** The merchant that the request names; not known to have signed it. */
+  /** How the API that the request is for tells who sends it; null where everybody may ask. */
+  authentication: Authentication | null;
+  /** The merchant that the request names; not known to have sent it. */
   named: MerchantCredentials | null;
   merchant: MerchantCredentials | null;
   /** Bytes that are counted as held for this request. */
@@ -27,7 +30,7 @@ export interface RequestState {
   idempotency: IdempotencyOutcome | null;
   /** How many things the request brought, such as events of a batch; told in the log line. */
   items: number | null;
-  /** Set once the answer is final, so that sending it twice settles it once. */
+  /** Set once the response is final, so that sending it twice settles it once. */
   settled: boolean;
   /** What went wrong inside, for the log alone. */
   failure: unknown;
@@ -49,6 +52,7 @@ export function newRequestState(): RequestState {
     rawBody: NO_BODY,
     route: null,
     client: '',
+    authentication: null,
     named: null,
     merchant: null,
     bodyBytes: 0,

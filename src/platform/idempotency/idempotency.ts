@@ -1,18 +1,12 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { StoredAnswer } from '../event-store/port.js';
-import type { AnswerStore } from '../http/edge.js';
-import { JSON_TYPE, PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../http/problem.js';
-import type { RequestTicket } from './ticket.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-store/port.js';
+import { Sealer } from '../sealing/sealer.js';
+import { ResponseSeal } from './response-seal.js';
+import { ResponseStore } from './response-store.js';
+import { fingerprintOf, RequestTicket } from './ticket.js';
 
-export const IN_FLIGHT: Problem = {
-  status: 409,
-  detail: 'A request with this Idempotency-Key is in flight',
-};
-
-export const KEY_REUSED: Problem = {
-  status: 422,
-  detail: 'This Idempotency-Key was used for another request',
-};
+/** Why a key cannot be taken: a request under it is under way, or it belongs to another request. */
+export type KeyConflict = 'in_flight' | 'mismatch';
 
 /** Said before the request was looked at, or of our own trouble: a repeat runs again (contract.md 4.4). */
 function saysNothing(status: number): boolean {
@@ -24,26 +18,42 @@ function isOfTheMoment(status: number): boolean {
   return status === 403 || status === 404 || status === 409;
 }
 
-/** Answers once: replays what was answered before, refuses what is under way, and stores what is answered now. */
+/**
+ * Requests with an Idempotency-Key run once (contract.md 4): what is under way is refused, what is done is replayed, and
+ * what is done now is stored. Either the commit of the events carries the response (`@ResponseTravels()`, on stores that
+ * can), and finds out by itself that the key was used before; or the response is looked up before the handler runs and
+ * stored after it.
+ */
+@Injectable()
 export class Idempotency {
   /** Keys under way in this process. */
   private readonly inFlight = new Map<string, RequestTicket>();
+  private readonly seal: ResponseSeal;
+  /** Whether the commit that carries a ticket's response stores it. */
+  readonly commitsCarryResponses: boolean;
 
   constructor(
-    private readonly answers: AnswerStore,
-    /** Whether answers offered by a ticket are stored by the commit that carried them. */
-    readonly commitsCarryAnswers: boolean,
-  ) {}
+    private readonly responses: ResponseStore,
+    @Inject(EVENT_STORE) events: Pick<EventStore, 'carriesResponses'>,
+    sealer: Sealer,
+  ) {
+    this.commitsCarryResponses = events.carriesResponses;
+    this.seal = new ResponseSeal(sealer);
+  }
 
-  /** Takes the key for this request. A problem when another request under it is being worked on. */
-  enter(ticket: RequestTicket): Problem | null {
-    const name = `${ticket.scope}:${ticket.key}`;
+  /** Takes the key for a request. */
+  enter(
+    scope: string,
+    key: string,
+    request: { readonly method: string; readonly path: string; readonly body: Buffer },
+  ): RequestTicket | KeyConflict {
+    const { method, path, body } = request;
+    const ticket = new RequestTicket(scope, key, fingerprintOf(method, path, body), this.seal);
+    const name = `${scope}:${key}`;
     const other = this.inFlight.get(name);
-    if (other === undefined) {
-      this.inFlight.set(name, ticket);
-      return null;
-    }
-    return other.fingerprint === ticket.fingerprint ? IN_FLIGHT : KEY_REUSED;
+    if (other !== undefined) return other.fingerprint === ticket.fingerprint ? 'in_flight' : 'mismatch';
+    this.inFlight.set(name, ticket);
+    return ticket;
   }
 
   leave(ticket: RequestTicket): void {
@@ -51,51 +61,23 @@ export class Idempotency {
     if (this.inFlight.get(name) === ticket) this.inFlight.delete(name);
   }
 
-  /** The answer given before under the ticket's key, or null: a finished operation is not run again. */
-  async earlier(ticket: RequestTicket): Promise<StoredAnswer | null> {
-    return ticket.key === null ? null : this.answers.find(ticket.scope, ticket.key);
+  /** The response given before under the ticket's key, or null: a finished operation is not run again. */
+  async earlier(ticket: RequestTicket): Promise<StoredResponse | null> {
+    return ticket.key === null ? null : this.responses.find(ticket.scope, ticket.key);
   }
 
   /**
-   * Makes an answer about to be sent the answer of its key, and resolves to the one that stands: null for this one,
-   * otherwise the earlier one, which must be sent instead. Rejects when the answers cannot be reached.
+   * Makes a response about to be sent the response of its key, and resolves to the one that stands: null for this one,
+   * otherwise the earlier one, which must be sent instead. Rejects when the stored responses cannot be reached.
    */
-  async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredAnswer | null> {
+  async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredResponse | null> {
     if (ticket.key === null || saysNothing(status)) return null;
-    // Two at once in two processes: the one that came too late gets the answer of the other.
+    // Two at once in two processes: the one that came too late gets the response of the other.
     if (isOfTheMoment(status)) return this.earlier(ticket);
     const { offered } = ticket;
-    const travelled = this.commitsCarryAnswers && offered?.status === status && offered.body === body;
+    const travelled = this.commitsCarryResponses && offered?.status === status && offered.body === body;
     if (travelled) return null;
     const { scope, key, fingerprint } = ticket;
-    return this.answers.storeOrGet(ticket.atRest({ scope, key, fingerprint, status, body }));
+    return this.responses.storeOrGet(ticket.atRest({ scope, key, fingerprint, status, body }));
   }
-}
-
-/** Puts an earlier answer, or the refusal to give it to another request, on the reply; returns the body to send. */
-export function dressReplay(request: FastifyRequest, reply: FastifyReply, answer: StoredAnswer): string {
-  const { edge } = request;
-  if (answer.fingerprint !== edge.ticket?.fingerprint) {
-    edge.idempotency = 'mismatch';
-    reply.code(KEY_REUSED.status).header('content-type', PROBLEM_TYPE);
-    return problemJson(KEY_REUSED);
-  }
-  edge.idempotency = 'replayed';
-  reply.code(answer.status).header('idempotent-replayed', 'true');
-  const body = edge.ticket.opened(answer);
-  if (body === '') reply.removeHeader('content-type');
-  else reply.header('content-type', answer.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
-  return body;
-}
-
-export function sendReplay(request: FastifyRequest, reply: FastifyReply, answer: StoredAnswer): void {
-  request.edge.settled = true;
-  const body = dressReplay(request, reply, answer);
-  reply.send(body === '' ? undefined : body);
-}
-
-/** Answers a request whose key is taken; nothing of it is stored. */
-export function refuseKey(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
-  request.edge.idempotency = problem === IN_FLIGHT ? 'in_flight' : 'mismatch';
-  sendProblem(reply, problem);
 }

@@ -3,7 +3,7 @@ import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { BackgroundWork } from '../background/background-work.js';
 import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
-import { PostgresAnswerStore } from './response-store.js';
+import { ResponseStore } from './response-store.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -13,16 +13,16 @@ export class ResponsePurge {
   readonly work = new BackgroundWork({
     name: 'purge of stored responses',
     everyMs: HOUR_MS,
-    run: () => this.purge(),
+    run: (signal) => this.purge(signal),
   });
 
   constructor(
-    private readonly responses: PostgresAnswerStore,
+    private readonly responses: ResponseStore,
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async purge(): Promise<void> {
-    await this.responses.purge(await earlierNow(this.database, this.clock));
+  async purge(signal?: AbortSignal): Promise<void> {
+    await this.responses.purge(await earlierNow(this.database, this.clock), signal);
   }
 }

@@ -1,24 +1,25 @@
-import type { StoredAnswer } from '../event-store/port.js';
+import type { StoredResponse } from '../event-store/port.js';
 import type { Sealer } from '../sealing/sealer.js';
 
 /** JSON never begins like this. */
 const SEALED = 'sealed:';
 
-/** Answers that hold a secret are stored sealed: what is stored opens only as the answer of its own key. */
-export class AnswerSeal {
+/** Responses that hold a secret are stored sealed: what is stored opens only as the response of its own key. */
+export class ResponseSeal {
   constructor(private readonly sealer: Sealer) {}
 
-  seal(answer: StoredAnswer): StoredAnswer {
-    return { ...answer, body: SEALED + this.sealer.seal(answer.body, placeOf(answer)) };
+  seal(response: StoredResponse): StoredResponse {
+    return { ...response, body: SEALED + this.sealer.seal(response.body, placeOf(response)) };
   }
 
-  /** The answer as it was given; one that was not sealed comes back as it is. */
-  open(answer: StoredAnswer): StoredAnswer {
-    if (!answer.body.startsWith(SEALED)) return answer;
-    return { ...answer, body: this.sealer.open(answer.body.slice(SEALED.length), placeOf(answer)) };
+  /** The response as it was given; one that was not sealed comes back as it is. */
+  open(response: StoredResponse): StoredResponse {
+    if (!response.body.startsWith(SEALED)) return response;
+    return { ...response, body: this.sealer.open(response.body.slice(SEALED.length), placeOf(response)) };
   }
 }
 
-function placeOf({ scope, key }: StoredAnswer): string {
+/** Associated data of what is stored already: this word stays. */
+function placeOf({ scope, key }: StoredResponse): string {
   return `answer/${scope}/${key}`;
 }

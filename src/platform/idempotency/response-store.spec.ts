@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ResponsePurge } from './response-purge.js';
-import { PostgresAnswerStore } from './response-store.js';
-import type { StoredAnswer } from '../event-store/port.js';
+import { ResponseStore } from './response-store.js';
+import type { StoredResponse } from '../event-store/port.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 
 const DAY_MS = 86_400_000;
 
-describe('the answer store', () => {
+describe('the store of responses', () => {
   let test: TestDatabase;
 
   beforeAll(async () => {
@@ -19,21 +19,20 @@ describe('the answer store', () => {
     await test.drop();
   });
 
-  const ofAProcess = (): PostgresAnswerStore =>
-    new PostgresAnswerStore(test.pool, new PostgresEventStore(test.pool));
-  const answer = (body = 'body'): StoredAnswer => {
+  const ofAProcess = (): ResponseStore => new ResponseStore(test.pool, new PostgresEventStore(test.pool));
+  const response = (body = 'body'): StoredResponse => {
     return { scope: newId(), key: newId(), fingerprint: 'POST /users', status: 422, body };
   };
 
-  it('keeps the first answer under a key, byte for byte, and gives it to whoever comes later', async () => {
-    const first = answer('{"é":"\\u0000","n":1.50}');
+  it('keeps the first response under a key, byte for byte, and gives it to whoever comes later', async () => {
+    const first = response('{"é":"\\u0000","n":1.50}');
     expect(await ofAProcess().storeOrGet(first)).toBeNull();
     expect(await ofAProcess().storeOrGet({ ...first, body: 'later', status: 201 })).toEqual(first);
     expect(await ofAProcess().find(first.scope, first.key)).toEqual(first);
   });
 
   it('keeps the same key of two merchants apart, and knows nothing of others', async () => {
-    const [one, other] = [answer('one'), answer('other')];
+    const [one, other] = [response('one'), response('other')];
     const store = ofAProcess();
     await store.storeOrGet(one);
     expect(await store.storeOrGet({ ...other, key: one.key })).toBeNull();
@@ -43,7 +42,7 @@ describe('the answer store', () => {
 
   it('lets one of many at once win, in two processes, and tells all others', async () => {
     const processes = [ofAProcess(), ofAProcess()];
-    const base = answer();
+    const base = response();
     const results = await Promise.all(
       Array.from({ length: 40 }, async (_, n) => processes[n % 2]!.storeOrGet({ ...base, body: `by ${n}` })),
     );
@@ -52,22 +51,22 @@ describe('the answer store', () => {
     for (const result of results) if (result !== null) expect(result.body).toBe(`by ${winners[0]}`);
   });
 
-  it('meets the answers that travelled with events', async () => {
+  it('meets the responses that travelled with events', async () => {
     const events = new PostgresEventStore(test.pool);
-    const store = new PostgresAnswerStore(test.pool, events);
-    const travelled = answer();
+    const store = new ResponseStore(test.pool, events);
+    const travelled = response();
     const append = {
       stream: `s-${newId()}`,
       events: [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }],
       expected: 'no_stream' as const,
     };
-    await events.commit({ appends: [append], answer: travelled });
+    await events.commit({ appends: [append], response: travelled });
     expect(await store.storeOrGet({ ...travelled, body: 'late' })).toEqual(travelled);
   });
 
   it('forgets after 30 days, and not before', async () => {
     const store = ofAProcess();
-    const old = answer();
+    const old = response();
     await store.storeOrGet(old);
     const { rows } = await test.pool.query<{ at: Date }>(
       'select max(created_at) as at from event_store.answers',
@@ -80,7 +79,7 @@ describe('the answer store', () => {
 
   it('forgets nothing early in a process whose clock is ahead', async () => {
     const store = ofAProcess();
-    const kept = answer();
+    const kept = response();
     await store.storeOrGet(kept);
     const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
     await new ResponsePurge(store, test.database, ahead).purge();

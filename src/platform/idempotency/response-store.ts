@@ -1,15 +1,14 @@
-import { Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
+import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/bounded.js';
-import type { CommitResult, StoredAnswer } from '../event-store/port.js';
 
-/** Where answers are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
-export interface AnswerWriter {
-  commit(commit: { readonly appends: readonly []; readonly answer: StoredAnswer }): Promise<CommitResult>;
+/** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
+export interface ResponseWriter {
+  commit(commit: { readonly appends: readonly []; readonly response: StoredResponse }): Promise<CommitResult>;
 }
 
-interface AnswerRow {
+interface ResponseRow {
   readonly fingerprint: string;
   readonly status: number;
   readonly body: string;
@@ -17,22 +16,21 @@ interface AnswerRow {
 
 const CHUNK = 5000;
 
-/** Answers of requests with an Idempotency-Key, always in PostgreSQL, kept 30 days (contract.md 4.4). */
-@Injectable()
-export class PostgresAnswerStore {
+/** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
+export class ResponseStore {
   constructor(
     private readonly pool: Pool,
-    private readonly writer: AnswerWriter,
+    private readonly writer: ResponseWriter,
   ) {}
 
-  /** Stores the answer and returns null, unless the key was answered before: then that answer. */
-  async storeOrGet(answer: StoredAnswer): Promise<StoredAnswer | null> {
-    const result = await this.writer.commit({ appends: [], answer });
-    return result.outcome === 'answered' ? result.answer : null;
+  /** Stores the response and returns null, unless the key has one: then that, and nothing changes. */
+  async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
+    const result = await this.writer.commit({ appends: [], response });
+    return result.outcome === 'responded' ? result.response : null;
   }
 
-  async find(scope: string, key: string): Promise<StoredAnswer | null> {
-    const { rows } = await this.pool.query<AnswerRow>(
+  async find(scope: string, key: string): Promise<StoredResponse | null> {
+    const { rows } = await this.pool.query<ResponseRow>(
       bounded({
         name: 'event_store.find_answer',
         text: 'select fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
@@ -43,8 +41,8 @@ export class PostgresAnswerStore {
     return row ? { scope, key, ...row } : null;
   }
 
-  /** Deletes answers older than 30 days before `now`, in chunks that hold no lock for long; returns how many. */
-  async purge(now: Date): Promise<number> {
+  /** Deletes responses older than 30 days before `now`, in chunks that hold no lock for long; returns how many. */
+  async purge(now: Date, signal?: AbortSignal): Promise<number> {
     const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
     for (let total = 0; ;) {
       const { rowCount } = await this.pool.query(
@@ -53,7 +51,7 @@ export class PostgresAnswerStore {
         [before, CHUNK],
       );
       total += rowCount ?? 0;
-      if ((rowCount ?? 0) < CHUNK) return total;
+      if ((rowCount ?? 0) < CHUNK || signal?.aborted) return total;
     }
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { StoredAnswer } from '../event-store/port.js';
+import type { StoredResponse } from '../event-store/port.js';
 import { deriveId, isUuid, newId } from '../../kernel/ids.js';
-import type { AnswerSeal } from './response-seal.js';
-import type { IdempotencyTicket } from '../http/edge.js';
+import { KeyOutlived } from '../../kernel/repeats.js';
+import type { ResponseSeal } from './response-seal.js';
 
 /**
  * The uuid in an Idempotency-Key header, lower-cased; null when the header is not an RFC 9651 string that holds one
@@ -19,17 +19,56 @@ export function fingerprintOf(method: string, path: string, body: Buffer): strin
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }
 
+/**
+ * One request's claim to be done once (contract.md 4). Handlers get it through `@Ticket()`.
+ * Without an Idempotency-Key the id is random and there is no response to store.
+ */
+export interface IdempotencyTicket {
+  /**
+   * Id of the aggregate this request creates: the same for every repeat under one key. `use` counts how often the key
+   * was used again after its response was gone; see {@link underKey}.
+   */
+  id(purpose: string, use?: number): string;
+  /**
+   * The response to hand to `CommandLoop.execute`; undefined without a key. With `holdsSecret` (secrets, personal data)
+   * it is stored sealed, and opened when it is replayed.
+   */
+  response(
+    status: number,
+    body: string,
+    options?: { readonly holdsSecret: boolean },
+  ): StoredResponse | undefined;
+}
+
+/**
+ * Does `operation` under the id of the ticket's key. When that belongs to an operation whose response is no longer kept
+ * ({@link KeyOutlived}), the request is one of its own and gets the next id, which a repeat of it finds again.
+ */
+export async function underKey<T>(
+  ticket: Pick<IdempotencyTicket, 'id'>,
+  purpose: string,
+  operation: (id: string) => Promise<T>,
+): Promise<T> {
+  for (let use = 0; ; use += 1) {
+    try {
+      return await operation(ticket.id(purpose, use));
+    } catch (error) {
+      if (!(error instanceof KeyOutlived)) throw error;
+    }
+  }
+}
+
 /** The ticket of one request; `key` is null when it came without an Idempotency-Key. */
 export class RequestTicket implements IdempotencyTicket {
   private seed: string | null;
-  private lastOffered: StoredAnswer | undefined;
+  private lastOffered: StoredResponse | undefined;
   private holdsSecret = false;
 
   constructor(
     readonly scope: string,
     readonly key: string | null,
     readonly fingerprint: string,
-    private readonly seal: AnswerSeal | null = null,
+    private readonly seal: ResponseSeal | null = null,
   ) {
     this.seed = key;
   }
@@ -39,27 +78,31 @@ export class RequestTicket implements IdempotencyTicket {
     return deriveId(this.scope, this.seed, purpose, ...(use === 0 ? [] : [String(use)]));
   }
 
-  answer(status: number, body: string, { holdsSecret } = { holdsSecret: false }): StoredAnswer | undefined {
+  response(
+    status: number,
+    body: string,
+    { holdsSecret } = { holdsSecret: false },
+  ): StoredResponse | undefined {
     if (this.key === null) return undefined;
     this.holdsSecret ||= holdsSecret;
     this.lastOffered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
     return this.atRest(this.lastOffered);
   }
 
-  /** An answer of this request as it may be stored. */
-  atRest(answer: StoredAnswer): StoredAnswer {
-    if (!this.holdsSecret) return answer;
-    if (this.seal === null) throw new Error('an answer with a secret needs a seal');
-    return this.seal.seal(answer);
+  /** A response of this request as it may be stored. */
+  atRest(response: StoredResponse): StoredResponse {
+    if (!this.holdsSecret) return response;
+    if (this.seal === null) throw new Error('a response with a secret needs a seal');
+    return this.seal.seal(response);
   }
 
-  /** The body of a stored answer as it was given. */
-  opened(answer: StoredAnswer): string {
-    return this.seal === null ? answer.body : this.seal.open(answer).body;
+  /** The body of a stored response as it was given. */
+  opened(response: StoredResponse): string {
+    return this.seal === null ? response.body : this.seal.open(response).body;
   }
 
-  /** The answer that last went along with a commit. */
-  get offered(): StoredAnswer | undefined {
+  /** The response that last went along with a commit. */
+  get offered(): StoredResponse | undefined {
     return this.lastOffered;
   }
 }

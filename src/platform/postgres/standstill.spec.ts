@@ -73,7 +73,7 @@ describe('a process that stands still', () => {
     const queue = await QueueBackend.connect(url);
     const config = { eventStoreUrl: `${url}?own`, databaseUrl: url, databasePoolSize: 4 };
     const events = await openEventStore(config, database.pool, new CommitObservers());
-    const pools = [database.pool, queue.connection as unknown as pg.Pool, events.answers.pool];
+    const pools = [database.pool, queue.connection as unknown as pg.Pool, events.responses.pool];
     for (const pool of pools) {
       const { rows } = await pool.query<{ name: string; setting: string }>(
         'select name, setting from pg_settings where name = any($1)',
@@ -82,7 +82,7 @@ describe('a process that stands still', () => {
       expect(rows).toHaveLength(SETTINGS.length);
       for (const { name, setting } of rows) expect([name, Number(setting)]).not.toEqual([name, 0]);
     }
-    expect(events.answers.pool).not.toBe(database.pool);
+    expect(events.responses.pool).not.toBe(database.pool);
     await queue.close();
     await events.close();
   });

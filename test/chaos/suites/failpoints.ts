@@ -12,7 +12,7 @@ import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
 
 /** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
-const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'answer.ready', 'answer.sent'];
+const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'response.ready', 'response.sent'];
 const RETRIES = 20;
 /** What each turn kills; a merchant has no more than ten endpoints, enough for one turn. */
 const TURNS: readonly (readonly Operation[])[] = [
@@ -83,7 +83,7 @@ async function dieAndRetry(
   const first = await connection.exchange(keyed(merchant, operation.path, body, key));
   await eventually(`${where}: the process died`, () => Promise.resolve(doomed.child.exited() !== null));
   verdict.equal(doomed.child.exited(), 'signal SIGKILL', `${where}: its end`);
-  if (point !== 'answer.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
+  if (point !== 'response.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
 
   const service = await replace();
   const retries = await retry(service, atOnce, () => keyed(merchant, operation.path, body, key));

@@ -12,6 +12,7 @@ import { DatabaseModule } from '../../../src/platform/postgres/database.module.j
 import { drainHttp } from '../../../src/platform/http/drain.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
+import { IdempotencyModule } from '../../../src/platform/idempotency/idempotency.module.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { merchants, tracking } from '../../../src/contexts/index.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
@@ -74,7 +75,7 @@ export class MortalService {
     const imports = [
       ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, TelemetryModule],
-      ...(role === 'api' ? [HttpModule] : []),
+      ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
       ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, merchants] : [tracking]),
     ];
     const module = await Test.createTestingModule({ imports })

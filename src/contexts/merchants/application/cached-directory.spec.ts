@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { MerchantCredentials } from '../../../platform/http/edge.js';
+import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
 import { CachedDirectory, FRESH_MS } from './cached-directory.js';
 
 const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';

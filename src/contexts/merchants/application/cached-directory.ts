@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { isUuid } from '../../../kernel/ids.js';
-import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/edge.js';
+import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 
 /** How long an answer of the directory may be used: the longest a revoked key or a suspension goes unnoticed. */
 export const FRESH_MS = 2000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { MerchantCredentials } from '../../../platform/http/edge.js';
+import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
 import { DirectoryView } from '../views/directory.js';
 import { PrivateKeys } from './private-keys.js';
 

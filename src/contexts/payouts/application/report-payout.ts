@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/http/edge.js';
+import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
 import { payoutJson } from '../domain/payout-json.js';
@@ -85,7 +85,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
         preconditions,
         announcement: () => intentOf(decision.facts, cause),
         expectNew: true,
-        answer: (after) => ticket.answer(201, answerOf(after)),
+        response: (after) => ticket.response(201, answerOf(after)),
       },
     );
     return answerOf(state);

@@ -5,8 +5,8 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { AnswerTravels, Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import { ResponseTravels, Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ReportPayout } from '../application/report-payout.js';
@@ -26,7 +26,7 @@ export class PayoutsController {
   ) {}
 
   @Post('report')
-  @AnswerTravels()
+  @ResponseTravels()
   async report(
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,

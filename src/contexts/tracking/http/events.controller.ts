@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { receivedBatches, receivedEvents } from '../../../platform/telemetry/metrics.js';
 import { AcceptBatch } from '../application/accept-batch.js';
 import { RefusedBatch } from '../domain/event-batch.js';

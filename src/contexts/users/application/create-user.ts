@@ -9,7 +9,7 @@ import {
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/http/edge.js';
+import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { createUser, user, type User } from '../domain/user.js';
 import { parseProfile, type NewProfile } from './profile.js';
 import { UserClaims } from './user-claims.js';
@@ -50,7 +50,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
           {
             metadata: cause,
             claims: this.claimsOf(merchantId, profile),
-            answer: (after) => ticket.answer(201, createdJson(after), { holdsSecret: true }),
+            response: (after) => ticket.response(201, createdJson(after), { holdsSecret: true }),
             expectNew: true,
           },
         ),

@@ -3,7 +3,7 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { requiredParameter, type Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { requireObject } from '../../../platform/http/validation.js';

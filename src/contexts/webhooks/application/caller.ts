@@ -1,5 +1,5 @@
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 
 /** What a write answers: the exact text, and the position to wait for in the views (null: nothing was written). */
 export interface Answered {

@@ -32,7 +32,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
       webhookEndpoints,
       caller.merchantId,
       (state) => remove(command, state),
-      { metadata: caller.metadata, answer: () => caller.ticket.answer(204, '') },
+      { metadata: caller.metadata, response: () => caller.ticket.response(204, '') },
     );
     return { body: '', position };
   }

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { underKey } from '../../../platform/http/edge.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestRecovery, webhookRecovery, type WebhookRecovery } from '../domain/webhook-recovery.js';
 import type { Answered, Caller } from './caller.js';
@@ -49,7 +49,7 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
       webhookRecovery,
       command.recovery_id,
       (before) => requestRecovery(command, endpoints, before),
-      { metadata, answer: (after) => ticket.answer(202, bodyOf(after)) },
+      { metadata, response: (after) => ticket.response(202, bodyOf(after)) },
     );
     return { body: bodyOf(state), position };
   }

@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { underKey } from '../../../platform/http/edge.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
 import {
   endpointOf,
   register,
@@ -68,7 +68,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
       (before) => register(command, before),
       {
         metadata: caller.metadata,
-        answer: (after) => caller.ticket.answer(201, bodyOf(after), { holdsSecret: true }),
+        response: (after) => caller.ticket.response(201, bodyOf(after), { holdsSecret: true }),
       },
     );
     return { body: bodyOf(state), position };

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { underKey } from '../../../platform/http/edge.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
 import type { EventType } from '../domain/envelope.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestTest, TEST_MESSAGE, webhookTest, type WebhookTest } from '../domain/webhook-test.js';
@@ -43,7 +43,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
       webhookTest,
       command.delivery_id,
       (before) => requestTest(command, before),
-      { metadata, expectNew: true, answer: (after) => ticket.answer(202, bodyOf(after)) },
+      { metadata, expectNew: true, response: (after) => ticket.response(202, bodyOf(after)) },
     );
     return { body: bodyOf(state), position };
   }

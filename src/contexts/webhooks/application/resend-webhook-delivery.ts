@@ -4,7 +4,7 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { underKey } from '../../../platform/http/edge.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
 import type { DeliveryJson } from '../domain/delivery-json.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestResend, webhookResend, type WebhookResend } from '../domain/webhook-resend.js';
@@ -57,7 +57,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       webhookResend,
       command.resend_id,
       (before) => requestResend(command, endpoints, before),
-      { metadata, answer: (after) => ticket.answer(202, bodyOf(after)) },
+      { metadata, response: (after) => ticket.response(202, bodyOf(after)) },
     );
     return { body: bodyOf(state), position };
   }

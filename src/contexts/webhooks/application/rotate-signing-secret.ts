@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { underKey } from '../../../platform/http/edge.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
 import { endpointJson } from '../domain/endpoint-json.js';
 import {
   endpointOf,
@@ -68,7 +68,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       webhookEndpoints,
       merchantId,
       (before) => rotateSecret(command, before),
-      { metadata, answer: (after) => ticket.answer(200, bodyOf(after), { holdsSecret: true }) },
+      { metadata, response: (after) => ticket.response(200, bodyOf(after), { holdsSecret: true }) },
     );
     return { body: bodyOf(state), position };
   }

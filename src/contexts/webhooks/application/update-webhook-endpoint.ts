@@ -50,7 +50,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
       webhookEndpoints,
       merchantId,
       (before) => update({ endpoint_id: endpointId, merchant_id: merchantId, changes, at }, before),
-      { metadata, answer: (after) => ticket.answer(200, bodyOf(after)) },
+      { metadata, response: (after) => ticket.response(200, bodyOf(after)) },
     );
     return { body: bodyOf(state), position };
   }

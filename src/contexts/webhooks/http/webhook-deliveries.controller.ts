@@ -8,7 +8,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { parseInstant } from '../../../kernel/instant.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { Cause, MerchantId, Ticket, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';

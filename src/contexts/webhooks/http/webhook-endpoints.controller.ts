@@ -12,7 +12,7 @@ import {
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/http/edge.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { requireKnown, type Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { Answered } from '../application/caller.js';

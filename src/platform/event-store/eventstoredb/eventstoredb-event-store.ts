@@ -66,10 +66,10 @@ export function openEventStoreDb(
   return new EventStoreDbEventStore(connect(url), observers, patienceMs);
 }
 
-/** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; answers cannot travel along. */
+/** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; responses cannot travel along. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
-  readonly carriesAnswers = false;
+  readonly carriesResponses = false;
   private readonly open = new Set<Subscription>();
   private readonly tail = new Tail();
 
@@ -79,8 +79,8 @@ export class EventStoreDbEventStore implements EventStore {
     private readonly patienceMs = PATIENCE_MS,
   ) {}
 
-  async commit({ appends, answer }: Commit): Promise<CommitResult> {
-    if (answer !== undefined) throw new Error('EventStoreDB carries no answers');
+  async commit({ appends, response }: Commit): Promise<CommitResult> {
+    if (response !== undefined) throw new Error('EventStoreDB carries no responses');
     const done: Done[] = [];
     for (const append of appends.filter(({ events }) => events.length === 0)) {
       const actual = await this.headOf(append.stream);

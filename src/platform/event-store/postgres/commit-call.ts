@@ -3,7 +3,7 @@ import {
   type Commit,
   type CommitResult,
   type ExpectedRevision,
-  type StoredAnswer,
+  type StoredResponse,
 } from '../port.js';
 import type { GroupUnit } from './group-commit.js';
 
@@ -34,7 +34,7 @@ export function encodeUnit(commit: Commit): EncodedUnit {
   const texts = commit.appends.flatMap(({ events }) =>
     events.map(({ data, metadata }) => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })),
   );
-  let bytes = commit.answer === undefined ? 0 : commit.answer.body.length;
+  let bytes = commit.response === undefined ? 0 : commit.response.body.length;
   for (const text of texts) bytes += text.data.length + text.metadata.length + 200;
   return { commit, texts, bytes };
 }
@@ -65,7 +65,7 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
     data: [] as string[],
     metadata: [] as string[],
   };
-  const answers = { units: [] as number[], all: [] as StoredAnswer[] };
+  const responses = { units: [] as number[], all: [] as StoredResponse[] };
   units.forEach(({ commit, texts }, unit) => {
     let next = 0;
     for (const append of commit.appends) {
@@ -83,9 +83,9 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
         next += 1;
       });
     }
-    if (commit.answer) {
-      answers.units.push(unit);
-      answers.all.push(commit.answer);
+    if (commit.response) {
+      responses.units.push(unit);
+      responses.all.push(commit.response);
     }
   });
   const joined = (texts: readonly string[]): string => texts.join(separator);
@@ -102,12 +102,12 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
     joined(events.types),
     joined(events.data),
     joined(events.metadata),
-    array(answers.units),
-    array(answers.all.map(({ status }) => status)),
-    joined(answers.all.map(({ scope }) => scope)),
-    joined(answers.all.map(({ key }) => key)),
-    joined(answers.all.map(({ fingerprint }) => fingerprint)),
-    joined(answers.all.map(({ body }) => body)),
+    array(responses.units),
+    array(responses.all.map(({ status }) => status)),
+    joined(responses.all.map(({ scope }) => scope)),
+    joined(responses.all.map(({ key }) => key)),
+    joined(responses.all.map(({ fingerprint }) => fingerprint)),
+    joined(responses.all.map(({ body }) => body)),
   ];
 }
 
@@ -115,9 +115,9 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
 export function separatorFor(units: readonly EncodedUnit[], random: () => string): string {
   const plain = '\u001e';
   const clashes = units.some(
-    ({ commit: { appends, answer } }) =>
-      (answer !== undefined &&
-        [answer.scope, answer.fingerprint, answer.body].some((text) => text.includes(plain))) ||
+    ({ commit: { appends, response } }) =>
+      (response !== undefined &&
+        [response.scope, response.fingerprint, response.body].some((text) => text.includes(plain))) ||
       appends.some(
         ({ stream, events }) => stream.includes(plain) || events.some(({ type }) => type.includes(plain)),
       ),
@@ -125,7 +125,7 @@ export function separatorFor(units: readonly EncodedUnit[], random: () => string
   return clashes ? plain + random() : plain;
 }
 
-interface AnsweredRow {
+interface RespondedRow {
   readonly unit: number;
   readonly fingerprint: string;
   readonly status: number;
@@ -134,8 +134,8 @@ interface AnsweredRow {
 
 /** One result per unit, in order. */
 export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): CommitResult[] {
-  const answered = new Map<number, AnsweredRow>();
-  for (const each of JSON.parse(row.answered ?? '[]') as AnsweredRow[]) answered.set(each.unit, each);
+  const answered = new Map<number, RespondedRow>();
+  for (const each of JSON.parse(row.answered ?? '[]') as RespondedRow[]) answered.set(each.unit, each);
   const refused = new Set(row.refused);
   const done = new Map(row.done_appends.map((append, place) => [append, place]));
   let append = 0;
@@ -143,10 +143,10 @@ export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): Commit
   const results = units.map(({ commit }, unit) => {
     const first = append;
     append += commit.appends.length;
-    const answer = answered.get(unit);
-    if (answer && commit.answer) {
-      const { fingerprint, status, body } = answer;
-      return { outcome: 'answered' as const, answer: { ...commit.answer, fingerprint, status, body } };
+    const response = answered.get(unit);
+    if (response && commit.response) {
+      const { fingerprint, status, body } = response;
+      return { outcome: 'responded' as const, response: { ...commit.response, fingerprint, status, body } };
     }
     const conflict = commit.appends.findIndex((_, place) => refused.has(first + place + 1));
     if (conflict >= 0) {

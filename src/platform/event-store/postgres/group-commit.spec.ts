@@ -21,14 +21,14 @@ const append = fc.record({
 });
 const unit = fc.record({
   appends: fc.uniqueArray(append, { maxLength: 3, selector: ({ stream }) => stream }),
-  answer: fc.option(
+  response: fc.option(
     fc.record({ key: fc.constantFrom('k', 'l', 'm'), body: fc.constantFrom('', 'one', 'two') }),
   ),
 });
 type Unit = typeof unit extends fc.Arbitrary<infer T> ? T : never;
 
 /** Names are drawn from few, so that units meet each other; `round` keeps the rounds apart. */
-function commitOf({ appends, answer }: Unit, round: string): Commit {
+function commitOf({ appends, response }: Unit, round: string): Commit {
   const event = (n: number): NewEvent => ({
     id: deriveId(round, String(n)),
     type: 'x.v1',
@@ -39,8 +39,14 @@ function commitOf({ appends, answer }: Unit, round: string): Commit {
     appends: appends.map(({ stream, ids, expected: revision }): StreamAppend => {
       return { stream: `${stream}-${round}`, events: ids.map(event), expected: revision };
     }),
-    ...(answer && {
-      answer: { scope: round, key: deriveId(answer.key), fingerprint: 'f', status: 201, body: answer.body },
+    ...(response && {
+      response: {
+        scope: round,
+        key: deriveId(response.key),
+        fingerprint: 'f',
+        status: 201,
+        body: response.body,
+      },
     }),
   };
 }
@@ -142,7 +148,7 @@ function comparable(result: CommitResult): object {
 function hasMeeting(commits: readonly Commit[]): boolean {
   return commits.some((one, n) =>
     commits.slice(n + 1).some((other) => {
-      const sameKey = one.answer !== undefined && one.answer.key === other.answer?.key;
+      const sameKey = one.response !== undefined && one.response.key === other.response?.key;
       const sameStream = one.appends.some((a) =>
         other.appends.some((b) => a.stream === b.stream && (a.events.length > 0 || b.events.length > 0)),
       );

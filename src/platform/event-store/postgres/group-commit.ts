@@ -23,7 +23,7 @@ export interface GroupUnit {
 
 /**
  * Units that arrive while a call is under way go together in the next one, each with a result of its own.
- * Two units of one call never write the same stream or answer key, nor does one check what another writes:
+ * Two units of one call never write the same stream or response key, nor does one check what another writes:
  * the later one waits for the next call, where it sees what the earlier one wrote.
  */
 export class GroupCommit<Unit extends GroupUnit, Result> {
@@ -91,21 +91,21 @@ export class GroupCommit<Unit extends GroupUnit, Result> {
   }
 }
 
-/** Streams and answer keys of the units in a group. */
+/** Streams and response keys of the units in a group. */
 class Touched {
   private readonly written = new Set<string>();
   private readonly checked = new Set<string>();
-  private readonly answers = new Set<string>();
+  private readonly responses = new Set<string>();
 
   /** False when the unit must not go along; then nothing is remembered of it. */
   add(commit: Commit): boolean {
-    const key = commit.answer && `${commit.answer.scope} ${commit.answer.key}`;
-    if (key !== undefined && this.answers.has(key)) return false;
+    const key = commit.response && `${commit.response.scope} ${commit.response.key}`;
+    if (key !== undefined && this.responses.has(key)) return false;
     for (const { stream, events } of commit.appends) {
       if (this.written.has(stream)) return false;
       if (events.length > 0 && this.checked.has(stream)) return false;
     }
-    if (key !== undefined) this.answers.add(key);
+    if (key !== undefined) this.responses.add(key);
     for (const { stream, events } of commit.appends) {
       (events.length > 0 ? this.written : this.checked).add(stream);
     }

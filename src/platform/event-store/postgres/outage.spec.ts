@@ -42,8 +42,8 @@ describe('the PostgreSQL event store in an outage', () => {
   function someCommit(): Commit & { readonly stream: string } {
     const stream = `outage-${newId()}`;
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
-    const answer = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: 'body' };
-    return { stream, appends: [{ stream, events, expected: 'no_stream' }], answer };
+    const response = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: 'body' };
+    return { stream, appends: [{ stream, events, expected: 'no_stream' }], response };
   }
 
   it('commits once when the answer to the call is lost on its way', async () => {

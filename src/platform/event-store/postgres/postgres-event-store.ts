@@ -43,7 +43,7 @@ type EventRow = [string, string, number, string, string, string, string, number]
 /** Events in PostgreSQL: appends are group-committed through `event_store.commit_units`. */
 export class PostgresEventStore implements EventStore {
   readonly atomic = true;
-  readonly carriesAnswers = true;
+  readonly carriesResponses = true;
 
   private readonly committed = new Signal();
   private newest: string | null = null;
@@ -173,13 +173,13 @@ export class PostgresEventStore implements EventStore {
   private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
     const client = await this.writer.connection();
     const values = encodeCall(units, separatorFor(units, randomUUID));
-    const answer = client.query<CommitRow>(
+    const sent = client.query<CommitRow>(
       bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.patienceMs),
     );
-    // The statement is with the kernel; an immediate could run after the answer to it, and the response.
+    // The statement is with the kernel; an immediate could run after the result, and the response.
     failpoint('commit.sent');
     try {
-      return (await answer).rows[0]!;
+      return (await sent).rows[0]!;
     } catch (error) {
       this.writer.discard();
       throw error;
@@ -188,7 +188,7 @@ export class PostgresEventStore implements EventStore {
 
   /**
    * Tries again while the database is away. A call whose connection died may have been committed: event ids and
-   * answer keys make the repeat of it harmless.
+   * keys of responses make the repeat of it harmless.
    */
   private async persevere<T>(work: () => Promise<T>): Promise<T> {
     const until = performance.now() + this.patienceMs;

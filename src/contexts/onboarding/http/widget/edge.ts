@@ -6,7 +6,7 @@ import { HTTPS_REQUIRED, noticeProxies } from '../../../../platform/http/https.j
 import { parseJsonBody } from '../../../../platform/http/json-body.js';
 import { HOST_REQUIRED, type Problem } from '../../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../../platform/http/rate-limit.js';
-import { recordRequest } from '../../../../platform/http/request-log.js';
+import { recordRequest } from '../../../../platform/http/request-record.js';
 import { isHealthPath, newRequestState } from '../../../../platform/http/request-state.js';
 import type { Log } from '../../../../platform/telemetry/logger.js';
 

@@ -3,7 +3,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { addressLimit, AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
 import { SUSPENDED } from '../../../../platform/http/admission.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/edge.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import type { Problem } from '../../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../../platform/http/rate-limit.js';
 

@@ -11,7 +11,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { answerClientError } from '../../../../platform/http/client-error.js';
+import { refuseClientError } from '../../../../platform/http/connections.js';
 import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
@@ -19,7 +19,7 @@ import {
 } from '../../../../platform/http/connections.js';
 import { toProblem } from '../../../../platform/http/error-mapping.js';
 import { sendProblem, type Problem } from '../../../../platform/http/problem.js';
-import { drainRefusedBody } from '../../../../platform/http/refused-body.js';
+import { drainRefusedBody } from '../../../../platform/http/request-body.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
@@ -67,7 +67,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
         receive(request, reply);
         refuse(request, reply, error);
       },
-      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket),
+      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
     });
   }
 

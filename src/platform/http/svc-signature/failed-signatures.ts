@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { Turns } from './turns.js';
 
 /** The most addresses, keys and signers kept in mind; the ones not seen for longest are forgotten first. */
 const MOST_KEPT = 50_000;
@@ -28,8 +27,9 @@ export interface Claim {
 /**
  * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature is answered
  * with 429 instead of the bytes that were signed; above that of its address a request with a large body is refused before
- * that is read. Whoever has signed rightly from that address stays, and whoever has not shows it with a small request: api keys are public, and nobody is locked out by a stranger
- * who fails in his name, neither from elsewhere nor from behind the same address.
+ * that is read. Whoever has signed rightly from that address stays, and whoever has not shows it with a small
+ * request: api keys are public, and nobody is locked out by a stranger who fails in his name, neither from elsewhere nor
+ * from behind the same address.
  *
  * A failure is known only when the body is read: so that hundreds that come at once do not all pass, large ones take
  * turns until one of them was signed rightly.
@@ -91,4 +91,50 @@ export class FailedSignatures {
 
 function nameOf({ client, merchantId }: Claim): string {
   return `${client} ${merchantId}`;
+}
+
+interface Line {
+  taken: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Lets a few of each name go on at a time; the others wait in their order. */
+class Turns {
+  private readonly lines = new Map<string, Line>();
+
+  constructor(private readonly atOnce: number) {}
+
+  /** Resolves when it is the caller's turn. Each turn is to be ended once. */
+  take(name: string): Promise<void> {
+    let line = this.lines.get(name);
+    if (line === undefined) {
+      line = { taken: 0, waiting: [] };
+      this.lines.set(name, line);
+    }
+    const { waiting } = line;
+    const turn = new Promise<void>((resolve) => waiting.push(resolve));
+    this.serve(line, this.atOnce);
+    return turn;
+  }
+
+  end(name: string): void {
+    const line = this.lines.get(name);
+    if (line === undefined) return;
+    line.taken -= 1;
+    this.serve(line, this.atOnce);
+    if (line.taken === 0) this.lines.delete(name);
+  }
+
+  /** All who wait go on: there is no reason left to hold them up. */
+  open(name: string): void {
+    const line = this.lines.get(name);
+    if (line !== undefined) this.serve(line, Infinity);
+  }
+
+  private serve(line: Line, atOnce: number): void {
+    while (line.taken < atOnce && line.waiting.length > 0) {
+      line.taken += 1;
+      line.waiting.shift()!();
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Problem } from './problem.js';
+import type { Problem } from '../problem.js';
 
 /** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
 export const MAX_DRIFT_SECONDS = 300;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { PROBLEM_TYPE, problemJson } from './problem.js';
+import { PROBLEM_TYPE, problemJson } from '../problem.js';
 
 const MISMATCH = 'svc-signature does not match the request';
 const LOWER_CASE = `${MISMATCH}: it must be lower-case hex, and this one is upper-case`;

@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StoredResponse } from '../event-store/port.js';
+import { failpoint } from '../failpoints.js';
+import type { Idempotency } from '../idempotency/idempotency.js';
+import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
+import { UNAVAILABLE } from './error-mapping.js';
+import { dressProblem, JSON_TYPE, PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
+import { rawPath } from './request-state.js';
+
+const MALFORMED_KEY: Problem = {
+  status: 400,
+  detail: 'Idempotency-Key must be a quoted uuid (RFC 9651 string)',
+};
+const IN_FLIGHT: Problem = { status: 409, detail: 'A request with this Idempotency-Key is in flight' };
+const KEY_REUSED: Problem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
+
+/** The header Idempotency-Key (contract.md 4), between the request and {@link Idempotency}. */
+export class KeyedRequests {
+  constructor(private readonly idempotency: Idempotency) {}
+
+  /** False when the request was answered: a bad key, one under way, or a response that stands already. */
+  async take(request: FastifyRequest, reply: FastifyReply, merchantId: string): Promise<boolean> {
+    const header = request.headers['idempotency-key'];
+    const { method, edge } = request;
+    if (header === undefined || method === 'GET' || method === 'HEAD' || request.is404) return true;
+    const key = parseIdempotencyKey(String(header));
+    if (key === null) {
+      sendProblem(reply, MALFORMED_KEY);
+      return false;
+    }
+    const path = rawPath(request);
+    const ticket = this.idempotency.enter(merchantId, key, { method, path, body: edge.rawBody });
+    if (!(ticket instanceof RequestTicket)) {
+      edge.idempotency = ticket;
+      sendProblem(reply, ticket === 'in_flight' ? IN_FLIGHT : KEY_REUSED);
+      return false;
+    }
+    edge.ticket = ticket;
+    edge.idempotency = 'fresh';
+    if (this.idempotency.commitsCarryResponses && request.routeOptions.config.responseTravels) return true;
+    const earlier = await this.idempotency.earlier(ticket);
+    if (earlier !== null) sendReplay(request, reply, earlier);
+    return earlier === null;
+  }
+
+  /** What to send: the payload, the response that stands already, or 503 when it cannot be made to stand. */
+  async settle(
+    ticket: RequestTicket,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+  ): Promise<unknown> {
+    try {
+      if (request.edge.settled) return payload;
+      request.edge.settled = true;
+      failpoint('response.ready');
+      const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : '';
+      const earlier = await this.idempotency.settle(ticket, reply.statusCode, body);
+      return earlier === null ? payload : dressReplay(request, reply, earlier);
+    } catch (error) {
+      request.edge.failure = error;
+      return dressProblem(reply, UNAVAILABLE);
+    } finally {
+      this.idempotency.leave(ticket);
+    }
+  }
+}
+
+/** Sends the earlier response of the request's key, or the refusal to give it to another request. */
+export function sendReplay(request: FastifyRequest, reply: FastifyReply, response: StoredResponse): void {
+  request.edge.settled = true;
+  const body = dressReplay(request, reply, response);
+  reply.send(body === '' ? undefined : body);
+}
+
+function dressReplay(request: FastifyRequest, reply: FastifyReply, response: StoredResponse): string {
+  const { edge } = request;
+  if (response.fingerprint !== edge.ticket?.fingerprint) {
+    edge.idempotency = 'mismatch';
+    reply.code(KEY_REUSED.status).header('content-type', PROBLEM_TYPE);
+    return problemJson(KEY_REUSED);
+  }
+  edge.idempotency = 'replayed';
+  reply.code(response.status).header('idempotent-replayed', 'true');
+  const body = edge.ticket.opened(response);
+  if (body === '') reply.removeHeader('content-type');
+  else reply.header('content-type', response.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
+  return body;
+}

@@ -1,0 +1,17 @@
+/** What the edge must know of a merchant. */
+export interface MerchantCredentials {
+  readonly merchantId: string;
+  /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
+  readonly privateKeys: readonly string[];
+  readonly status: 'active' | 'suspended';
+  /** CIDRs the merchant calls from; empty means anywhere. */
+  readonly ipAllowList: readonly string[];
+}
+
+/** Where an API key is looked up; the merchants context provides it. Asked on every request: keep it cached. */
+export interface MerchantDirectory {
+  find(apiKey: string): Promise<MerchantCredentials | null>;
+}
+
+/** Nest injection token of the {@link MerchantDirectory}. */
+export const MERCHANT_DIRECTORY = Symbol('MERCHANT_DIRECTORY');

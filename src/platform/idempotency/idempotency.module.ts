@@ -1,0 +1,21 @@
+import { Global, Module } from '@nestjs/common';
+import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
+import { Idempotency } from './idempotency.js';
+import { ResponsePurge } from './response-purge.js';
+import { ResponseStore } from './response-store.js';
+
+/** {@link Idempotency} for the edge, over the responses that lie beside the events. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: ResponseStore,
+      inject: [OPEN_EVENT_STORE],
+      useFactory: ({ responses }: OpenEventStore) => new ResponseStore(responses.pool, responses.writer),
+    },
+    ResponsePurge,
+    Idempotency,
+  ],
+  exports: [Idempotency, ResponseStore],
+})
+export class IdempotencyModule {}
