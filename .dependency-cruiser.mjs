@@ -27,14 +27,15 @@ export default {
     },
     {
       name: 'contract-is-pure',
-      comment: 'A contract is types and names: it may import the kernel, other contracts and its own domain.',
+      comment:
+        'A contract is names: it imports the kernel, other contracts and what it gives of its own context.',
       severity: 'error',
       from: { path: `^src/contexts/([^/]+)/contract\\.ts$` },
       to: {
         pathNot: [
           '^src/kernel/',
           '^src/platform/event-store/(port|event-registry)\\.ts$',
-          '^src/contexts/$1/(domain|application)/',
+          '^src/contexts/$1/(domain|application|views)/',
           `^src/contexts/([^/]+)/contract\\.ts$`,
           '^node_modules/@nestjs/cqrs/',
         ],

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { PayoutFilter } from '../../src/contexts/payouts/views/list-payouts.js';
+import type { PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
 import { encodeCursor } from '../../src/platform/http/page-cursor.js';
 
 /** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */

@@ -4,8 +4,8 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
-import { findBalance } from '../../src/contexts/payouts/views/find-balance.js';
-import { listPayouts, type PayoutFilter } from '../../src/contexts/payouts/views/list-payouts.js';
+import { BalancesView } from '../../src/contexts/payouts/views/balances.js';
+import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
 import { decodeCursor } from '../../src/platform/http/page-cursor.js';
 import { listObjects } from './list-objects.js';
 import { bareShell } from './shell.js';
@@ -15,10 +15,11 @@ const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
 });
+const [payouts, balances] = [new PayoutsView(database), new BalancesView(database)];
 const app = bareShell(keys);
 
 app.get('/query', async (request, reply) =>
-  reply.type('application/json').send(await listPayouts(database, merchantOf(request), filterOf(request))),
+  reply.type('application/json').send(await payouts.page(merchantOf(request), filterOf(request))),
 );
 app.get('/objects', async (request, reply) =>
   reply
@@ -28,7 +29,7 @@ app.get('/objects', async (request, reply) =>
 app.get<{ Params: { id: string } }>('/balance/:id', async (request, reply) =>
   reply
     .type('application/json')
-    .send(JSON.stringify({ balance: await findBalance(database, merchantOf(request), request.params.id) })),
+    .send(JSON.stringify({ balance: await balances.find(merchantOf(request), request.params.id) })),
 );
 app.get<{ Params: { id: string } }>('/row/:id', async (request, reply) => {
   const [row] = await database.query('select * from payouts.balances where user_id = $1', [

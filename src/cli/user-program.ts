@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import { Command } from 'commander';
 import { ViewProgress } from '../platform/projections/view-progress.js';
 import { DomainError } from '../kernel/domain-error.js';
@@ -8,7 +8,7 @@ import { DEACTIVATION_SAGA } from '../contexts/payouts/application/deactivation-
 import { SettleDeactivation } from '../contexts/payouts/application/settle-deactivation.js';
 import { LocateUser, type Known } from '../contexts/users/application/locate-user.js';
 import { StartDeactivation, type UserChanged } from '../contexts/users/application/start-deactivation.js';
-import { userJson } from '../contexts/users/application/user-json.js';
+import { userJson } from '../contexts/users/views/user-json.js';
 import { operate, type OperatorIo, type Outcome } from './operator.js';
 
 const PERSONAL = 'show the phone number and the email too';
@@ -77,7 +77,7 @@ function knownOf({ merchant, phone, externalId, wallet }: Finding): Known {
 }
 
 async function located(context: INestApplicationContext, known: Known, personal = false): Promise<Outcome> {
-  const found = await context.get(QueryBus).execute(new LocateUser(known));
+  const found = await context.get(LocateUser).by(known);
   if (found === null) throw DomainError.notFound('User');
   const { phone_number, email, ...rest } = userJson(found);
   const json = { merchant_id: found.merchantId, ...rest, ...(personal ? { phone_number, email } : {}) };

@@ -31,8 +31,8 @@ const planted: Record<string, Record<string, string>> = {
     'src/platform/database.ts': 'export const db = 1;',
   },
   'contract-is-pure': {
-    'src/contexts/payouts/contract.ts': "import { view } from './views/view.js';\nexport const x = view;",
-    'src/contexts/payouts/views/view.ts': 'export const view = 1;',
+    'src/contexts/payouts/contract.ts': "import { table } from './store/table.js';\nexport const x = table;",
+    'src/contexts/payouts/store/table.ts': 'export const table = 1;',
   },
   'application-knows-no-edges': {
     'src/contexts/payouts/application/bad.ts':

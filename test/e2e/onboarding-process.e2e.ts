@@ -7,7 +7,7 @@ import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/plat
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
-import { FindUser, type ExistingUser } from '../../src/contexts/users/contract.js';
+import type { ExistingUser } from '../../src/contexts/users/contract.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { SandboxCards, SandboxWallets } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
@@ -80,7 +80,7 @@ async function types(people: People, userId: string): Promise<string[]> {
 }
 
 async function find(people: People, userId: string): Promise<ExistingUser | null> {
-  return people.queryBus.execute(new FindUser(MERCHANT, userId));
+  return people.users.find(MERCHANT, userId);
 }
 
 async function waitingSteps(people: People): Promise<number> {

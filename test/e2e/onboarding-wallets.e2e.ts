@@ -16,7 +16,7 @@ import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.
 import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { ActivateUser, FindUser } from '../../src/contexts/users/contract.js';
+import { ActivateUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
@@ -66,7 +66,7 @@ describe('one person with one wallet at two merchants', () => {
     await commandBus.execute(new SubmitKyc(merchant, id));
   }
   const stateOf = async (people: People, { merchant, id }: Person): Promise<string | undefined> =>
-    (await people.queryBus.execute(new FindUser(merchant, id)))?.accountState;
+    (await people.users.find(merchant, id))?.accountState;
   const stageOf = async ({ module }: People, { id }: Person): Promise<string> =>
     (await module.get<CommandLoop>(COMMAND_LOOP, { strict: false }).load(onboarding, id)).state.stage;
 

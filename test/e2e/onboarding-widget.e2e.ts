@@ -5,7 +5,6 @@ import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/applicat
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { FindUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
@@ -98,7 +97,7 @@ describe('the onboarding widget', () => {
     expect((await step(userId, 'details', DETAILS, session)).body.stage).toBe('details_confirmed');
     expect((await step(userId, 'identity', {}, session)).body.stage).toBe('kyc_submitted');
     await eventually(async () => (await step(userId, 'state', {}, session)).body.stage === 'completed');
-    expect(await people.queryBus.execute(new FindUser(merchantId, userId))).toMatchObject({
+    expect(await people.users.find(merchantId, userId)).toMatchObject({
       accountState: 'active',
     });
   });

@@ -5,7 +5,6 @@ import { newId } from '../../src/kernel/ids.js';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
-import { FindUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
@@ -34,7 +33,7 @@ describe('the deactivation of a user', () => {
     await store.commit({ appends: [{ stream: `payout-${payoutId}`, events: [event], expected: 'any' }] });
   };
   const accountState = async (userId: string): Promise<string | undefined> =>
-    (await people.queryBus.execute(new FindUser(MERCHANT, userId)))?.accountState;
+    (await people.users.find(MERCHANT, userId))?.accountState;
   const until = (userId: string, state: string): Promise<true> =>
     eventually(async () => (await accountState(userId)) === state);
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
@@ -14,12 +14,13 @@ import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { UsersView } from '../../src/contexts/users/contract.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
 export interface People {
   readonly module: TestingModule;
   readonly commandBus: CommandBus;
-  readonly queryBus: QueryBus;
+  readonly users: UsersView;
   readonly database: Database;
   close(): Promise<void>;
 }
@@ -66,7 +67,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
   return {
     module,
     commandBus: module.get(CommandBus),
-    queryBus: module.get(QueryBus),
+    users: module.get(UsersView),
     database: module.get(Database),
     close: async () => {
       await module.close();

@@ -19,6 +19,8 @@ import { BalanceController } from './http/balance.controller.js';
 import { payoutsApi } from './http/openapi.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
+import { BalancesView } from './views/balances.js';
+import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
@@ -37,6 +39,8 @@ import { payoutViews } from './views/projection.js';
     VerificationRound,
     Verifier,
     PendingGauge,
+    PayoutsView,
+    BalancesView,
   ],
 })
 export class PayoutsModule implements OnModuleInit {

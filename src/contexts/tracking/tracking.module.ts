@@ -22,6 +22,7 @@ import { JourneyController } from './http/journey.controller.js';
 import { journeyApi } from './http/journey-openapi.js';
 import { trackingApi } from './http/openapi.js';
 import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
+import { JourneyView } from './views/journey.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({
@@ -42,6 +43,7 @@ import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
     ForwardingTable,
     ForwardingObserver,
     Forwarder,
+    JourneyView,
   ],
 })
 export class TrackingModule {}

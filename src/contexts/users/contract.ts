@@ -1,10 +1,8 @@
-/** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and queries. */
+/** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and views. */
 export { ActivateUser } from './application/activate-user.js';
 export { CompleteDeactivation } from './application/complete-deactivation.js';
-export { FindUser } from './application/find-user.js';
 export { StartDeactivation, type UserChanged } from './application/start-deactivation.js';
-export { IsWalletOfAnother } from './application/is-wallet-of-another.js';
-export { userJson, type UserJson } from './application/user-json.js';
+export { userJson, type UserJson } from './views/user-json.js';
 export { payee, type Payee } from './domain/payee.js';
 export { USER_EVENTS } from './domain/user.js';
 export type {
@@ -16,6 +14,5 @@ export type {
   UserDeactivationStarted,
   UserEvent,
 } from './domain/user.js';
-
-/** Name of the read model of users, to be awaited after an activation. */
-export const USERS_VIEW = 'users.views';
+export { UsersView } from './views/users.js';
+export { USERS_VIEW, WalletsView } from './views/wallets.js';

@@ -1,35 +1,33 @@
-import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { Global, Module } from '@nestjs/common';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
 import { CreateUserHandler } from './application/create-user.js';
-import { FindUserByWalletHandler } from './application/find-user-by-wallet.js';
-import { IsWalletOfAnotherHandler } from './application/is-wallet-of-another-handler.js';
-import { FindUserHandler } from './application/find-user.js';
-import { LocateUserHandler } from './application/locate-user.js';
+import { LocateUser } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user.js';
 import { usersApi } from './http/openapi.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1764000000320 } from './migrations/1764000000320-users.js';
+import { UsersView } from './views/users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
 
 /** Users of merchants: created, looked up, activated by their onboarding, deactivated by operators. */
+@Global()
 @Module({
   controllers: [UsersController],
   providers: [
     CreateUserHandler,
-    FindUserHandler,
-    FindUserByWalletHandler,
-    LocateUserHandler,
+    LocateUser,
     UserClaims,
-    IsWalletOfAnotherHandler,
     ActivateUserHandler,
     StartDeactivationHandler,
     CompleteDeactivationHandler,
     WalletsView,
+    UsersView,
   ],
+  exports: [UsersView, WalletsView],
 })
 export class UsersModule {}
 

@@ -7,7 +7,7 @@
  * // 1. A plain object, serialized once by the edge; with @HttpCode() for a status other than 200 (POST: 201).
  * @Get(':id')
  * async get(@MerchantId() merchantId: string, @UuidParam() id: string) {
- *   return { user: await this.queryBus.execute(new GetUser(merchantId, id)) };
+ *   return { user: await this.users.find(merchantId, id) };
  * }
  *
  * // 2. A Reply, when the text was made before: a write whose response travels with its events.

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   ClaimTaken,
   COMMAND_LOOP,
@@ -7,7 +7,7 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, IsWalletOfAnother } from '../../users/contract.js';
+import { ActivateUser, WalletsView } from '../../users/contract.js';
 import {
   completeOnboarding,
   onboarding,
@@ -61,7 +61,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     @Inject(WALLET_PROVISIONER) private readonly wallets: WalletProvisioner,
     @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
-    private readonly queryBus: QueryBus,
+    private readonly walletsInUse: WalletsView,
   ) {}
 
   async execute({ userId }: AdvanceOnboarding): Promise<Stage> {
@@ -90,7 +90,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       }
       case 'kyc_passed': {
         const issuerWalletAddress = await this.wallets.provision(state.userId);
-        if (await this.queryBus.execute(new IsWalletOfAnother(state.userId, issuerWalletAddress))) {
+        if (await this.walletsInUse.isOfAnother(state.userId, issuerWalletAddress)) {
           throw new WalletTaken();
         }
         return {

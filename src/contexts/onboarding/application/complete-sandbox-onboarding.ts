@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { ExistingUser } from '../../users/contract.js';
+import { UsersView, type ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { ConfirmDetails } from './confirm-details.js';
@@ -38,7 +38,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
 
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
     @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
   ) {}
 
@@ -53,7 +53,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   }
 
   private async complete(merchantId: string, userId: string): Promise<ExistingUser> {
-    const user = await findApplicant(this.queryBus, merchantId, userId);
+    const user = await findApplicant(this.users, merchantId, userId);
     if (user.accountState === 'active') return user;
     let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId));
     if (state.stage === 'started') state = await this.verifyPhone(user);
@@ -81,7 +81,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   private async activation(merchantId: string, userId: string): Promise<ExistingUser> {
     const deadline = performance.now() + ACTIVATION_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      const user = await findApplicant(this.queryBus, merchantId, userId);
+      const user = await findApplicant(this.users, merchantId, userId);
       if (user.accountState === 'active') return user;
       await wait(POLL_MS);
     }

@@ -1,7 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { UsersView } from '../../users/contract.js';
 import { confirmDetails, onboarding, type Details, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
@@ -21,11 +22,11 @@ export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
   ) {}
 
   async execute({ merchantId, userId, details }: ConfirmDetails): Promise<Onboarding> {
-    await findApplicant(this.queryBus, merchantId, userId);
+    await findApplicant(this.users, merchantId, userId);
     const at = timestamp(this.clock);
     const { state } = await this.loop.execute(onboarding, userId, (current) =>
       confirmDetails({ details, at }, current),

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
 import { SMS_SENDER, type SmsSender } from './ports.js';
@@ -21,13 +22,13 @@ export class SendPhoneCode extends Command<void> {
 @CommandHandler(SendPhoneCode)
 export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
   constructor(
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
     private readonly codes: PhoneCodes,
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
   async execute({ merchantId, userId }: SendPhoneCode): Promise<void> {
-    const { phoneNumber } = await findApplicant(this.queryBus, merchantId, userId);
+    const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     const code = await this.codes.issue(userId, phoneNumber);
     try {
       await this.sms.send(phoneNumber, code);

@@ -1,7 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { UsersView } from '../../users/contract.js';
 import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
@@ -20,11 +21,11 @@ export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> 
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
   ) {}
 
   async execute({ merchantId, userId }: StartOnboarding): Promise<Onboarding> {
-    await findApplicant(this.queryBus, merchantId, userId);
+    await findApplicant(this.users, merchantId, userId);
     const at = timestamp(this.clock);
     const { state } = await this.loop.execute(onboarding, userId, (current) =>
       startOnboarding({ userId, merchantId, at }, current),

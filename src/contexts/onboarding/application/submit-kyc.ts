@@ -1,8 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
+import { UsersView } from '../../users/contract.js';
 import { onboarding, submitKyc, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
@@ -21,11 +22,11 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
   ) {}
 
   async execute({ merchantId, userId }: SubmitKyc): Promise<Onboarding> {
-    await findApplicant(this.queryBus, merchantId, userId);
+    await findApplicant(this.users, merchantId, userId);
     const submission = { verificationId: newId(), at: timestamp(this.clock) };
     return (await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current))).state;
   }

@@ -1,8 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { UsersView } from '../../users/contract.js';
 import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes, type Tried } from '../store/phone-codes.js';
@@ -33,12 +34,12 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
     private readonly codes: PhoneCodes,
   ) {}
 
   async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
-    const profile = await findApplicant(this.queryBus, merchantId, userId);
+    const profile = await findApplicant(this.users, merchantId, userId);
     const tried = await this.codes.redeem(userId, phoneNumber, code);
     if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
     const at = timestamp(this.clock);

@@ -14,7 +14,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
-import { payoutJson } from '../domain/payout-json.js';
+import { payoutJson } from '../views/payout-json.js';
 import { payout, report, type Payout, type Report } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
 

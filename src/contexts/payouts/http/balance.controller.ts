@@ -1,17 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { PayeeCache } from '../application/payee-cache.js';
-import { findBalance, NOTHING_PAID, type Balance } from '../views/find-balance.js';
+import { BalancesView, NOTHING_PAID, type Balance } from '../views/balances.js';
 import { PAYOUT_VIEWS } from '../views/projection.js';
 
 /** GET /merchants/v1/users/{id}/balance (contract.md 11): what the user's payouts add up to. */
 @Controller('merchants/v1/users')
 export class BalanceController {
   constructor(
-    private readonly database: Database,
+    private readonly balances: BalancesView,
     private readonly payees: PayeeCache,
     private readonly freshness: ViewFreshness,
   ) {}
@@ -22,7 +21,7 @@ export class BalanceController {
     @UuidParam('id', 'User') userId: string,
   ): Promise<{ balance: Balance }> {
     await this.freshness.require(PAYOUT_VIEWS);
-    const balance = await findBalance(this.database, merchantId, userId);
+    const balance = await this.balances.find(merchantId, userId);
     if (balance !== null) return { balance };
     // Creating a user does not wait for this read model: a user it does not know yet may be a new one.
     const { state } = await this.payees.get(userId);

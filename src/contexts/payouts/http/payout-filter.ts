@@ -1,6 +1,6 @@
 import { MAX_PAGE, PAGE_PARAMETERS, readPageQuery } from '../../../platform/http/page-query.js';
 import { enumParameter, requireKnown, uuidParameter, type Query } from '../../../platform/http/query.js';
-import type { PayoutFilter } from '../views/list-payouts.js';
+import type { PayoutFilter } from '../views/payouts.js';
 
 /** The filter a query string asks for; 400 naming the parameter at fault (contract.md 9.7). */
 export function readPayoutFilter(query: Query): PayoutFilter {

@@ -4,14 +4,12 @@ import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { ResponseTravels, Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ReportPayout } from '../application/report-payout.js';
-import { findPayout } from '../views/find-payout.js';
-import { listPayouts } from '../views/list-payouts.js';
+import { PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/projection.js';
 import { readPayoutFilter } from './payout-filter.js';
 import { readReportBody } from './report-body.js';
@@ -21,7 +19,7 @@ import { readReportBody } from './report-body.js';
 export class PayoutsController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly database: Database,
+    private readonly payouts: PayoutsView,
     private readonly freshness: ViewFreshness,
   ) {}
 
@@ -44,13 +42,13 @@ export class PayoutsController {
   @Get()
   async list(@MerchantId() merchantId: string, @Query() query: QueryString): Promise<Reply> {
     await this.freshness.require(PAYOUT_VIEWS);
-    return new Reply(200, await listPayouts(this.database, merchantId, readPayoutFilter(query)));
+    return new Reply(200, await this.payouts.page(merchantId, readPayoutFilter(query)));
   }
 
   @Get(':id')
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
     await this.freshness.require(PAYOUT_VIEWS);
-    const body = await findPayout(this.database, merchantId, id);
+    const body = await this.payouts.find(merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);
   }

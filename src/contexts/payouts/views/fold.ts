@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserEvent } from '../../users/contract.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
-import { payoutJson, payoutJsonBeforeTime } from '../domain/payout-json.js';
+import { payoutJson, payoutJsonBeforeTime } from './payout-json.js';
 
 /** Stored names that the read models of payouts are made of. */
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;

@@ -5,9 +5,8 @@ import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
-import { findBalance } from './find-balance.js';
-import { findPayout } from './find-payout.js';
-import { listPayouts, type PayoutFilter } from './list-payouts.js';
+import { BalancesView } from './balances.js';
+import { PayoutsView, type PayoutFilter } from './payouts.js';
 import { TwinTables } from '../../../platform/projections/twin-tables.js';
 import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
@@ -132,7 +131,7 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
-    const text: string = (await listPayouts(db.database, merchant, next)).toString();
+    const text: string = (await new PayoutsView(db.database).page(merchant, next)).toString();
     pages.push(text);
     const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
     next = cursor === null ? null : { ...filter, after: decodeCursor(cursor)! };
@@ -153,7 +152,7 @@ async function expectViews(told: readonly Told[], pageSize: number, merchant = M
       told
         .filter(({ story: each }) => each.user === user && each.end === end)
         .reduce((total, { story: each }) => total + toMinorUnits(each.amount), 0n);
-    expect(await findBalance(db.database, merchant, id(`${merchant} user ${user}`))).toEqual({
+    expect(await new BalancesView(db.database).find(merchant, id(`${merchant} user ${user}`))).toEqual({
       confirmed: fromMinorUnits(sum('received')),
       pending: fromMinorUnits(sum('pending')),
       committed: fromMinorUnits(sum('received') + sum('pending')),
@@ -261,11 +260,11 @@ describe('the read models of payouts', () => {
     await db.database.transaction((tx) => applyPayoutEvents(events, tx));
     const payoutId = told[0]!.id;
     const userId = id(`${MERCHANT} user 0`);
-    expect(await findPayout(db.database, MERCHANT, payoutId)).toBe(told[0]!.json);
-    expect(await findPayout(db.database, id('stranger'), payoutId)).toBeNull();
-    expect(await findBalance(db.database, id('stranger'), userId)).toBeNull();
-    expect((await listPayouts(db.database, id('stranger'), { userId, pageSize: 10 })).toString()).toBe(
-      '{"payouts":[],"next_cursor":null}',
-    );
+    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(told[0]!.json);
+    expect(await new PayoutsView(db.database).find(id('stranger'), payoutId)).toBeNull();
+    expect(await new BalancesView(db.database).find(id('stranger'), userId)).toBeNull();
+    expect(
+      (await new PayoutsView(db.database).page(id('stranger'), { userId, pageSize: 10 })).toString(),
+    ).toBe('{"payouts":[],"next_cursor":null}');
   });
 });

@@ -1,12 +1,10 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { FindUser } from '../../users/contract.js';
-import { journeyPage, NO_EVENTS } from '../views/journey.js';
+import { UsersView } from '../../users/contract.js';
+import { JourneyView, NO_EVENTS } from '../views/journey.js';
 import { readJourneyFilter } from './journey-filter.js';
 
 /**
@@ -16,8 +14,8 @@ import { readJourneyFilter } from './journey-filter.js';
 @Controller('merchants/v1/users')
 export class JourneyController {
   constructor(
-    private readonly queries: QueryBus,
-    private readonly database: Database,
+    private readonly users: UsersView,
+    private readonly journeys: JourneyView,
   ) {}
 
   @Get(':id/events')
@@ -27,9 +25,9 @@ export class JourneyController {
     @Query() query: QueryString,
   ): Promise<Reply> {
     const filter = readJourneyFilter(query);
-    const user = await this.queries.execute(new FindUser(merchantId, userId));
+    const user = await this.users.find(merchantId, userId);
     if (user === null) throw DomainError.notFound('User');
     if (user.externalId === null) return new Reply(200, NO_EVENTS);
-    return new Reply(200, await journeyPage(this.database, merchantId, user.externalId, filter));
+    return new Reply(200, await this.journeys.page(merchantId, user.externalId, filter));
   }
 }

@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
 import { MONTHS } from '../domain/periods.js';
 import { Partitions } from '../application/partitions.js';
-import { journeyPage, LOOKED_AT, type JourneyFilter } from './journey.js';
+import { JourneyView, LOOKED_AT, type JourneyFilter } from './journey.js';
 
 const EVENTS = 2 * LOOKED_AT + 500;
 const USER = 'customer-1';
@@ -55,7 +55,10 @@ describe('pages of a name that few of very many events have', () => {
   async function walk(filter: Omit<JourneyFilter, 'after'>): Promise<{ ids: string[]; sizes: number[] }> {
     const [ids, sizes]: [string[], number[]] = [[], []];
     for (let after: JourneyFilter['after']; sizes.length < 2 * EVENTS;) {
-      const text = await journeyPage(db.database, merchant, USER, { ...filter, ...(after ? { after } : {}) });
+      const text = await new JourneyView(db.database).page(merchant, USER, {
+        ...filter,
+        ...(after ? { after } : {}),
+      });
       const { events, next_cursor } = JSON.parse(text) as Page;
       ids.push(...events.map(({ event_id }) => event_id));
       sizes.push(events.length);

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { isoOfMicroseconds, microsecondsOfIso } from '../../../kernel/instant.js';
 import type { ExactPlace } from '../../../platform/postgres/created-page.js';
-import type { Database } from '../../../platform/postgres/database.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { encodeExactCursor } from '../../../platform/http/page-cursor.js';
 
 /** What GET /merchants/v1/users/{id}/events asks for. Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
@@ -43,23 +44,24 @@ export const NO_EVENTS = '{"events":[],"next_cursor":null}';
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
 const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
 
-/**
- * The JSON text of one page of the events with that user_external_id, newest `event_datetime` first. One look into the
- * index of each month, merged in order; payloads go out as the text they came in as.
- */
-export async function journeyPage(
-  database: Database,
-  merchantId: string,
-  externalId: string,
-  filter: JourneyFilter,
-): Promise<string> {
-  const { sql, params } = pageQuery(merchantId, externalId, filter);
-  const rows = await database.query<JourneyRow>(sql, params);
-  const matching = rows.filter((row) => row.matches);
-  const page = matching.slice(0, filter.pageSize).filter(({ payload }) => payload !== null);
-  const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
-  const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
-  return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
+/** What did a user do? */
+@Injectable()
+export class JourneyView {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * The JSON text of one page of the events with that user_external_id, newest `event_datetime` first. One look into
+   * the index of each month, merged in order; payloads go out as the text they came in as.
+   */
+  async page(merchantId: string, externalId: string, filter: JourneyFilter): Promise<string> {
+    const { sql, params } = pageQuery(merchantId, externalId, filter);
+    const rows = await this.database.query<JourneyRow>(sql, params);
+    const matching = rows.filter((row) => row.matches);
+    const page = matching.slice(0, filter.pageSize).filter(({ payload }) => payload !== null);
+    const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
+    const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
+    return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
+  }
 }
 
 function pageQuery(

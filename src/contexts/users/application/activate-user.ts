@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, QueryBus, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
-import { IsWalletOfAnother } from './is-wallet-of-another.js';
+import { WalletsView } from '../views/wallets.js';
 import type { UserChanged } from './start-deactivation.js';
 
 /**
@@ -26,12 +26,12 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly queryBus: QueryBus,
+    private readonly wallets: WalletsView,
   ) {}
 
   async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
     // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
-    const taken = await this.queryBus.execute(new IsWalletOfAnother(userId, issuerWalletAddress));
+    const taken = await this.wallets.isOfAnother(userId, issuerWalletAddress);
     const at = timestamp(this.clock);
     const claim = {
       category: 'user_wallet',

@@ -13,7 +13,7 @@ import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/
 import { createUser, user, type User } from '../domain/user.js';
 import { parseProfile, type NewProfile } from './profile.js';
 import { UserClaims } from './user-claims.js';
-import { userJson } from './user-json.js';
+import { userJson } from '../views/user-json.js';
 
 /**
  * POST /merchants/v1/users (contract.md 8.1). Answers the JSON text of the 201.

@@ -1,5 +1,4 @@
-import { Inject } from '@nestjs/common';
-import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { Inject, Injectable } from '@nestjs/common';
 import { claimOwner } from '../../../platform/event-store/claims.js';
 import { COMMAND_LOOP, type Claim, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
@@ -16,15 +15,9 @@ export type Known =
   | { readonly merchantId: string; readonly externalId: string }
   | { readonly merchantId: string; readonly wallet: string };
 
-/** The user of any merchant, for operators; null when there is none. Throws `validation_failed` for no phone number. */
-export class LocateUser extends Query<ExistingUser | null> {
-  constructor(readonly known: Known) {
-    super();
-  }
-}
-
-@QueryHandler(LocateUser)
-export class LocateUserHandler implements IQueryHandler<LocateUser> {
+/** Finds users of any merchant, for operators. */
+@Injectable()
+export class LocateUser {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(EVENT_STORE) private readonly store: EventStore,
@@ -32,7 +25,8 @@ export class LocateUserHandler implements IQueryHandler<LocateUser> {
     private readonly claims: UserClaims,
   ) {}
 
-  async execute({ known }: LocateUser): Promise<ExistingUser | null> {
+  /** Null when there is none. Throws `validation_failed` for no phone number. */
+  async by(known: Known): Promise<ExistingUser | null> {
     const userId = await this.idOf(known);
     if (userId === null) return null;
     const state = await this.loop.show(user, userId);

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
@@ -8,17 +8,16 @@ import { requiredParameter, type Query as QueryString } from '../../../platform/
 import { Reply } from '../../../platform/http/reply.js';
 import { requireObject } from '../../../platform/http/validation.js';
 import { CreateUser } from '../application/create-user.js';
-import { FindUserByWallet } from '../application/find-user-by-wallet.js';
-import { FindUser } from '../application/find-user.js';
-import { userJson, type UserJson } from '../application/user-json.js';
 import type { ExistingUser } from '../domain/user.js';
+import { userJson, type UserJson } from '../views/user-json.js';
+import { UsersView } from '../views/users.js';
 
 /** Users (contract.md 8), but for the balance, which is the payouts context's. */
 @Controller('merchants/v1/users')
 export class UsersController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
   ) {}
 
   @Post()
@@ -38,7 +37,7 @@ export class UsersController {
     @Query() query: QueryString,
   ): Promise<{ user: UserJson }> {
     const address = requiredParameter(query, 'address');
-    return answer(await this.queryBus.execute(new FindUserByWallet(merchantId, address)));
+    return answer(await this.users.ofWallet(merchantId, address));
   }
 
   @Get(':id')
@@ -46,7 +45,7 @@ export class UsersController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<{ user: UserJson }> {
-    return answer(await this.queryBus.execute(new FindUser(merchantId, userId)));
+    return answer(await this.users.find(merchantId, userId));
   }
 }
 

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { USERS_VIEW, type UserActivated } from '../contract.js';
+import type { UserActivated } from '../domain/user.js';
+
+/** Name of the read model of users, to be awaited after an activation. */
+export const USERS_VIEW = 'users.views';
 
 /** Whose wallet is at this address? Addresses are kept lower-cased. */
 export const walletsProjection: SubscriptionDefinition = {
@@ -37,7 +40,7 @@ export class WalletsView {
     return rows[0]?.user_id ?? null;
   }
 
-  /** Whether the wallet at `address` is of a user other than this one, of whatever merchant. */
+  /** Whether the wallet at `address` is of a user other than this one, of whatever merchant. Sees activated users alone. */
   async isOfAnother(userId: string, address: string): Promise<boolean> {
     const rows = await this.database.query(
       'select from users.wallets where address = $1 and user_id <> $2 limit 1',

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { findApplicant } from '../../application/applicant.js';
@@ -10,6 +10,7 @@ import { StartOnboarding } from '../../application/start-onboarding.js';
 import { SubmitKyc } from '../../application/submit-kyc.js';
 import { VerifyPhone } from '../../application/verify-phone.js';
 import type { Details, Onboarding, Stage } from '../../domain/onboarding.js';
+import { UsersView } from '../../../users/contract.js';
 import { WidgetSessions } from './sessions.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -49,7 +50,7 @@ export class WidgetSteps {
 
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
     private readonly sessions: WidgetSessions,
     @Inject(CLOCK) private readonly clock: Clock,
     @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
@@ -66,7 +67,7 @@ export class WidgetSteps {
   }
 
   private async sendCode({ merchantId, userId, body }: StepCall): Promise<StepAnswer> {
-    const applicant = await findApplicant(this.queryBus, merchantId, userId);
+    const applicant = await findApplicant(this.users, merchantId, userId);
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
@@ -94,7 +95,7 @@ export class WidgetSteps {
 
   private async readInbox({ merchantId, userId }: StepCall): Promise<StepAnswer> {
     if (this.inbox === null) throw DomainError.notFound('Page');
-    const { phoneNumber } = await findApplicant(this.queryBus, merchantId, userId);
+    const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     return { code: this.inbox.lastCode(phoneNumber) };
   }
 }

@@ -4,7 +4,6 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AddressInfo, Socket } from 'node:net';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -25,6 +24,7 @@ import { Log } from '../../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
 import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
 import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
+import { UsersView } from '../../../users/contract.js';
 import { acceptCallbackUrl } from './callback-url.js';
 import { guard, receive, type GuardConfig } from './edge.js';
 import { WidgetGate } from './gate.js';
@@ -44,7 +44,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
 
   constructor(
     @Inject(CONFIG) private readonly config: WidgetConfig,
-    private readonly queryBus: QueryBus,
+    private readonly users: UsersView,
     private readonly gate: WidgetGate,
     private readonly steps: WidgetSteps,
     private readonly log: Log,
@@ -108,7 +108,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     }
     const refusal = await this.gate.refusal(merchantId, userId, request.ip);
     if (refusal !== null) return sendRefusal(request, reply, refusal);
-    const { phoneNumber, email } = await findApplicant(this.queryBus, merchantId, userId);
+    const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
     const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
     const sandbox = this.steps.sandbox ? { rejectedLastName: REJECTED_LAST_NAME } : null;
     return sendPage(reply, 'anybody', (nonce) =>

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
 import type { BinaryFields } from '../../../platform/postgres/binary-row.js';
-import type { Database } from '../../../platform/postgres/database.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS, type Status } from './fold.js';
 
@@ -17,19 +18,30 @@ const BEFORE = Buffer.from('{"payouts":[');
 /** Where PostgreSQL's times in binary begin, in milliseconds since 1970; they count microseconds. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 
-/**
- * The JSON text of one page, newest first, in UTF-8, joined by the database from the stored bodies: no row becomes an
- * object and no byte a character. Keyset pagination: a page costs the same wherever it is.
- */
-export async function listPayouts(
-  database: Database,
-  merchantId: string,
-  filter: PayoutFilter,
-): Promise<Buffer> {
-  const { rows, params } = pageRows(merchantId, filter);
-  const usual = await database.binaryRow(pageBySize(rows, filter.pageSize), params, pageText);
-  // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
-  return usual ?? (await database.binaryRow(pageByBytes(rows, filter.pageSize), params, pageText))!;
+/** Which payouts has a merchant reported, and what became of them? */
+@Injectable()
+export class PayoutsView {
+  constructor(private readonly database: Database) {}
+
+  /** The JSON of one payout as the API gives it; null when the merchant has no such payout. */
+  async find(merchantId: string, payoutId: string): Promise<string | null> {
+    const [row] = await this.database.query<{ body: string }>(
+      'select body from payouts.payouts where id = $1 and merchant_id = $2',
+      [payoutId, merchantId],
+    );
+    return row?.body ?? null;
+  }
+
+  /**
+   * The JSON text of one page, newest first, in UTF-8, joined by the database from the stored bodies: no row becomes an
+   * object and no byte a character. Keyset pagination: a page costs the same wherever it is.
+   */
+  async page(merchantId: string, filter: PayoutFilter): Promise<Buffer> {
+    const { rows, params } = pageRows(merchantId, filter);
+    const usual = await this.database.binaryRow(pageBySize(rows, filter.pageSize), params, pageText);
+    // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
+    return usual ?? (await this.database.binaryRow(pageByBytes(rows, filter.pageSize), params, pageText))!;
+  }
 }
 
 /** Null when the payouts of the page were left out because they have too many bytes. */

@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS } from './fold.js';
-import { listPayouts, PAGE_BYTES, type PayoutFilter } from './list-payouts.js';
+import { PayoutsView, PAGE_BYTES, type PayoutFilter } from './payouts.js';
 
 const [MERCHANT, OTHER] = [deriveId('list', 'merchant'), deriveId('list', 'other')];
 const USERS = [0, 1, 2].map((user) => deriveId('list', `user ${user}`));
@@ -84,7 +84,7 @@ describe('the list of payouts', () => {
     );
   };
   const page = async (wanted: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse((await listPayouts(db.database, MERCHANT, wanted)).toString()) as {
+    JSON.parse((await new PayoutsView(db.database).page(MERCHANT, wanted)).toString()) as {
       payouts: string[];
       next_cursor: string | null;
     };

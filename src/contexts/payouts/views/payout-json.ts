@@ -1,8 +1,8 @@
 import type { PayoutFacts } from '../contract.js';
-import type { ReportedPayout } from './payout.js';
+import type { ReportedPayout } from '../domain/payout.js';
 
 /**
- * The JSON of a payout as the API answers it (contract.md 9), built without parsing
+ * The JSON of a payout as the API gives it (contract.md 9), built without parsing
  * the merchant's metadata. `reason` is null unless the payout expired.
  */
 export function payoutJson(
