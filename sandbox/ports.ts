@@ -1,4 +1,5 @@
-import { SETTINGS, type Config } from '../src/platform/config/config.js';
+import { ALL_SETTINGS } from '../src/composition.js';
+import type { Config } from '../src/platform/config/config.js';
 import { about } from '../src/platform/config/settings.js';
 import { freePort, isFree } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
@@ -14,7 +15,7 @@ export async function preparePorts(config: Config): Promise<Ports> {
     const port = config[key];
     if (port === 0) return freePort();
     if (await isFree(port, config.host)) return port;
-    const setting = SETTINGS[key];
+    const setting = ALL_SETTINGS[key];
     if (key === 'metricsPort' && port === setting.fallback) return freePort();
     throw new SandboxError(
       `Port ${port} is taken by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,

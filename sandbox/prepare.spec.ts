@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
-import { readConfig } from '../src/platform/config/config.js';
+import { readConfig } from '../src/composition.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { prepareSandbox, type Sandbox } from './prepare.js';
 import { freePort, isAlive } from './processes.js';

@@ -1,14 +1,26 @@
 import * as contexts from './contexts/index.js';
+import type { Setting } from './platform/config/settings.js';
 import { eventsOf, type Context } from './platform/context.js';
 import { CLAIM_EVENTS } from './platform/event-store/claims.js';
 import type { EventTypeDefinition } from './platform/event-store/event-registry.js';
 import { EventStore1764000000030 } from './platform/event-store/postgres/migrations/1764000000030-event-store.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
+import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
 import { Sealing1764000000120 } from './platform/sealing/migrations/1764000000120-sealing.js';
 
 /** What the service is made of: the platform, and what the contexts declare. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
+
+/** Every setting by its key in the configuration. */
+export const ALL_SETTINGS = Object.assign({}, SETTINGS, ...ALL_CONTEXTS.map(({ settings }) => settings)) as {
+  readonly [K in keyof Config]: Setting<Config[K]>;
+};
+
+/** The whole configuration. Throws ConfigError whose message names the setting at fault. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  return readConfigOf(ALL_CONTEXTS, env);
+}
 
 /** Every event that this version knows. */
 export const KNOWN_EVENTS: readonly EventTypeDefinition[] = [

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
 import { RegisterMerchant } from './contexts/merchants/application/register-merchant.js';
-import { readConfig } from './platform/config/config.js';
+import { readConfig } from './composition.js';
 import { ConfigError } from './platform/config/settings.js';
 import { followParent } from '../sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';

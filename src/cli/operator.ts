@@ -11,7 +11,8 @@ import { ALL_CONTEXTS, MIGRATIONS } from '../composition.js';
 import { forOperators } from '../platform/context.js';
 import { ContextsModule } from '../platform/boot/contexts.module.js';
 import { ConfigModule } from '../platform/config/config.module.js';
-import { readConfig, SETTINGS, type Config } from '../platform/config/config.js';
+import { ALL_SETTINGS, readConfig } from '../composition.js';
+import type { Config } from '../platform/config/config.js';
 import { about, ConfigError } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/postgres/database.module.js';
 import { readJson } from '../../sandbox/files.js';
@@ -107,7 +108,7 @@ export function databaseConfig(env: NodeJS.ProcessEnv): Config {
 export function operatorConfig(env: NodeJS.ProcessEnv): Config {
   const config = databaseConfig(env);
   if (config.masterKey === null)
-    throw new ConfigError(`MASTER_KEY must be set. ${about(SETTINGS.masterKey)}`);
+    throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
   return config;
 }
 

@@ -1,5 +1,5 @@
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
-import type { Config } from './config/config.js';
+import type { Config, SettingsOwner } from './config/config.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { OpenApiFragment } from './openapi/fragment.js';
 import type { Migration } from './postgres/migrate.js';
@@ -12,7 +12,7 @@ export const CONTEXTS = Symbol('CONTEXTS');
 export type Get = <T>(token: InjectionToken<T>) => T;
 
 /** What a context declares of itself: once, here. Whoever runs events, migrations or programs asks for all of these. */
-export interface Context {
+export interface Context extends SettingsOwner {
   /** That of its folder, and of its schema in the database. */
   readonly name: string;
   readonly module: (config: Config) => Type | DynamicModule;

@@ -10,22 +10,10 @@ export const FAILPOINTS = [
   'response.sent',
 ] as const;
 
-/** Those of a process that makes events of accepted batches, in the order in which it passes them. */
-export const PROCESSING_FAILPOINTS = [
-  'processing.read',
-  'processing.locked',
-  'processing.deduplicated',
-  'processing.inserted',
-  'processing.marked',
-  'processing.committed',
-] as const;
+/** A context adds its own beside their declaration. */
+export interface Failpoints extends Record<(typeof FAILPOINTS)[number], true> {}
 
-/** Those of a process that passes events on to the analytics provider. */
-export const FORWARDING_FAILPOINTS = ['forwarding.read', 'forwarding.sent', 'forwarding.recorded'] as const;
-
-export type Failpoint = (
-  typeof FAILPOINTS | typeof PROCESSING_FAILPOINTS | typeof FORWARDING_FAILPOINTS
-)[number];
+export type Failpoint = keyof Failpoints;
 
 const armed = process.env['MODE'] === 'production' ? undefined : process.env['FAILPOINT'];
 

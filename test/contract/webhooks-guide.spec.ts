@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { readConfig, SETTINGS } from '../../src/platform/config/config.js';
+import { ALL_SETTINGS, readConfig } from '../../src/composition.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/delivery-json.js';
@@ -29,7 +29,10 @@ describe('docs/webhooks.md', () => {
     ['event type', EVENT_TYPES],
     ['error class', Object.keys(PHASES)],
     ['status of a delivery', DELIVERY_STATUSES],
-    ['setting', Object.values(SETTINGS).flatMap(({ name }) => (name.startsWith('WEBHOOK_') ? [name] : []))],
+    [
+      'setting',
+      Object.values(ALL_SETTINGS).flatMap(({ name }) => (name.startsWith('WEBHOOK_') ? [name] : [])),
+    ],
   ])('has a row for every %s', (_what, names) => {
     expect(rows).toEqual(expect.arrayContaining([...names]));
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { addressLimit } from '../../src/platform/http/address.js';
 import { MerchantRateLimiter } from '../../src/platform/http/rate-limit.js';
 import { startEdgeApp } from '../support/edge-app.js';

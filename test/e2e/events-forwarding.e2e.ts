@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { SandboxAnalytics } from '../../src/contexts/tracking/adapters/sandbox-analytics.js';
 import type { Analytics } from '../../src/contexts/tracking/application/ports.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { freePort } from '../../sandbox/processes.js';
 import { startService } from '../../src/service.js';
 import { TestChain } from '../support/chain.js';

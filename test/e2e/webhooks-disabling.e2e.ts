@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { newId } from '../../src/kernel/ids.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { endpointsDisabled } from '../../src/platform/telemetry/metrics.js';
+import { endpointsDisabled } from '../../src/contexts/webhooks/metrics.js';
 import { AutomaticDisabling } from '../../src/contexts/webhooks/application/automatic-disabling.js';
 import { DisableWebhookEndpoint } from '../../src/contexts/webhooks/application/disable-webhook-endpoint.js';
 import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';

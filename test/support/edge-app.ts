@@ -26,7 +26,8 @@ import { AlreadyResponded } from '../../src/platform/event-store/command-loop.js
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
-import { CONFIG, readConfig, type Config } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
+import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import {
   ResponseTravels,

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/kernel/clock.js';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';

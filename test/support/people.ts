@@ -9,7 +9,7 @@ import { forOperators } from '../../src/platform/context.js';
 import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';

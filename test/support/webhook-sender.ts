@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { CommandBus } from '@nestjs/cqrs';
 import { systemClock } from '../../src/kernel/clock.js';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { KeyRing, masterKeysOf } from '../../src/platform/sealing/key-ring.js';

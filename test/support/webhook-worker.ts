@@ -8,7 +8,7 @@ import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/
 import { newId } from '../../src/kernel/ids.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
-import { readConfig } from '../../src/platform/config/config.js';
+import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { RequestTicket } from '../../src/platform/idempotency/ticket.js';

@@ -35,6 +35,7 @@ import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
 import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
+import { ONBOARDING_SETTINGS } from './settings.js';
 
 interface Providers {
   readonly providers: Provider[];
@@ -80,6 +81,7 @@ export const onboarding = defineContext({
     },
   },
   subscriptions: (get) => [stepsSaga(() => get(StepsWorker).wake())],
+  settings: ONBOARDING_SETTINGS,
   migrations: [Onboarding1764000000410],
   apis: ({ mode }) => (mode === 'sandbox' ? [onboardingApi] : []),
 });

@@ -19,6 +19,7 @@ import { BalanceController } from './http/balance.controller.js';
 import { payoutsApi } from './http/openapi.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
+import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
 import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
@@ -66,6 +67,8 @@ export const payouts = defineContext({
     ...DeactivationsModule.subscriptions(get),
   ],
   operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
+  settings: PAYOUT_SETTINGS,
+  checkSettings: checkPayoutSettings,
   migrations: [Payouts1764000000521],
   apis: () => [payoutsApi],
 });

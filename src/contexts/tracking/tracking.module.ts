@@ -22,6 +22,7 @@ import { JourneyController } from './http/journey.controller.js';
 import { journeyApi } from './http/journey-openapi.js';
 import { trackingApi } from './http/openapi.js';
 import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
+import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
 import { JourneyView } from './views/journey.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
@@ -51,6 +52,8 @@ export class TrackingModule {}
 export const tracking = defineContext({
   name: 'tracking',
   module: () => TrackingModule,
+  settings: TRACKING_SETTINGS,
+  checkSettings: checkTrackingSettings,
   migrations: [Tracking1764000000720],
   apis: () => [trackingApi, journeyApi],
 });

@@ -30,6 +30,7 @@ import { webhooksApi } from './http/openapi.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1764000000661 } from './migrations/1764000000661-webhooks.js';
+import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
@@ -83,6 +84,8 @@ export const webhooks = defineContext({
   subscriptions: (get) => [
     deliveriesSaga((endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each))),
   ],
+  settings: WEBHOOK_SETTINGS,
+  checkSettings: checkWebhookSettings,
   migrations: [Webhooks1764000000661],
   apis: () => [webhooksApi, deliveriesApi],
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseCidrs } from './cidrs.js';
-import { readConfig } from './config.js';
+import { readConfig } from '../../composition.js';
 import { ConfigError } from './settings.js';
 
 describe('a list of address ranges', () => {

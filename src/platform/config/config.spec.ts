@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readConfig } from './config.js';
+import { readConfig } from '../../composition.js';
 import { ConfigError } from './settings.js';
 
 const production = {

@@ -1,25 +1,25 @@
-import { CHAIN_SETTINGS } from './chain-settings.js';
-import { cidrs, proxies } from './cidrs.js';
+import { proxies } from './cidrs.js';
 import {
   about,
   ConfigError,
   flag,
   integer,
+  neededInProduction,
   oneOf,
   optional,
   pattern,
   readSetting,
-  seconds,
   setting,
   someOf,
   text,
   url,
-  urlsIn,
   type Setting,
+  type Settings,
+  type SettingsOf,
 } from './settings.js';
 
 /**
- * Every setting of the service: its name in the environment, how it is read, its default and what it is.
+ * The settings of the platform: their names in the environment, how they are read, their defaults and what they are.
  * In sandbox mode DATABASE_URL, CHAIN_RPC_URL and the keys that are not given come from the sandbox parts.
  */
 export const SETTINGS = {
@@ -37,11 +37,9 @@ export const SETTINGS = {
   ),
   host: setting('HOST', text, '127.0.0.1', 'the address to listen on.'),
   port: setting('PORT', integer(0, 65535), 3000, 'the port of the API.'),
-  widgetPort: setting('WIDGET_PORT', integer(0, 65535), 3001, 'the port of the onboarding widget.'),
   payPort: setting('PAY_PORT', integer(0, 65535), 3002, 'the port of the pay widget.'),
   metricsPort: setting('METRICS_PORT', integer(0, 65535), 9464, 'the port of GET /metrics.'),
   publicUrl: optional('PUBLIC_URL', url('http', 'https'), 'the base_url that merchants see.'),
-  widgetUrl: optional('WIDGET_URL', url('http', 'https'), 'the widget_url that merchants see.'),
   payUrl: optional('PAY_URL', url('http', 'https'), 'the pay_url that merchants see.'),
   dataDir: setting(
     'DATA_DIR',
@@ -80,7 +78,6 @@ export const SETTINGS = {
     'the MASTER_KEY before this one, while it is being replaced (docs/keys.md).',
     true,
   ),
-  ...CHAIN_SETTINGS,
   rateLimitPerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
     integer(1, 10_000_000),
@@ -110,83 +107,6 @@ export const SETTINGS = {
     integer(16, 65_536),
     128,
     'the most memory that request bodies and responses under way may hold, in MiB; a quarter of it for one client.',
-  ),
-  webhookRetryScheduleSeconds: setting(
-    'WEBHOOK_RETRY_SCHEDULE_SECONDS',
-    seconds,
-    [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
-    'the delays after the first attempt of a delivery.',
-  ),
-  webhookTimeoutMs: setting(
-    'WEBHOOK_TIMEOUT_MS',
-    integer(100, 30_000),
-    30_000,
-    'how long a receiver may take to answer.',
-  ),
-  webhookDisableFailures: setting(
-    'WEBHOOK_DISABLE_FAILURES',
-    integer(1, 1000),
-    50,
-    'failed attempts after which a webhook endpoint is disabled.',
-  ),
-  webhookDisableWindowSeconds: setting(
-    'WEBHOOK_DISABLE_WINDOW_SECONDS',
-    integer(1, 604_800),
-    21_600,
-    'the sliding window in which these failed attempts are counted.',
-  ),
-  webhookDisableSpanSeconds: setting(
-    'WEBHOOK_DISABLE_SPAN_SECONDS',
-    integer(0, 604_800),
-    1800,
-    'how far apart the first and the last of them must be at least.',
-  ),
-  webhookRetentionDays: setting(
-    'WEBHOOK_RETENTION_DAYS',
-    integer(0, 36_500),
-    90,
-    'how long finished webhook deliveries and their attempts are kept; 0 keeps them all.',
-  ),
-  webhookAllowCidrs: optional(
-    'WEBHOOK_ALLOW_CIDRS',
-    cidrs,
-    'the address ranges that webhook receivers may have besides public ones; no metadata address but as /32 or /128.',
-  ),
-  trackingRawDays: setting(
-    'TRACKING_RAW_DAYS',
-    integer(1, 3650),
-    14,
-    'how long the bodies of event batches are kept, and longer while one of a day is not finished.',
-  ),
-  trackingRetentionMonths: setting(
-    'TRACKING_RETENTION_MONTHS',
-    integer(1, 1200),
-    25,
-    'how long events are kept, and known again when they are sent once more.',
-  ),
-  amplitudeApiKey: optional(
-    'AMPLITUDE_API_KEY',
-    pattern(/^[!-~]{1,200}$/, 'an API key without spaces'),
-    "the API key of the Amplitude project that gets merchants' events; without one they are kept and not passed on, in the sandbox to a table.",
-    true,
-  ),
-  amplitudeUrl: setting(
-    'AMPLITUDE_URL',
-    url('http', 'https'),
-    'https://api2.amplitude.com/2/httpapi',
-    'where Amplitude takes events; https://api.eu.amplitude.com/2/httpapi in the EU. HTTPS in production.',
-  ),
-  analyticsEventsPerSecond: setting(
-    'ANALYTICS_EVENTS_PER_SECOND',
-    integer(1, 1_000_000),
-    1000,
-    'the most events per second that are passed on to the analytics provider, by all processes together.',
-  ),
-  analyticsTimeoutMs: setting(
-    'ANALYTICS_TIMEOUT_MS',
-    integer(100, 30_000),
-    10_000,
-    'how long the analytics provider may take to answer.',
   ),
   maxClockSkewSeconds: setting(
     'MAX_CLOCK_SKEW_SECONDS',
@@ -235,26 +155,40 @@ export const SETTINGS = {
     url('http', 'https'),
     'the OpenTelemetry collector; no traces when not set.',
   ),
-} satisfies Record<string, Setting<unknown>>;
+} satisfies Settings;
 
-type Read<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
-
-/** The whole configuration, read once at boot. */
-export type Config = Omit<Read<typeof SETTINGS>, 'requireHttps'> & { readonly requireHttps: boolean };
+/** The whole configuration, read once at boot. Each context adds its settings beside their declaration. */
+export interface Config extends Omit<SettingsOf<typeof SETTINGS>, 'requireHttps'> {
+  readonly requireHttps: boolean;
+}
 
 /** Nest injection token of the {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
 
-/** Reads and checks every setting. Throws {@link ConfigError} whose message names the setting at fault. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const entries = Object.entries(SETTINGS).map(
-    ([key, each]) => [key, readSetting<unknown>(each, env)] as const,
+/** Who has settings of its own, and may check them together, throwing a {@link ConfigError}. */
+export interface SettingsOwner {
+  readonly settings?: Settings;
+  readonly checkSettings?: (config: Config) => void;
+}
+
+/**
+ * Reads and checks the settings of the platform and of `owners`. Throws {@link ConfigError} whose message names the
+ * setting at fault.
+ */
+export function readConfigOf(owners: readonly SettingsOwner[], env: NodeJS.ProcessEnv): Config {
+  const all = [SETTINGS, ...owners.map(({ settings = {} }) => settings)].flatMap((each) =>
+    Object.entries(each),
   );
-  const read = Object.fromEntries(entries) as unknown as Read<typeof SETTINGS>;
+  const read: Record<string, unknown> = {};
+  for (const [key, each] of all) {
+    if (key in read) throw new Error(`the setting ${key} has two owners`);
+    read[key] = readSetting<unknown>(each, env);
+  }
   requireMode(env);
-  const config = { ...read, requireHttps: read.requireHttps ?? read.mode === 'production' };
-  requireSense(config);
-  if (config.mode === 'production') requireInProduction(config);
+  const config = { ...read, requireHttps: read['requireHttps'] ?? read['mode'] === 'production' } as Config;
+  for (const { checkSettings } of owners) checkSettings?.(config);
+  const { databaseUrl, masterKey, publicUrl } = SETTINGS;
+  neededInProduction(config, { databaseUrl, masterKey, publicUrl });
   return config;
 }
 
@@ -263,37 +197,4 @@ function requireMode(env: NodeJS.ProcessEnv): void {
   const given = env[SETTINGS.mode.name] ?? '';
   if (given.trim() === '' && env['NODE_ENV'] === 'production')
     throw new ConfigError(`MODE must be set where NODE_ENV is production. ${about(SETTINGS.mode)}`);
-}
-
-/** Failures further apart than the window never count together: nothing would ever be disabled. */
-function requireSense({
-  webhookDisableSpanSeconds: span,
-  webhookDisableWindowSeconds: window,
-  chainRpcUrl,
-  chainQuorum,
-}: Config): void {
-  const nodes = chainRpcUrl === null ? 1 : new Set(urlsIn(chainRpcUrl)).size;
-  if (chainQuorum > nodes) {
-    throw new ConfigError(
-      `CHAIN_QUORUM (${chainQuorum}) must be no larger than the number of nodes in CHAIN_RPC_URL (${nodes}): no payout would ever be received.`,
-    );
-  }
-  if (span > window) {
-    throw new ConfigError(
-      `WEBHOOK_DISABLE_SPAN_SECONDS (${span}) must be no larger than WEBHOOK_DISABLE_WINDOW_SECONDS (${window}): failures so far apart are never counted together.`,
-    );
-  }
-}
-
-function requireInProduction(config: Config): void {
-  const needed = ['databaseUrl', 'masterKey', 'chainRpcUrl', 'usdcAddress', 'publicUrl'] as const;
-  for (const key of needed) {
-    if (config[key] === null) {
-      throw new ConfigError(`${SETTINGS[key].name} must be set in production. ${about(SETTINGS[key])}`);
-    }
-  }
-  // The key travels in the body.
-  if (config.amplitudeApiKey !== null && !config.amplitudeUrl.startsWith('https://')) {
-    throw new ConfigError('AMPLITUDE_URL must begin with https:// in production.');
-  }
 }

@@ -10,6 +10,12 @@ export interface Setting<T> {
   readonly secret?: boolean;
 }
 
+/** By their keys in the configuration. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of settings. */
+export type SettingsOf<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
 export function setting<T>(
   name: string,
   parse: Parser<T>,
@@ -105,6 +111,14 @@ export function pattern(form: RegExp, description: string): Parser<string> {
 /** What a setting is for, as the end of a sentence about it. */
 export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
   return `${name}: ${help}`;
+}
+
+/** In production these have no default. */
+export function neededInProduction(config: { readonly mode: string }, settings: Settings): void {
+  for (const [key, each] of Object.entries(settings)) {
+    if (config.mode === 'production' && (config as Record<string, unknown>)[key] === null)
+      throw new ConfigError(`${each.name} must be set in production. ${about(each)}`);
+  }
 }
 
 /** The setting's value from the environment; an empty text counts as not set. */

@@ -7,7 +7,7 @@ import { EventStoreModule } from '../../../src/platform/event-store/event-store.
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
-import { readConfig } from '../../../src/platform/config/config.js';
+import { readConfig } from '../../../src/composition.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { drainHttp } from '../../../src/platform/http/drain.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { pendingPayouts } from '../../../platform/telemetry/metrics.js';
+import { pendingPayouts } from '../metrics.js';
 import { Verifications } from '../store/verifications.js';
 
 const EVERY_MS = 10_000;

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { payoutLooks } from '../../../platform/telemetry/metrics.js';
+import { payoutLooks } from '../metrics.js';
 import { agreement, closingName, isSecondLook } from '../domain/agreement.js';
 import { chainRules, type ChainRules } from '../domain/chain-rules.js';
 import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';

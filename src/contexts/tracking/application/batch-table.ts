@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { runWithBytes } from '../../../platform/postgres/bytes-statement.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
-import { batchStoreDuration } from '../../../platform/telemetry/metrics.js';
+import { batchStoreDuration } from '../metrics.js';
 import { Partitions } from './partitions.js';
 
 /** A batch that was found valid. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { receivedBatches, receivedEvents } from '../../../platform/telemetry/metrics.js';
+import { receivedBatches, receivedEvents } from '../metrics.js';
 import { AcceptBatch } from '../application/accept-batch.js';
 import { RefusedBatch } from '../domain/event-batch.js';
 import { readBatch } from './batch-body.js';

@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { Log } from '../../../platform/telemetry/logger.js';
-import { endpointsDisabled } from '../../../platform/telemetry/metrics.js';
+import { endpointsDisabled } from '../metrics.js';
 import { disableFailing, disableGone, webhookEndpoints } from '../domain/webhook-endpoints.js';
 
 /** What led to it. */

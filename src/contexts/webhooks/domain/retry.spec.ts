@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SETTINGS } from '../../../platform/config/config.js';
+import { WEBHOOK_SETTINGS } from '../settings.js';
 import { httpDate, retryDelayMs, RETRY_AFTER_CAP_MS } from './retry.js';
 
-const SCHEDULE = SETTINGS.webhookRetryScheduleSeconds.fallback;
+const SCHEDULE = WEBHOOK_SETTINGS.webhookRetryScheduleSeconds.fallback;
 const NOW = Date.UTC(2026, 0, 1);
 const failed = { kind: 'failed', phase: 'timeout' } as const;
 const answered = (status: number, retryAfter: string | null) =>

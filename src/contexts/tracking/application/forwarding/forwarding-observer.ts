@@ -6,7 +6,7 @@ import {
   analyticsBacklogAge,
   analyticsEvents,
   analyticsRequests,
-} from '../../../../platform/telemetry/metrics.js';
+} from '../../metrics.js';
 import type { SendResult } from '../ports.js';
 import type { BatchInHand } from './batch-in-hand.js';
 import type { Backlog, ProviderState } from './forwarding-table.js';

@@ -1,11 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../../../platform/postgres/database.js';
-import {
-  eventBatches,
-  measureOnScrape,
-  trackedEvents,
-  waitingBatches,
-} from '../../../../platform/telemetry/metrics.js';
+import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
+import { eventBatches, trackedEvents, waitingBatches } from '../../metrics.js';
 
 /** Counting more would cost more than the number is worth. */
 const MOST_COUNTED = 100_000;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Log } from '../../../../platform/telemetry/logger.js';
-import { deliveries, deliveryDuration } from '../../../../platform/telemetry/metrics.js';
+import { deliveries, deliveryDuration } from '../../metrics.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import type { Outcome } from '../../domain/outcome.js';
 import type { ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';

@@ -1,7 +1,18 @@
-import { integer, optional, pattern, setting, urls } from './settings.js';
+import type { Config } from '../../platform/config/config.js';
+import {
+  ConfigError,
+  integer,
+  neededInProduction,
+  optional,
+  pattern,
+  setting,
+  urls,
+  urlsIn,
+  type SettingsOf,
+} from '../../platform/config/settings.js';
 
 /** Where payouts are verified, and what it takes before one is received or expired. */
-export const CHAIN_SETTINGS = {
+export const PAYOUT_SETTINGS = {
   chainRpcUrl: optional(
     'CHAIN_RPC_URL',
     urls('http', 'https'),
@@ -48,3 +59,21 @@ export const CHAIN_SETTINGS = {
     'how often pending payouts are looked up on the chain.',
   ),
 };
+
+declare module '../../platform/config/config.js' {
+  interface Config extends SettingsOf<typeof PAYOUT_SETTINGS> {}
+}
+
+export function checkPayoutSettings(config: Config): void {
+  const { chainRpcUrl, chainQuorum } = config;
+  const nodes = chainRpcUrl === null ? 1 : new Set(urlsIn(chainRpcUrl)).size;
+  if (chainQuorum > nodes) {
+    throw new ConfigError(
+      `CHAIN_QUORUM (${chainQuorum}) must be no larger than the number of nodes in CHAIN_RPC_URL (${nodes}): no payout would ever be received.`,
+    );
+  }
+  neededInProduction(config, {
+    chainRpcUrl: PAYOUT_SETTINGS.chainRpcUrl,
+    usdcAddress: PAYOUT_SETTINGS.usdcAddress,
+  });
+}

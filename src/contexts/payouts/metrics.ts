@@ -1,0 +1,15 @@
+import { Counter, Gauge } from 'prom-client';
+import { registers } from '../../platform/telemetry/metrics.js';
+
+export const pendingPayouts = new Gauge({
+  name: 'disburse_pending_payouts',
+  help: 'Payouts that wait for their transfer to be verified.',
+  registers,
+});
+
+export const payoutLooks = new Counter({
+  name: 'disburse_payout_looks_total',
+  help: 'Looks at the chain for a payout, by outcome: answered, unanswered (by the node), doubtful (answers that contradict each other, or too few nodes that agree).',
+  labelNames: ['outcome'] as const,
+  registers,
+});

@@ -1,0 +1,23 @@
+import { Counter, Histogram } from 'prom-client';
+import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
+
+export const deliveries = new Counter({
+  name: 'disburse_webhook_delivery_attempts_total',
+  help: 'Attempts to deliver a webhook, by outcome: succeeded, failed, exhausted.',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const deliveryDuration = new Histogram({
+  name: 'disburse_webhook_delivery_duration_seconds',
+  help: 'Time a receiver took to answer an attempt.',
+  buckets: SECONDS,
+  registers,
+});
+
+export const endpointsDisabled = new Counter({
+  name: 'disburse_webhook_endpoints_disabled_total',
+  help: 'Webhook endpoints that the service disabled by itself, by cause: gone, failing.',
+  labelNames: ['cause'] as const,
+  registers,
+});
