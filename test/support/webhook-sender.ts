@@ -6,8 +6,7 @@ import { Database } from '../../src/platform/postgres/database.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { KeyRing, masterKeysOf } from '../../src/platform/sealing/key-ring.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { ReceiverAddresses } from '../../src/contexts/webhooks/adapters/receiver-addresses.js';
-import { UndiciReceivers } from '../../src/contexts/webhooks/adapters/undici-receivers.js';
+import { HttpReceivers, ReceiverHosts } from '../../src/contexts/webhooks/adapters/http-receivers.js';
 import { AutomaticDisabling } from '../../src/contexts/webhooks/application/automatic-disabling.js';
 import { AttemptLog } from '../../src/contexts/webhooks/application/delivering/attempt-log.js';
 import { DeliverySender } from '../../src/contexts/webhooks/application/delivering/delivery-sender.js';
@@ -36,7 +35,7 @@ const sender = new DeliverySender(
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
   new AttemptLog(Log.open(config)),
   new AutomaticDisabling(new FailingEndpoints(database, systemClock, config), commands, config),
-  new UndiciReceivers(config, new ReceiverAddresses(config)),
+  new HttpReceivers(config, new ReceiverHosts(config)),
   systemClock,
   config,
 );

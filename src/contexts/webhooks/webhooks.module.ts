@@ -1,8 +1,7 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { ReceiverAddresses } from './adapters/receiver-addresses.js';
-import { UndiciReceivers } from './adapters/undici-receivers.js';
+import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
 import { deliveriesSaga } from './application/deliveries-saga.js';
@@ -55,9 +54,9 @@ import { RecentStats } from './views/recent-stats.js';
     EndpointsView,
     RecentStats,
     SigningSecrets,
-    ReceiverAddresses,
-    { provide: RECEIVER_URL_GUARD, useExisting: ReceiverAddresses },
-    { provide: RECEIVERS, useClass: UndiciReceivers },
+    ReceiverHosts,
+    { provide: RECEIVER_URL_GUARD, useExisting: ReceiverHosts },
+    { provide: RECEIVERS, useClass: HttpReceivers },
     DeliveryTable,
     Destinations,
     FailingEndpoints,

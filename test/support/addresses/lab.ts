@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
-import { ReceiverAddresses } from '../../../src/contexts/webhooks/adapters/receiver-addresses.js';
-import { UndiciReceivers } from '../../../src/contexts/webhooks/adapters/undici-receivers.js';
+import { HttpReceivers, ReceiverHosts } from '../../../src/contexts/webhooks/adapters/http-receivers.js';
 import { TestDnsServer } from './dns-server.js';
 import {
   hostileAddresses,
@@ -27,8 +26,8 @@ function senderOf(
   webhookAllowCidrs: string | null = null,
   timeoutMs = TIMEOUT_MS,
 ) {
-  const addresses = new ReceiverAddresses({ mode, webhookAllowCidrs }, undefined, log);
-  return { addresses, receivers: new UndiciReceivers({ webhookTimeoutMs: timeoutMs }, addresses) };
+  const addresses = new ReceiverHosts({ mode, webhookAllowCidrs }, log);
+  return { addresses, receivers: new HttpReceivers({ webhookTimeoutMs: timeoutMs }, addresses) };
 }
 const production = senderOf('production');
 const sandbox = senderOf('sandbox');

@@ -50,7 +50,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
     (c) => c.otherName,
   ),
   shows('a certificate of an unknown authority', untrusted, (c) => c.stranger),
-  shows('TLS 1.1 at most', failed('tls', /^(the receiver speaks no version|TLS failed)/), (c) => c.good, {
+  shows('TLS 1.1 at most', failed('tls', /^(the host speaks no version|TLS failed)/), (c) => c.good, {
     minVersion: 'TLSv1',
     maxVersion: 'TLSv1.1',
     ciphers: 'DEFAULT@SECLEVEL=0',
@@ -59,7 +59,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
     requestCert: true,
     rejectUnauthorized: true,
   }),
-  instead('plain text on the TLS port', failed('tls', /^the receiver does not speak TLS here/), (socket) =>
+  instead('plain text on the TLS port', failed('tls', /^the host does not speak TLS here/), (socket) =>
     socket.end(OK),
   ),
   instead('garbage instead of a handshake', broken, (socket) => socket.end(Buffer.alloc(512, 0x5a))),
@@ -83,7 +83,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
   ),
   receiver(
     'endless renegotiation',
-    [...failed('timeout', /, waiting for an answer$/), ...failed('tls', /./), ...failed('send', /./)],
+    [...failed('timeout', /, waiting for a response$/), ...failed('tls', /./), ...failed('send', /./)],
     (socket) => {
       const again = (): void => {
         if (!socket.destroyed) (socket as TLSSocket).renegotiate({}, () => setTimeout(again, 5));

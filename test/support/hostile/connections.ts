@@ -11,7 +11,7 @@ import {
   type HostileReceiver,
 } from './receiver.js';
 
-const notSent = failed('send', /^the (connection was (closed|reset)|receiver closed the connection)/);
+const notSent = failed('send', /^the (connection was (closed|reset)|host closed the connection)/);
 const notAnswered = failed('answer', /^the connection was (closed|reset)/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
@@ -110,10 +110,7 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
   receiver('resets within its answer', notAnswered, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
   receiver(
     'speaks before it is asked',
-    [
-      ...answered(503),
-      ...failed('answer', /^the (receiver sent something before it was asked|connection was)/),
-    ],
+    [...answered(503), ...failed('answer', /^the (host sent something before it was asked|connection was)/)],
     (socket) => socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
   ),
   receiver('answers before it has read the request', answered(413), (socket) =>

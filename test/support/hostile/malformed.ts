@@ -2,8 +2,8 @@ import { answered, failed, onRequests, receiver, says, type HostileReceiver } fr
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
-const notHttp = failed('answer', /^the answer is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/);
-const wrongLength = failed('answer', /^the answer is not as long as its Content-Length says/);
+const notHttp = failed('answer', /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/);
+const wrongLength = failed('answer', /^the response is not as long as its Content-Length says/);
 const closed = failed('answer', /^the connection was closed \(UND_ERR_SOCKET\)$/);
 /** Taken or refused, as long as nothing worse comes of it. */
 const either = [...answered(200), ...notHttp, ...wrongLength];

@@ -1,5 +1,4 @@
-import { ReceiverAddresses } from '../../../src/contexts/webhooks/adapters/receiver-addresses.js';
-import { UndiciReceivers } from '../../../src/contexts/webhooks/adapters/undici-receivers.js';
+import { HttpReceivers, ReceiverHosts } from '../../../src/contexts/webhooks/adapters/http-receivers.js';
 import type { Order, Report } from './sending-process.js';
 
 /** A process that does nothing but send, so that its memory is that of sending. Orders and reports go over IPC. */
@@ -10,9 +9,9 @@ const BODY = JSON.stringify({
   data: { note: 'secret-body', filler: 'x'.repeat(500) },
 });
 
-const receivers = new UndiciReceivers(
+const receivers = new HttpReceivers(
   { webhookTimeoutMs: Number(process.argv[2]) },
-  new ReceiverAddresses({ mode: 'sandbox', webhookAllowCidrs: null }),
+  new ReceiverHosts({ mode: 'sandbox', webhookAllowCidrs: null }),
 );
 let peak = 0;
 setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), SAMPLE_MS);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { retryAfterMs } from '../../../../platform/outbound/retry-after.js';
 import { outcomeOf, type Outcome } from '../../domain/outcome.js';
 import { retryDelayMs } from '../../domain/retry.js';
 import { AutomaticDisabling } from '../automatic-disabling.js';
@@ -139,16 +140,10 @@ export class DeliverySender {
     const { response } = answer;
     const attempts = delivery.attempts + 1;
     const schedule = this.config.webhookRetryScheduleSeconds;
-    const delay =
-      outcome === 'retry'
-        ? retryDelayMs(
-            attempts - delivery.attempts_before,
-            response,
-            schedule,
-            Math.random(),
-            this.clock.now().getTime(),
-          )
-        : null;
+    const now = this.clock.now().getTime();
+    const asked = response.kind === 'answered' ? retryAfterMs(response.retryAfter, now) : null;
+    const round = attempts - delivery.attempts_before;
+    const delay = outcome === 'retry' ? retryDelayMs(round, response, schedule, Math.random(), asked) : null;
     const failed = delay === null ? 'exhausted' : 'pending';
     return {
       delivery_id: delivery.delivery_id,

@@ -1,16 +1,12 @@
 import { isIP } from 'node:net';
-import { Inject, Injectable, Optional } from '@nestjs/common';
-import { parseCidrs } from '../../../platform/config/cidrs.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { Log } from '../../../platform/telemetry/logger.js';
-import type { ReceiverUrlGuard } from '../application/ports.js';
+import type { Log } from '../telemetry/logger.js';
 import { addressRefusal, type AddressPolicy } from './address-verdict.js';
-import { ReceiverNames } from './receiver-names.js';
+import { HostNames } from './host-names.js';
 
-/** How long a registration waits for a name to resolve; every connect resolves it again. */
-const REGISTRATION_LOOKUP_MS = 2000;
+/** How long {@link GuardedHosts.refusal} waits for a name to resolve; every connect resolves it again. */
+const LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
-/** A DNS answer may hold thousands, and judging them all would cost everyone else some 100 ms. */
+/** A DNS reply may hold thousands, and judging them all would cost everyone else some 100 ms. */
 const MAX_ADDRESSES = 512;
 
 export const HTTPS_ONLY = 'must be an https:// URL';
@@ -19,36 +15,34 @@ const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 /** RFC 6762, 7686, 8375 and ICANN's .internal: names that can never be public. */
 const INTERNAL_NAME = /\.(internal|local|home\.arpa|onion)$/;
 
-/** A name or address that may not be connected to. The message is for the merchant. */
+/** A name or address that may not be connected to. The message is for whoever chose it. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
 /**
- * Which receivers may be reached: the one verdict for registration, PATCH and every connect. Names are resolved and
- * every A and AAAA record is judged; one that is not allowed refuses the name.
+ * Which hosts of strangers may be reached: the one verdict for a URL that is taken and for every connect. Names are
+ * resolved and every A and AAAA record is judged; one that is not allowed refuses the name.
  */
-@Injectable()
-export class ReceiverAddresses implements ReceiverUrlGuard {
-  private readonly policy: AddressPolicy;
-  /** Whether http:// is allowed: in sandbox mode alone. */
-  readonly plainHttp: boolean;
+export class GuardedHosts {
+  private readonly names = new HostNames();
 
   constructor(
-    @Inject(CONFIG) config: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
-    @Optional() private readonly names: ReceiverNames = new ReceiverNames(),
-    @Optional() @Inject(Log) private readonly log: Pick<Log, 'write'> | null = null,
-  ) {
-    this.plainHttp = config.mode === 'sandbox';
-    this.policy = { loopback: this.plainHttp, allowed: parseCidrs(config.webhookAllowCidrs) };
+    private readonly policy: AddressPolicy,
+    private readonly log: Pick<Log, 'write'> | null = null,
+  ) {}
+
+  get plainHttp(): boolean {
+    return this.policy.loopback;
   }
 
+  /** Why a URL may not be called, such as `must be an https:// URL`; null when it may. */
   async refusal(text: string): Promise<string | null> {
     const url = URL.canParse(text) ? new URL(text) : null;
     const malformed = this.malformed(text, url);
     if (malformed !== null || url === null) return malformed;
     try {
-      await this.resolve(url.hostname, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
+      await this.resolve(url.hostname, AbortSignal.timeout(LOOKUP_MS));
       return null;
     } catch (error) {
       // A name that does not resolve now may do so later, and is judged then: every connect asks again.
@@ -76,11 +70,7 @@ export class ReceiverAddresses implements ReceiverUrlGuard {
       if (refusal === null) continue;
       if (isIP(host)) throw new AddressRefused(`must be a public address: ${address} ${refusal}`);
       // Our resolver may know names that the world does not: where they lead is for the operator alone.
-      this.log?.write('warn', 'a receiver resolves to an address that is refused', {
-        host,
-        address,
-        refusal,
-      });
+      this.log?.write('warn', 'a host resolves to an address that is refused', { host, address, refusal });
       throw new AddressRefused(`must be a public address: ${host} resolves to an address that is not public`);
     }
     return addresses;

@@ -1,9 +1,15 @@
 import { errors } from 'undici';
-import type { FailurePhase } from '../domain/outcome.js';
 
-/** What broke an attempt, and where. The message is for the merchant: a sentence, never a path, a header or a body. */
-export class AttemptFailure extends Error {
-  override readonly name = 'AttemptFailure';
+/**
+ * Where a request broke before it had a whole response. `address`: the guard's refusal. `dns`: the name did not resolve.
+ * `connect`: no TCP connection. `tls`: handshake or certificate. `send`: connected, and no byte of a response.
+ * `response`: not HTTP/1.1, too large or broken off. `timeout`: none of these in time.
+ */
+export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
+
+/** What broke a request, and where. The message is for whoever chose the host: a sentence, never a path, a header or a body. */
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure';
 
   constructor(
     readonly phase: FailurePhase,
@@ -23,10 +29,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
   ENOTFOUND: 'the name does not resolve',
   ENODATA: 'the name has no addresses',
-  EAI_AGAIN: 'the name servers do not answer',
-  ETIMEOUT: 'the name servers do not answer',
+  EAI_AGAIN: 'the name servers do not respond',
+  ETIMEOUT: 'the name servers do not respond',
   ESERVFAIL: 'the name servers fail',
-  EREFUSED: 'the name servers refuse to answer',
+  EREFUSED: 'the name servers refuse the query',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
@@ -34,15 +40,15 @@ const MEANINGS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate comes from an authority that is not trusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate comes from an authority that is not trusted',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the receiver does not speak TLS here',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the receiver does not speak TLS here',
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the receiver speaks no version of TLS that is accepted',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'the receiver speaks no version of TLS that is accepted',
-  UND_ERR_HEADERS_OVERFLOW: 'the header of the answer is too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as its Content-Length says',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the host does not speak TLS here',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the host does not speak TLS here',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the host speaks no version of TLS that is accepted',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'the host speaks no version of TLS that is accepted',
+  UND_ERR_HEADERS_OVERFLOW: 'the header of the response is too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response is not as long as its Content-Length says',
   UND_ERR_SOCKET: 'the connection was closed',
   // undici's parser asserts that a status is no less than 100.
-  ERR_ASSERTION: 'the answer is not HTTP/1.1',
+  ERR_ASSERTION: 'the response is not HTTP/1.1',
 };
 
 /** The code of a Node or undici error, '' when it has none. */
@@ -54,15 +60,15 @@ export function codeOf(error: unknown): string {
 
 /** A sentence and the code, such as `the connection was refused (ECONNREFUSED)`. */
 export function describe(error: unknown): string {
-  if (error instanceof AttemptFailure) return error.message;
+  if (error instanceof RequestFailure) return error.message;
   const code = codeOf(error);
-  if (error instanceof errors.HTTPParserError) return `the answer is not HTTP/1.1${reason(error)}`;
+  if (error instanceof errors.HTTPParserError) return `the response is not HTTP/1.1${reason(error)}`;
   const meaning = MEANINGS[code] ?? (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code) ? 'TLS failed' : null);
   if (meaning !== null) return `${meaning} (${code})`;
   return code || (error instanceof Error ? error.name : 'unknown');
 }
 
-/** The parser's own words for what it met, such as ` (Invalid header token)`: none of them quotes the answer. */
+/** The parser's own words for what it met, such as ` (Invalid header token)`: none of them quotes the response. */
 function reason({ message }: Error): string {
   const words = /\(([A-Za-z0-9 _/+`'-]+)\)$/.exec(message)?.[1];
   return words === undefined ? '' : ` (${words})`;

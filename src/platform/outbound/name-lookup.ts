@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** One question to one DNS server; the second try waits longer (c-ares doubles it). */
+/** One query to one DNS server; the second try waits longer (c-ares doubles it). */
 const QUERY_MS = 2000;
 const TRIES = 2;
 /** How long the slower family may take after the other has given addresses. */
@@ -24,7 +24,7 @@ type Family = readonly string[] | NameUnresolved;
 
 /**
  * Asks DNS for A and AAAA at once, over sockets (c-ares) and not on a thread. Each name has a resolver of its own: a
- * fresh port against forged answers, today's resolv.conf, and it can be cancelled alone.
+ * fresh port against forged replies, today's resolv.conf, and it can be cancelled alone.
  */
 export async function askDns(name: string, signal: AbortSignal): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
@@ -74,8 +74,8 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Asks the system (getaddrinfo), a bounded number of names at a time: each holds a thread until it is answered. */
-export class SystemQuestions {
+/** Asks the system (getaddrinfo), a bounded number of names at a time: each holds a thread until it is done. */
+export class SystemLookups {
   private readonly queue: (() => void)[] = [];
   private busy = 0;
 
@@ -95,7 +95,7 @@ export class SystemQuestions {
   }
 }
 
-/** What some codes of c-ares mean for a name; ECONNREFUSED, left as it is, would speak of the receiver. */
+/** What some codes of c-ares mean for a name; ECONNREFUSED, left as it is, would speak of the host itself. */
 const MEANT: Readonly<Record<string, string>> = {
   ECANCELLED: 'ETIMEOUT',
   ECONNREFUSED: 'EAI_AGAIN',

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { specFolder } from '../../../../test/support/run-folder.js';
-import { HostsFile } from './hosts-file.js';
-import { NameUnresolved } from './name-questions.js';
-import { ReceiverNames } from './receiver-names.js';
+import { specFolder } from '../../../test/support/run-folder.js';
+import { HostNames, HostsFile } from './host-names.js';
+import { NameUnresolved } from './name-lookup.js';
 
 const file = join(specFolder('hosts'), 'hosts');
 const live = (): AbortSignal => new AbortController().signal;
@@ -36,8 +35,8 @@ describe('the hosts file', () => {
   });
 });
 
-describe('names of receivers', () => {
-  const names = new ReceiverNames(file);
+describe('names of hosts', () => {
+  const names = new HostNames(file);
 
   it('take localhost and all below it for loopback, and ask nobody', async () => {
     for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])

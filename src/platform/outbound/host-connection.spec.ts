@@ -3,15 +3,15 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ReceiverConnection } from './receiver-connection.js';
-import { eventually } from '../../../../test/support/eventually.js';
+import { HostConnection } from './host-connection.js';
+import { eventually } from '../../../test/support/eventually.js';
 
-const TIMEOUT_MS = 2000;
+const LIMITS = { timeoutMs: 2000, bodyBytes: 65_536, keptBytes: 1024 };
 const REQUEST = { path: '/', headers: {}, body: '{}' };
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 let server: Server;
-let connection: ReceiverConnection;
+let connection: HostConnection;
 let sockets: Socket[];
 afterEach(async () => {
   await connection.destroy();
@@ -19,8 +19,8 @@ afterEach(async () => {
   server.close();
 });
 
-/** A connection to a receiver that does this with each of its sockets; its own sockets reach it a little late. */
-async function connectionTo(behave: (socket: Socket) => void, lateMs = 0): Promise<ReceiverConnection> {
+/** A connection to a host that does this with each of its sockets; its own sockets reach it a little late. */
+async function connectionTo(behave: (socket: Socket) => void, lateMs = 0): Promise<HostConnection> {
   sockets = [];
   server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -35,21 +35,21 @@ async function connectionTo(behave: (socket: Socket) => void, lateMs = 0): Promi
     if (lateMs > 0) await sleep(lateMs);
     return socket;
   };
-  connection = new ReceiverConnection(`http://127.0.0.1:${port}`, open, TIMEOUT_MS, () => undefined);
+  connection = new HostConnection(`http://127.0.0.1:${port}`, open, LIMITS, () => undefined);
   return connection;
 }
 
-const answers = (bytes: string) => (socket: Socket) => socket.on('data', () => socket.write(bytes));
+const responds = (bytes: string) => (socket: Socket) => socket.on('data', () => socket.write(bytes));
 
-describe('a connection that carried one answer', () => {
+describe('a connection that carried one response', () => {
   it.each([
     ['of no body', `${OK}content-length: 0\r\n\r\n`],
     ['of less than 64 KiB', `${OK}content-length: 65535\r\n\r\n${'a'.repeat(65_535)}`],
     ['in chunks', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
   ])('%s carries the next', async (_what, bytes) => {
-    const to = await connectionTo(answers(bytes));
+    const to = await connectionTo(responds(bytes));
     for (let turn = 0; turn < 3; turn += 1) {
-      expect((await to.post(REQUEST)).response).toMatchObject({ status: 200 });
+      expect(await to.post(REQUEST)).toMatchObject({ status: 200 });
       expect(to.usable).toBe(true);
     }
     expect(sockets).toHaveLength(1);
@@ -61,13 +61,13 @@ describe('a connection that carried one answer', () => {
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['with something after it', `${OK}content-length: 2\r\n\r\nok!`],
   ])('%s carries no other', async (_what, bytes) => {
-    const to = await connectionTo(answers(bytes));
-    expect((await to.post(REQUEST)).response).toMatchObject({ status: 200 });
+    const to = await connectionTo(responds(bytes));
+    expect(await to.post(REQUEST)).toMatchObject({ status: 200 });
     expect(to.usable).toBe(false);
   });
 
   it.each(['HTTP/1.1 500 Poison\r\n\r\n', 'H', '\r\n'])('and hears %j unasked is closed', async (surplus) => {
-    const to = await connectionTo(answers(`${OK}content-length: 0\r\n\r\n`));
+    const to = await connectionTo(responds(`${OK}content-length: 0\r\n\r\n`));
     await to.post(REQUEST);
     const closed = once(sockets[0]!, 'close');
     sockets[0]!.write(surplus);
@@ -76,25 +76,25 @@ describe('a connection that carried one answer', () => {
   });
 });
 
-describe('a receiver that does not wait for its request', () => {
+describe('a host that does not wait for its request', () => {
   it('and speaks first, is connected to once', async () => {
     const to = await connectionTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
     expect(await to.post(REQUEST)).toMatchObject({
-      response: { kind: 'failed', phase: 'answer' },
-      error: 'the receiver sent something before it was asked',
+      ...{ kind: 'failed', phase: 'response' },
+      error: 'the host sent something before it was asked',
     });
     expect(sockets).toHaveLength(1);
   });
 
   it('and closes first, is connected to once', async () => {
     const to = await connectionTo((socket) => socket.end(), 50);
-    expect((await to.post(REQUEST)).response).toEqual({ kind: 'failed', phase: 'send' });
+    expect(await to.post(REQUEST)).toMatchObject({ kind: 'failed', phase: 'send' });
     expect(sockets).toHaveLength(1);
   });
 });
 
-/** Whole answers, to be spoilt. */
-const ANSWERS = [
+/** Whole responses, to be spoilt. */
+const RESPONSES = [
   `${OK}content-length: 5\r\n\r\nhello`,
   `${OK}transfer-encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nx-trailer: 1\r\n\r\n`,
   `HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${OK}retry-after: 5\r\n\r\nuntil the end`,
@@ -104,7 +104,7 @@ const ANSWERS = [
 /** One of them with bytes changed, left out, doubled or put in, and sent in pieces. */
 const spoilt = fc
   .tuple(
-    fc.constantFrom(...ANSWERS),
+    fc.constantFrom(...RESPONSES),
     fc.array(
       fc.tuple(fc.nat(150), fc.nat(3), fc.constantFrom('\0', '\r', '\n', ' ', ':', '0', 'f', '-', '\xff')),
       {
@@ -113,8 +113,8 @@ const spoilt = fc
     ),
     fc.nat(150),
   )
-  .map(([answer, changes, cut]) => {
-    let bytes = answer;
+  .map(([response, changes, cut]) => {
+    let bytes = response;
     for (const [at, kind, put] of changes) {
       const left = bytes.slice(0, at);
       const rest = [put + bytes.slice(at + 1), bytes.slice(at + 1), bytes.slice(at, at + 9), put][kind]!;
@@ -123,7 +123,7 @@ const spoilt = fc
     return [bytes.slice(0, cut), bytes.slice(cut)] as const;
   });
 
-it('whatever comes back, the attempt ends at once, over one connection, with a status or a class of failure', async () => {
+it('whatever comes back, the request ends at once, over one connection, with a status or a class of failure', async () => {
   let pieces: readonly [string, string] = ['', ''];
   const behave = (socket: Socket): void =>
     void socket.once('data', () => {
@@ -136,15 +136,14 @@ it('whatever comes back, the attempt ends at once, over one connection, with a s
         pieces = drawn;
         const to = await connectionTo(behave);
         const began = performance.now();
-        const { response, error, excerpt } = await to.post(REQUEST);
-        expect(performance.now() - began).toBeLessThan(TIMEOUT_MS / 2);
-        if (response.kind === 'failed') {
-          expect(['send', 'answer']).toContain(response.phase);
-          expect(error).toMatch(/^[a-z]/);
-          expect(excerpt).toBeNull();
+        const result = await to.post(REQUEST);
+        expect(performance.now() - began).toBeLessThan(LIMITS.timeoutMs / 2);
+        if (result.kind === 'failed') {
+          expect(['send', 'response']).toContain(result.phase);
+          expect(result.error).toMatch(/^[a-z]/);
         } else {
-          expect(response.status).toBeGreaterThanOrEqual(200);
-          expect(excerpt!.length).toBeLessThan(200);
+          expect(result.status).toBeGreaterThanOrEqual(200);
+          expect(result.body.length).toBeLessThan(200);
         }
         expect(sockets).toHaveLength(1);
       })

@@ -1,16 +1,13 @@
 import type { Socket } from 'node:net';
 import { Client, type buildConnector } from 'undici';
-import type { ReceiverAnswer } from '../application/ports.js';
-import { AttemptFailure } from './attempt-failure.js';
-import { Exchange, MAX_BODY_BYTES, type Stage } from './exchange.js';
+import { Exchange, type HttpResult, type Limits, type Stage } from './exchange.js';
+import { RequestFailure } from './request-failure.js';
 
-/** The most of an answer's header (and of each interim one's), in bytes; undici's own default. */
+/** The most of a response's header (and of each interim one's), in bytes; undici's own default. */
 const MAX_HEADER_BYTES = 16_384;
-/** The most that an answer may take on the wire: body, header, interim answers, framing of chunks, line breaks before it. */
-const MAX_WIRE_BYTES = 2 * MAX_BODY_BYTES;
 const KEEP_ALIVE_MS = 15_000;
 
-export interface ReceiverRequest {
+export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -25,9 +22,9 @@ export type Opener = (
 
 /**
  * A connection to one origin, which carries one request at a time and is kept in between. After anything but a whole
- * answer it is not used again: what a receiver says too late, or unasked, reaches no other delivery.
+ * response it is not used again: what a host says too late, or unasked, reaches no other request.
  */
-export class ReceiverConnection {
+export class HostConnection {
   private readonly client: Client;
   private readonly gone = new AbortController();
   private socket: Socket | null = null;
@@ -39,7 +36,7 @@ export class ReceiverConnection {
   constructor(
     readonly origin: string,
     private readonly open: Opener,
-    private readonly timeoutMs: number,
+    private readonly limits: Limits,
     /** The kept connection ended. */
     onIdleEnd: () => void,
   ) {
@@ -62,18 +59,18 @@ export class ReceiverConnection {
     });
   }
 
-  /** Sends one request and waits for its answer, no longer than the timeout. Never rejects. */
-  async post({ path, headers, body }: ReceiverRequest): Promise<ReceiverAnswer> {
+  /** Sends one request and waits for its response, no longer than the timeout. Never rejects. */
+  async post({ path, headers, body }: HttpRequest): Promise<HttpResult> {
     this.connected = false;
     this.readBefore = this.socket?.bytesRead ?? 0;
-    const exchange = new Exchange(this.timeoutMs, () => this.bytesRead() > 0);
+    const exchange = new Exchange(this.limits, () => this.bytesRead() > 0);
     this.exchange = exchange;
     this.client.dispatch({ method: 'POST', path, headers, body }, exchange);
-    const answer = await exchange.answer;
+    const result = await exchange.result;
     this.exchange = null;
     if (exchange.whole && this.socket && !this.socket.destroyed) this.readBefore = this.socket.bytesRead;
     else void this.destroy();
-    return answer;
+    return result;
   }
 
   /** Whether it may carry another request. */
@@ -88,16 +85,16 @@ export class ReceiverConnection {
   }
 
   /**
-   * At most one new connection a request: undici would connect again and again to a receiver that closes, or speaks,
+   * At most one new connection a request: undici would connect again and again to a host that closes, or speaks,
    * before it was asked.
    */
   private async connect(options: buildConnector.Options): Promise<Socket> {
     const { exchange } = this;
-    if (exchange === null) throw new AttemptFailure('connect', 'no request needs a connection');
+    if (exchange === null) throw new RequestFailure('connect', 'no request needs a connection');
     if (this.connected) {
       throw this.bytesRead() > 0
-        ? new AttemptFailure('answer', 'the receiver sent something before it was asked')
-        : new AttemptFailure('send', 'the receiver closed the connection before it was asked');
+        ? new RequestFailure('response', 'the host sent something before it was asked')
+        : new RequestFailure('send', 'the host closed the connection before it was asked');
     }
     this.connected = true;
     const socket = await this.open(options, this.gone.signal, (stage) => (exchange.stage = stage));
@@ -106,12 +103,12 @@ export class ReceiverConnection {
     return socket;
   }
 
-  /** undici limits header and body; the rest of what a receiver can send without end is limited here. */
+  /** undici limits the header; interim responses, framing of chunks and line breaks before it are limited here. */
   private metered(socket: Socket): Socket {
     return socket.on('readable', () => {
       if (this.exchange === null) {
         if (this.bytesRead() > 0) void this.destroy();
-      } else if (this.bytesRead() > MAX_WIRE_BYTES) {
+      } else if (this.bytesRead() > 2 * this.limits.bodyBytes) {
         this.exchange.cutOff();
         void this.destroy();
       }

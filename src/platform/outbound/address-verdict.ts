@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { AddressRange } from '../../../platform/config/cidrs.js';
+import type { AddressRange } from '../config/cidrs.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Table = readonly (readonly [AddressRange, string])[];
 
-/** What an operator allows besides public unicast. */
+/** What is allowed besides public unicast. */
 export interface AddressPolicy {
-  /** Sandbox mode: receivers on this machine. */
+  /** Hosts on this machine, and plain http: the sandbox. */
   readonly loopback: boolean;
   readonly allowed: readonly AddressRange[];
 }
@@ -62,7 +62,7 @@ const EMBEDDED = ranges({
   '2002::/16': 'is a 6to4 address',
 });
 
-/** Where clouds answer with credentials or settings of a machine; a broad range never allows one. */
+/** Where clouds serve credentials or settings of a machine; a broad range never allows one. */
 const METADATA = [
   ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '169.254.0.23'],
   ...['168.63.129.16', '100.100.100.200', '192.0.0.192'],

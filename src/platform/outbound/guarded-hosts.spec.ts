@@ -5,13 +5,14 @@ import {
   hostOf,
   malformedUrls,
   publicAddresses,
-} from '../../../../test/support/addresses/hostile-addresses.js';
-import { ReceiverAddresses } from './receiver-addresses.js';
+} from '../../../test/support/addresses/hostile-addresses.js';
+import { parseCidrs } from '../config/cidrs.js';
+import { GuardedHosts } from './guarded-hosts.js';
 
-const production = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: null });
-const sandbox = new ReceiverAddresses({ mode: 'sandbox', webhookAllowCidrs: null });
+const production = new GuardedHosts({ loopback: false, allowed: [] });
+const sandbox = new GuardedHosts({ loopback: true, allowed: [] });
 
-describe('a receiver URL', () => {
+describe('the URL of a stranger', () => {
   it.each([...hostileUrls, ...malformedUrls])('%j is refused', async (url, reason) =>
     expect(await production.refusal(url)).toMatch(reason),
   );
@@ -39,7 +40,7 @@ describe('a receiver URL', () => {
   });
 
   it('is https:// in production, also where an operator allows the address', async () => {
-    const allowing = new ReceiverAddresses({ mode: 'production', webhookAllowCidrs: '10.1.0.0/16' });
+    const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('10.1.0.0/16') });
     expect(await allowing.refusal('http://10.1.2.3/')).toMatch(/https/);
     expect(await allowing.refusal('https://10.1.2.3/')).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { hostileAddresses, publicAddresses } from '../../../../test/support/addresses/hostile-addresses.js';
-import { parseCidrs } from '../../../platform/config/cidrs.js';
+import { hostileAddresses, publicAddresses } from '../../../test/support/addresses/hostile-addresses.js';
+import { parseCidrs } from '../config/cidrs.js';
 import { addressRefusal } from './address-verdict.js';
 
 const strict = { loopback: false, allowed: [] };

@@ -1,0 +1,47 @@
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { parseCidrs } from '../../../platform/config/cidrs.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { GuardedHosts } from '../../../platform/outbound/guarded-hosts.js';
+import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+import type { ReceiverAnswer, Receivers, ReceiverUrlGuard } from '../application/ports.js';
+
+const BODY_BYTES = 65_536;
+const EXCERPT_BYTES = 1024;
+
+/** Which receivers may be reached: one verdict for registration, PATCH and every connect. */
+@Injectable()
+export class ReceiverHosts extends GuardedHosts implements ReceiverUrlGuard {
+  constructor(
+    @Inject(CONFIG) { mode, webhookAllowCidrs }: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
+    @Optional() @Inject(Log) log: Pick<Log, 'write'> | null = null,
+  ) {
+    super({ loopback: mode === 'sandbox', allowed: parseCidrs(webhookAllowCidrs) }, log);
+  }
+}
+
+/** Sends deliveries. */
+@Injectable()
+export class HttpReceivers implements Receivers, OnApplicationShutdown {
+  private readonly client: OutboundClient;
+
+  constructor(@Inject(CONFIG) config: Pick<Config, 'webhookTimeoutMs'>, hosts: ReceiverHosts) {
+    const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES };
+    this.client = new OutboundClient(hosts, { timeoutMs: config.webhookTimeoutMs, ...limits });
+  }
+
+  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer> {
+    const result = await this.client.post(url, headers, body);
+    if (result.kind === 'response') {
+      const { status, retryAfter, body: excerpt } = result;
+      return { response: { kind: 'answered', status, retryAfter }, error: null, excerpt };
+    }
+    // Merchants see the phase as `error_class`.
+    const phase = result.phase === 'response' ? 'answer' : result.phase;
+    return { response: { kind: 'failed', phase }, error: result.error, excerpt: null };
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.client.close();
+  }
+}

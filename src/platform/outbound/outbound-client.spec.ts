@@ -1,0 +1,236 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { TestReceiver } from '../../../test/support/receiver.js';
+import { parseCidrs } from '../config/cidrs.js';
+import type { Hosts } from './guarded-connector.js';
+import { GuardedHosts } from './guarded-hosts.js';
+import { OutboundClient } from './outbound-client.js';
+
+const TIMEOUT_MS = 1000;
+const LIMITS = { timeoutMs: TIMEOUT_MS, bodyBytes: 65_536, keptBytes: 1024 };
+let host: TestReceiver;
+let client: OutboundClient;
+const servers: Server[] = [];
+const post = (url: string, body = '{}') =>
+  client.post(url, { 'content-type': 'application/json', 'x-test': '1' }, body);
+
+beforeAll(async () => {
+  host = await TestReceiver.start();
+  client = new OutboundClient(new GuardedHosts({ loopback: true, allowed: [] }), LIMITS);
+});
+afterAll(async () => {
+  await client.close();
+  await host.stop();
+  for (const server of servers) server.close();
+});
+beforeEach(() => {
+  host.received.length = 0;
+  host.answers(204);
+});
+
+/** A server below HTTP, for hosts that do not keep to it. */
+async function raw(handle: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    handle(socket);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+}
+
+describe('a host that responds', () => {
+  it('gets the body and the headers, and its status comes back', async () => {
+    const result = await post(`${host.url}/hooks?x=1`, '{"é":1}');
+    expect(result).toMatchObject({ kind: 'response', status: 204, retryAfter: null });
+    expect(host.received).toMatchObject([
+      { path: '/hooks?x=1', body: '{"é":1}', headers: { 'x-test': '1' } },
+    ]);
+  });
+
+  it('is asked over connections that are kept', async () => {
+    const ports = new Set<number | undefined>();
+    host.behavior = (response) => {
+      ports.add(response.socket?.remotePort);
+      response.end('ok');
+    };
+    for (let index = 0; index < 5; index++) await post(host.url);
+    expect(ports.size).toBeLessThan(3);
+  });
+
+  it('may ask for a pause', async () => {
+    host.behavior = (response) => response.writeHead(503, { 'retry-after': '120' }).end();
+    expect(await post(host.url)).toMatchObject({ status: 503, retryAfter: '120' });
+  });
+
+  it('is not followed elsewhere', async () => {
+    host.behavior = (response) => response.writeHead(302, { location: `${host.url}/other` }).end();
+    expect(await post(host.url)).toMatchObject({ status: 302 });
+    expect(host.received).toHaveLength(1);
+  });
+
+  it('is kept with its first KiB, not decompressed', async () => {
+    const zipped = gzipSync(Buffer.alloc(5_000_000));
+    host.behavior = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped);
+    expect(await post(host.url)).toMatchObject({ body: zipped.subarray(0, 1024) });
+  });
+
+  it('is cut off after 64 KiB', async () => {
+    let cut = false;
+    host.behavior = (response) => {
+      response.writeHead(200);
+      response.on('close', () => (cut = true));
+      const more = (): void => {
+        if (!cut) response.write(Buffer.alloc(16_384), () => setImmediate(more));
+      };
+      more();
+    };
+    expect(await post(host.url)).toMatchObject({ status: 200 });
+    await eventually(() => cut);
+  });
+});
+
+describe('a host that fails', () => {
+  it('by silence, ends in a timeout', async () => {
+    host.behavior = () => undefined;
+    const began = performance.now();
+    expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'timeout' });
+    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS * 3);
+  });
+
+  it('by dripping, ends in the same timeout', async () => {
+    host.behavior = (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'timeout' });
+  });
+
+  it('by refusing the connection, is told apart', async () => {
+    const { url, server } = await raw(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await post(url)).toMatchObject({
+      ...{ kind: 'failed', phase: 'connect' },
+      error: 'the connection was refused (ECONNREFUSED)',
+    });
+  });
+
+  it('by closing at once, is a failure of sending', async () => {
+    const { url } = await raw((socket) => socket.destroy());
+    expect(await post(url)).toMatchObject({ kind: 'failed', phase: 'send' });
+  });
+
+  it('by closing within the response, is a failure of the response', async () => {
+    host.behavior = (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    };
+    expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'response' });
+  });
+
+  it('by speaking something else, is a failure', async () => {
+    const { url } = await raw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+    expect(await post(url)).toMatchObject({ kind: 'failed' });
+  });
+
+  it('by bad TLS, is told apart', async () => {
+    const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
+    expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'failed', phase: 'tls' });
+  });
+
+  it.each(['', 'hooks', 'ftp://127.0.0.1/', 'http://'])(
+    'by having no URL, such as %j, is a failure',
+    async (url) => {
+      expect(await post(url)).toMatchObject({ kind: 'failed', phase: 'address' });
+    },
+  );
+
+  it('by a name that does not resolve, is told apart', async () => {
+    expect(await post('https://nowhere.invalid/')).toMatchObject({ kind: 'failed', phase: 'dns' });
+  });
+});
+
+describe('on the way to a host', () => {
+  /** Sends to a name that resolves like this. */
+  const toName = async (resolve: Hosts['resolve'], timeoutMs = TIMEOUT_MS) => {
+    const { port } = new URL(host.url);
+    const through = new OutboundClient({ plainHttp: true, resolve }, { ...LIMITS, timeoutMs });
+    const began = performance.now();
+    const result = await through.post(`http://hooks.example.com:${port}/secret`, {}, '{}');
+    return { result, tookMs: performance.now() - began, end: () => through.close() };
+  };
+
+  it('an address that refuses is followed by the next', async () => {
+    const { result, end } = await toName(() => Promise.resolve(['127.0.0.2', '127.0.0.1']));
+    expect(result).toMatchObject({ kind: 'response', status: 204 });
+    await end();
+  });
+
+  it('addresses are tried to the fourth', async () => {
+    const refusing = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const { result, end } = await toName(() => Promise.resolve([...refusing, '127.0.0.1']));
+    expect(result).toMatchObject({ kind: 'failed', phase: 'connect' });
+    await end();
+  });
+
+  it('a look-up that never ends leaves nothing behind: the same deadline, and no connection later', async () => {
+    let resolved!: (addresses: readonly string[]) => void;
+    const { result, tookMs, end } = await toName(() => new Promise((resolve) => (resolved = resolve)));
+    expect(result).toMatchObject({
+      ...{ kind: 'failed', phase: 'timeout' },
+      error: 'timed out after 1 s, resolving the name',
+    });
+    expect(tookMs).toBeLessThan(TIMEOUT_MS * 3);
+    resolved(['127.0.0.1']);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(host.received).toEqual([]);
+    await end();
+  });
+
+  it('a look-up has a third of the time, which leaves some for the rest', async () => {
+    const { result, tookMs, end } = await toName((_host, signal) => {
+      const late = Object.assign(new Error('hooks.example.com did not resolve'), { code: 'ETIMEOUT' });
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late)));
+    }, 3 * TIMEOUT_MS);
+    expect(result).toMatchObject({
+      ...{ kind: 'failed', phase: 'dns' },
+      error: 'the name servers do not respond (ETIMEOUT)',
+    });
+    expect(tookMs).toBeLessThan(2.5 * TIMEOUT_MS);
+    await end();
+  });
+});
+
+describe('a host that may not be reached', () => {
+  it('is never connected to, by address or by name', async () => {
+    const strict = new OutboundClient(new GuardedHosts({ loopback: false, allowed: [] }), LIMITS);
+    const port = new URL(host.url).port;
+    for (const name of [
+      '127.0.0.1',
+      'localhost',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+      '127.0.0.1.',
+    ]) {
+      const result = await strict.post(`http://${name}:${port}/`, {}, '{}');
+      expect(result).toMatchObject({ kind: 'failed', phase: 'address' });
+    }
+    expect(host.received).toEqual([]);
+    await strict.close();
+  });
+
+  it('is one without TLS, outside the sandbox, whatever its address', async () => {
+    const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
+    const strict = new OutboundClient(allowing, LIMITS);
+    expect(await strict.post(host.url, {}, '{}')).toMatchObject({
+      ...{ kind: 'failed', phase: 'address' },
+      error: 'must be an https:// URL',
+    });
+    expect(host.received).toEqual([]);
+    await strict.close();
+  });
+});
