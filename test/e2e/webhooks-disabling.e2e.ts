@@ -128,7 +128,7 @@ describe('an endpoint that keeps failing', () => {
     await shown(id, { status: 'enabled' });
     await failures(id);
     await shown(id, { status: 'enabled', failure_count: 4 });
-    worker.get(AutomaticDisabling).judgeAll();
+    await worker.get(AutomaticDisabling).judgeAll();
     expect((await shown(id, { status: 'disabled' })).disabled_cause).toBe('failing');
   });
 

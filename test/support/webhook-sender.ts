@@ -28,18 +28,18 @@ const backend = await QueueBackend.connect(config.databaseUrl!);
 const destinations = new Destinations(database);
 const table = new DeliveryTable(database, destinations);
 const commands = Object.create(CommandBus.prototype) as CommandBus;
+const schedule = new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.connection }), table);
 const sender = new DeliverySender(
   table,
   destinations,
-  new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.connection })),
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
   new AttemptLog(Log.open(config)),
-  new AutomaticDisabling(new FailingEndpoints(database, systemClock, config), commands, config),
+  new AutomaticDisabling(new FailingEndpoints(database, systemClock, config), commands),
   new HttpReceivers(config, new ReceiverHosts(config)),
   systemClock,
   config,
 );
-const lanes = new Lanes(table, sender, new SendSlots());
+const lanes = new Lanes(table, sender, new SendSlots(), schedule);
 for (;;) {
   await table.beat();
   for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);

@@ -26,7 +26,7 @@ class Lab {
   now = START;
   private readonly failing: FailingEndpoints;
 
-  constructor(private readonly config: Config) {
+  constructor(config: Config) {
     this.failing = new FailingEndpoints(db.database, { now: () => new Date(this.now) }, config);
   }
 
@@ -66,7 +66,7 @@ class Lab {
     const bus = {
       execute: (command: DisableWebhookEndpoint) => Promise.resolve(this.commands.push(command)),
     };
-    const judge = new AutomaticDisabling(this.failing, bus as unknown as CommandBus, this.config);
+    const judge = new AutomaticDisabling(this.failing, bus as unknown as CommandBus);
     await judge.judge([this.endpointId, newId()]);
     const [command] = this.commands;
     if (!command) return null;
@@ -215,7 +215,7 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     const bus = { execute } as unknown as CommandBus;
     const config = { ...readConfig({}), webhookDisableFailures: 1000 };
     const failing = new FailingEndpoints(db.database, { now: () => new Date(START) }, config);
-    const judging = new AutomaticDisabling(failing, bus, config);
+    const judging = new AutomaticDisabling(failing, bus);
     const [one, other] = [newId(), newId()];
     const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
     for (const each of [
@@ -227,15 +227,10 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     }
     const second = gone(other, '2026-01-01T00:00:03.000Z');
     await judging.disableGone(second);
-    const judgeAll = async (): Promise<void> => {
-      const process = new AutomaticDisabling(failing, bus, config);
-      process.judgeAll();
-      await process.beforeApplicationShutdown();
-    };
-    await judgeAll();
+    await expect(new AutomaticDisabling(failing, bus).judgeAll()).rejects.toThrow('away');
     away = false;
-    await judgeAll();
-    await judgeAll();
+    await new AutomaticDisabling(failing, bus).judgeAll();
+    await judging.judgeAll();
     expect(done).toMatchObject(
       [latest, second].map(({ endpoint_id, attempted_url, attempted_at }) => ({
         endpointId: endpoint_id,

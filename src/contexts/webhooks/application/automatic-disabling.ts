@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { Interval } from '@nestjs/schedule';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { Wakeable } from '../../../platform/background/wakeable.js';
+import { pause } from '../../../platform/background/backoff.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { FailingEndpoints, type GoneEndpoint } from '../store/failing-endpoints.js';
 import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
 
@@ -20,32 +18,30 @@ const PAUSE_MS = 100;
  * and once a minute for all, so that nothing is lost with a process. Two processes that judge at once do no harm.
  */
 @Injectable()
-export class AutomaticDisabling implements BeforeApplicationShutdown {
+export class AutomaticDisabling {
+  readonly failing = new BackgroundWork({
+    name: 'judging of webhook endpoints that failed',
+    everyMs: JUDGE_ALL_MS,
+    run: (signal) => this.judgeFailed(signal),
+  });
+  readonly all = new BackgroundWork({
+    name: 'judging of all webhook endpoints',
+    everyMs: JUDGE_ALL_MS,
+    run: () => this.judgeAll(),
+  });
+
   private readonly log = new Logger(AutomaticDisabling.name);
-  private failed = new Set<string>();
-  private all = false;
-  private readonly work = new Wakeable(
-    () => this.judgeWaiting(),
-    (error) => this.log.warn(`endpoints are not judged: ${(error as Error).message}`),
-  );
+  private readonly failed = new Set<string>();
 
   constructor(
     private readonly endpoints: FailingEndpoints,
     private readonly commands: CommandBus,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
   /** A failed attempt of the endpoint was recorded. Returns at once. */
   attemptFailed(endpointId: string): void {
     this.failed.add(endpointId);
-    this.work.wake();
-  }
-
-  @Interval(JUDGE_ALL_MS)
-  judgeAll(): void {
-    if (!this.config.roles.includes('worker')) return;
-    this.all = true;
-    this.work.wake();
+    this.failing.wake();
   }
 
   /** Disables an endpoint that answered 410: later when the event store is unavailable. Rejects when neither can be done. */
@@ -66,25 +62,25 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     }
   }
 
-  beforeApplicationShutdown(): Promise<void> {
-    return this.work.stop();
+  async judgeAll(): Promise<void> {
+    await this.disableKept();
+    let last: string | null = null;
+    do {
+      const ids: string[] = await this.endpoints.enabledAfter(last, CHUNK);
+      await this.judge(ids);
+      last = ids.length < CHUNK ? null : ids.at(-1)!;
+    } while (last !== null);
   }
 
-  private async judgeWaiting(): Promise<void> {
+  private async judgeFailed(signal: AbortSignal): Promise<void> {
     const failed = [...this.failed];
-    const all = this.all;
-    this.failed = new Set();
-    this.all = false;
+    this.failed.clear();
     for (let from = 0; from < failed.length; from += CHUNK)
       await this.judge(failed.slice(from, from + CHUNK));
-    if (all) {
-      await this.disableKept();
-      await this.judgeEnabled();
-    }
-    await sleep(PAUSE_MS);
+    await pause(PAUSE_MS, signal);
   }
 
-  /** Those whose receiver answered 410 while the event store was unavailable. */
+  /** Those that answered 410 while the event store was unavailable. */
   private async disableKept(): Promise<void> {
     for (const gone of await this.endpoints.gone()) {
       await this.execute(gone);
@@ -96,15 +92,5 @@ export class AutomaticDisabling implements BeforeApplicationShutdown {
     const attempt = { attemptedUrl: gone.attempted_url, attemptedAt: gone.attempted_at.toISOString() };
     const reason = { cause: 'gone', deliveryId: gone.delivery_id, ...attempt } as const;
     await this.commands.execute(new DisableWebhookEndpoint(gone.merchant_id, gone.endpoint_id, reason));
-  }
-
-  private async judgeEnabled(): Promise<void> {
-    let last = '00000000-0000-0000-0000-000000000000';
-    for (;;) {
-      const ids = await this.endpoints.enabledAfter(last, CHUNK);
-      await this.judge(ids);
-      if (ids.length < CHUNK) return;
-      last = ids.at(-1)!;
-    }
   }
 }

@@ -72,6 +72,8 @@ export class DeliveryTable {
     gatherMs: GATHER_MS,
   });
 
+  private readonly nextDues = new GroupCall<string, number | null>((ids) => this.nextDuesOf(ids));
+
   constructor(
     private readonly database: Database,
     @Inject(Destinations) private readonly destinations: Pick<Destinations, 'see'>,
@@ -128,6 +130,11 @@ export class DeliveryTable {
     await this.claims.between(() => this.freeUnknown());
   }
 
+  /** Milliseconds until the next delivery of the endpoint is due that nobody holds, 0 when one is; null when there is none. */
+  nextDueIn(endpointId: string): Promise<number | null> {
+    return this.nextDues.call(endpointId);
+  }
+
   /** Endpoints with a delivery that is due and that nobody holds. */
   async dueEndpoints(): Promise<readonly string[]> {
     // Hops from endpoint to endpoint through the index instead of reading every due row.
@@ -152,6 +159,20 @@ export class DeliveryTable {
       this.senderId,
     ]);
     await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
+  }
+
+  private async nextDuesOf(endpointIds: readonly string[]): Promise<readonly (number | null)[]> {
+    const rows = await this.database.query<{ due_in: number | null }>(
+      `select extract(epoch from next.due_at - clock_timestamp())::float8 * 1000 as due_in
+       from unnest($1::uuid[]) with ordinality as lane (endpoint_id, place)
+       left join lateral (
+         select due_at from webhooks.deliveries
+         where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null
+         order by due_at limit 1) next on true
+       order by place`,
+      [endpointIds],
+    );
+    return rows.map(({ due_in }) => due_in && Math.max(0, due_in));
   }
 
   private async sayAlive(): Promise<void> {

@@ -49,11 +49,11 @@ export class FailingEndpoints {
   ) {}
 
   /** Enabled endpoints in the order of their ids, at most `limit` of them. */
-  async enabledAfter(endpointId: string, limit: number): Promise<string[]> {
+  async enabledAfter(endpointId: string | null, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ endpoint_id: string }>(
       `select endpoint_id from webhooks.lanes where status = 'enabled' and endpoint_id > $1
        order by endpoint_id limit $2`,
-      [endpointId, limit],
+      [endpointId ?? '00000000-0000-0000-0000-000000000000', limit],
     );
     return rows.map((row) => row.endpoint_id);
   }

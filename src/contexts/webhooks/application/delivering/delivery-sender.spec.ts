@@ -16,7 +16,6 @@ import type {
   DeliveryTable,
 } from '../../store/delivery-table.js';
 import type { Destinations } from '../../store/destinations.js';
-import type { LaneSchedule } from './lane-schedule.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
@@ -33,7 +32,6 @@ describe('a delivery that is sent', () => {
   let recorded: DeliveryResult[];
   let answer: ReceiverAnswer;
   let failures: string[];
-  let queued: Promise<void>;
   let sender: DeliverySender;
   let gone: GoneEndpoint[];
   /** How often the database is away before it takes a record. */
@@ -44,7 +42,6 @@ describe('a delivery that is sent', () => {
     failures = [];
     gone = [];
     away = 0;
-    queued = Promise.resolve();
     const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
     const destination = {
       url: 'https://receiver.example/',
@@ -60,7 +57,6 @@ describe('a delivery that is sent', () => {
         },
       } as unknown as DeliveryTable,
       { known: () => destination } as unknown as Destinations,
-      { wakeIn: () => queued } as unknown as LaneSchedule,
       secrets,
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
@@ -103,13 +99,6 @@ describe('a delivery that is sent', () => {
       expect(failures).toEqual([]);
     },
   );
-
-  it('does not wait for a queue that is away', async () => {
-    queued = new Promise(() => undefined);
-    answer = failed('the connection was refused (ECONNREFUSED)');
-    await deliver();
-    expect(recorded).toHaveLength(1);
-  });
 
   it('disables the endpoint before it is recorded when the response is 410', async () => {
     answer = { response: { kind: 'answered', status: 410, retryAfter: null }, error: null, excerpt: null };

@@ -17,7 +17,6 @@ import { Destinations, type Destination } from '../../store/destinations.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
-import { LaneSchedule } from './lane-schedule.js';
 import { signatureHeader } from './signature.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
@@ -54,7 +53,6 @@ export class DeliverySender {
   constructor(
     private readonly table: DeliveryTable,
     private readonly destinations: Destinations,
-    private readonly schedule: LaneSchedule,
     private readonly secrets: SigningSecrets,
     private readonly log: AttemptLog,
     private readonly disabling: AutomaticDisabling,
@@ -80,11 +78,7 @@ export class DeliverySender {
     responded(attempt);
     if (!disabled || !(await this.kept(() => this.table.record(result)))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
-    if (result.state !== 'pending') return false;
-    if (result.delay_ms === 0) return true;
-    // Not waited for: a queue that is away may take its time, and the sweeper is there.
-    void this.schedule.wakeIn(result.endpoint_id, result.delay_ms);
-    return false;
+    return result.state === 'pending' && result.delay_ms === 0;
   }
 
   /** Gives up trying to record: this process is going away and its leases with it. */

@@ -1,51 +1,71 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
+import type { DeliveryTable } from '../../store/delivery-table.js';
 import { LaneSchedule, type LaneJob } from './lane-schedule.js';
 
+const DAY_MS = 86_400_000;
+
 describe('lane schedule', () => {
+  jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
   let added: { readonly jobId: string; readonly delay: number }[];
-  let answer: () => Promise<void>;
+  let takes: () => Promise<void>;
+  let dueIn: number | null;
   let schedule: LaneSchedule;
 
   beforeEach(() => {
     added = [];
-    answer = () => Promise.resolve();
+    takes = () => Promise.resolve();
+    dueIn = 5000;
     const add = (_name: string, _job: LaneJob, options: { jobId: string; delay: number }): Promise<void> => {
       added.push(options);
-      return answer();
+      return takes();
     };
-    schedule = new LaneSchedule({ add } as unknown as Queue<LaneJob>);
+    schedule = new LaneSchedule(
+      { add } as unknown as Queue<LaneJob>,
+      { nextDueIn: () => Promise.resolve(dueIn) } as unknown as DeliveryTable,
+    );
   });
 
-  it('adds one job for what is due within the same quarter of a second, never too early', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => schedule.wakeIn('a', 5000)));
-    await schedule.wakeIn('b', 5000);
-    expect(added.length).toBeLessThanOrEqual(3);
-    expect(added.every(({ delay }) => delay >= 5000 && delay <= 5250)).toBe(true);
+  it('adds a job for the next delivery of a lane, never too early, however far ahead', async () => {
+    for (const each of [0, 5000, 3 * DAY_MS]) {
+      dueIn = each;
+      await schedule.ended('a');
+      const { delay } = added.at(-1)!;
+      expect(delay).toBeGreaterThanOrEqual(each);
+      expect(delay).toBeLessThanOrEqual(each + 250);
+    }
+    expect(added).toHaveLength(3);
   });
 
-  it('leaves what is far ahead to the sweeper', async () => {
-    await schedule.wakeIn('a', 300_000);
-    expect(added).toEqual([]);
+  it('adds none for a lane with nothing to send, and no second one for the same delivery', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(1_000_000_100);
+    await Promise.all(Array.from({ length: 50 }, () => schedule.ended('a')));
+    await schedule.ended('b');
+    dueIn = null;
+    await schedule.ended('c');
+    jest.mocked(Date.now).mockRestore();
+    expect(added.map(({ jobId }) => jobId.slice(0, 1))).toEqual(['a', 'b']);
   });
 
   it('adds the job again when the queue refused it', async () => {
-    answer = () => Promise.reject(new Error('away'));
-    await schedule.wakeIn('a', 5000);
-    answer = () => Promise.resolve();
-    await schedule.wakeIn('a', 5000);
+    takes = () => Promise.reject(new Error('unavailable'));
+    await schedule.ended('a');
+    takes = () => Promise.resolve();
+    await schedule.ended('a');
     expect(added).toHaveLength(2);
   });
 
-  it('does not let jobs pile up for a queue that does not answer', async () => {
+  it('does not let jobs pile up for a queue that is silent', async () => {
     let back!: () => void;
     const silence = new Promise<void>((resolve) => (back = resolve));
-    answer = () => silence;
-    const waiting = Array.from({ length: 3000 }, (_, n) => schedule.wakeIn(`e${n}`, 5000));
-    expect(added).toHaveLength(1000);
+    takes = () => silence;
+    const waiting = Array.from({ length: 3000 }, (_, n) => schedule.ended(`e${n}`));
+    await Promise.resolve();
     back();
     await Promise.all(waiting);
-    await schedule.wakeIn('e2999', 5000);
+    expect(added).toHaveLength(1000);
+    await schedule.ended('e2999');
     expect(added).toHaveLength(1001);
   });
 });

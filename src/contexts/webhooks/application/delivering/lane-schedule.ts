@@ -1,6 +1,8 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Queue } from 'bullmq';
+import { LRUCache } from 'lru-cache';
+import { DeliveryTable } from '../../store/delivery-table.js';
 
 /** A job says "look at this endpoint now", and losing or doubling one does no harm. */
 export const LANE_QUEUE = 'webhook-lanes';
@@ -9,52 +11,51 @@ export interface LaneJob {
   readonly endpoint_id: string;
 }
 
-/** Retries that are due within the same quarter of a second share one job. */
+/** What is due within the same quarter of a second has one job. */
 const TICK_MS = 250;
-/** What is further ahead than this is left to the sweeper: a second is nothing to it, and the queue stays short. */
-const HORIZON_MS = 60_000;
-/** Jobs on their way to the queue. While it is away they would only pile up. */
+/** Jobs on their way to the queue. While it is unavailable they would only pile up. */
 const ADDING_AT_MOST = 1000;
+/** Endpoints whose last job is remembered. */
+const MOST_REMEMBERED = 10_000;
 
-/** Wakes lanes when their next delivery is due, in whichever process takes the job. */
+/** Wakes lanes when their next delivery is due, in whichever process takes the job: one delayed job per lane. */
 @Injectable()
 export class LaneSchedule implements OnModuleInit {
-  private readonly log = new Logger(LaneSchedule.name);
-  /** Jobs this process added and that may still be ahead, by id, with the Unix milliseconds they are for. */
-  private readonly ahead = new Map<string, number>();
-
+  private readonly logger = new Logger(LaneSchedule.name);
+  /** The job that this process added last for an endpoint: it is the same as long as nothing else is due earlier. */
+  private readonly added = new LRUCache<string, string>({ max: MOST_REMEMBERED });
   private adding = 0;
 
-  constructor(@InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>) {}
+  constructor(
+    @InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>,
+    private readonly table: DeliveryTable,
+  ) {}
 
   onModuleInit(): void {
-    this.queue.on('error', (error) => this.log.warn(`queue: ${error.message}`));
+    this.queue.on('error', (error) => this.logger.warn(`queue: ${error.message}`));
   }
 
-  /** Never rejects: what is not scheduled here, the sweeper finds within a second. */
-  async wakeIn(endpointId: string, delayMs: number): Promise<void> {
-    if (delayMs > HORIZON_MS || this.adding >= ADDING_AT_MOST) return;
-    const now = Date.now();
-    const tick = Math.ceil((now + delayMs) / TICK_MS);
-    const jobId = `${endpointId}-${tick}`;
-    if (this.ahead.has(jobId)) return;
-    this.forgetPast(now);
-    this.ahead.set(jobId, tick * TICK_MS);
+  /** A lane has ended: it is woken when its next delivery is due. Never rejects: what has no job, the sweeper finds. */
+  async ended(endpointId: string): Promise<void> {
+    if (this.adding >= ADDING_AT_MOST) return;
     this.adding += 1;
     try {
-      await this.queue.add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now });
+      const delayMs = await this.table.nextDueIn(endpointId);
+      if (delayMs !== null) await this.wakeIn(endpointId, delayMs);
     } catch (error) {
-      this.ahead.delete(jobId);
-      this.log.warn(`lane of ${endpointId} is left to the sweeper: ${(error as Error).message}`);
+      this.added.delete(endpointId);
+      this.logger.warn(`lane of ${endpointId} is left to the sweeper: ${(error as Error).message}`);
     } finally {
       this.adding -= 1;
     }
   }
 
-  private forgetPast(now: number): void {
-    for (const [jobId, at] of this.ahead) {
-      if (at > now) break;
-      this.ahead.delete(jobId);
-    }
+  private async wakeIn(endpointId: string, delayMs: number): Promise<void> {
+    const now = Date.now();
+    const tick = Math.ceil((now + delayMs) / TICK_MS);
+    const jobId = `${endpointId}-${tick}`;
+    if (this.added.get(endpointId) === jobId) return;
+    this.added.set(endpointId, jobId);
+    await this.queue.add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now });
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
+import { LaneSchedule } from './lane-schedule.js';
 import { Lane } from './lane.js';
 import { SendSlots } from './send-slots.js';
 
@@ -18,6 +19,7 @@ export class Lanes {
     private readonly table: DeliveryTable,
     private readonly sender: DeliverySender,
     private readonly slots: SendSlots,
+    private readonly schedule: LaneSchedule,
   ) {}
 
   wake(endpointId: string): void {
@@ -46,7 +48,10 @@ export class Lanes {
       deliver: this.sender.deliver.bind(this.sender),
       failed: (error: Error) => this.log.warn(`lane of ${endpointId} waits: ${error.message}`),
     };
-    const lane = new Lane(endpointId, parts, () => this.running.delete(endpointId));
+    const lane = new Lane(endpointId, parts, () => {
+      this.running.delete(endpointId);
+      if (!this.stopping) void this.schedule.ended(endpointId);
+    });
     this.running.set(endpointId, { lane, done: lane.run() });
   }
 }

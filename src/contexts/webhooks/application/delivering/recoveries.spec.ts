@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const worker = (database: Database = db.database): Recoveries =>
-  new Recoveries({ roles: ['worker'] }, new RecoveryTable(database), { wake: (id) => void woken.push(id) });
+  new Recoveries(new RecoveryTable(database), { wake: (id) => void woken.push(id) });
 
 /** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
 async function fill(
@@ -199,17 +199,15 @@ describe('a recovery', () => {
 
   it('a shutdown waits for one chunk, not for one of every endpoint', async () => {
     const [one, other] = [await request(), await request(newId())];
-    let stopped: Promise<void> | undefined;
+    const shutdown = new AbortController();
     const database = {
       query: db.database.query.bind(db.database),
       transaction: (work: Parameters<Database['transaction']>[0]) => {
-        stopped = recoveries.beforeApplicationShutdown();
+        shutdown.abort();
         return db.database.transaction(work);
       },
     } as unknown as Database;
-    const recoveries = worker(database);
-    await recoveries.turn();
-    await stopped;
+    await worker(database).turn(shutdown.signal);
     expect([(await recovery(one)).open, (await recovery(other)).open].sort()).toEqual([false, true]);
   });
 

@@ -1,7 +1,5 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { Wakeable } from '../../../../platform/background/wakeable.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import { RecoveryTable } from '../../store/recoveries.js';
 import { Lanes } from './lanes.js';
 
@@ -15,44 +13,29 @@ export const ENDPOINTS_PER_TURN = 100;
  * so, and every delivery is looked at once.
  */
 @Injectable()
-export class Recoveries implements BeforeApplicationShutdown {
-  private readonly log = new Logger(Recoveries.name);
-  private readonly active: boolean;
-  private readonly work: Wakeable;
+export class Recoveries {
+  readonly work = new BackgroundWork({
+    name: 'recoveries of webhook endpoints',
+    everyMs: TURN_MS,
+    run: (signal) => this.turn(signal),
+  });
+
   /** The last endpoint that had its turn: however many wait for slow receivers, the others have theirs. */
   private after: string | null = null;
-  private stopping = false;
 
   constructor(
-    @Inject(CONFIG) config: Pick<Config, 'roles'>,
     private readonly table: RecoveryTable,
     @Inject(Lanes) private readonly lanes: Pick<Lanes, 'wake'>,
-  ) {
-    this.active = config.roles.includes('worker');
-    this.work = new Wakeable(
-      () => this.turn(),
-      (error) => this.log.warn(`recoveries wait: ${(error as Error).message}`),
-    );
-  }
-
-  @Interval(TURN_MS)
-  tick(): void {
-    if (this.active) this.work.wake();
-  }
+  ) {}
 
   /** One chunk for each endpoint that is being recovered, of the oldest of its recoveries. */
-  async turn(): Promise<void> {
+  async turn(signal?: AbortSignal): Promise<void> {
     const open = await this.table.oldestOfEndpoints(this.after, ENDPOINTS_PER_TURN);
     this.after = open.length < ENDPOINTS_PER_TURN ? null : open.at(-1)!.endpoint_id;
     for (const { recovery_id } of open) {
-      if (this.stopping) return;
+      if (signal?.aborted) return;
       const endpointId = await this.table.takeChunk(recovery_id);
       if (endpointId !== null) this.lanes.wake(endpointId);
     }
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.work.stop();
   }
 }

@@ -58,7 +58,7 @@ const retention = (
   database: Database = db.database,
 ) =>
   new Retention(
-    { roles: ['worker'], webhookRetentionDays, webhookDisableWindowSeconds },
+    { webhookRetentionDays, webhookDisableWindowSeconds },
     { now: () => now },
     new OldDeliveries(database),
   );

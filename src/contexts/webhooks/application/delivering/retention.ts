@@ -1,8 +1,7 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { Wakeable } from '../../../../platform/background/wakeable.js';
 import { OldDeliveries, type Place } from '../../store/old-deliveries.js';
 
 const MINUTE_MS = 60_000;
@@ -18,41 +17,33 @@ const CHUNKS_PER_TURN = 200;
  * endpoints a few times a day and looks at each old delivery once in a round: one that was sent again stays for long.
  */
 @Injectable()
-export class Retention implements BeforeApplicationShutdown {
-  private readonly log = new Logger(Retention.name);
-  private readonly active: boolean;
-  private readonly work: Wakeable;
+export class Retention {
+  readonly work = new BackgroundWork({
+    name: 'retention of deliveries',
+    everyMs: MINUTE_MS,
+    run: (signal) => this.turn(signal),
+  });
+
   /** The last endpoint that this round has looked at. */
   private after: string | null = null;
   /** Those before it that are not done. */
   private waiting: Place[] = [];
   /** Unix milliseconds. */
   private restUntil = -Infinity;
-  private stopping = false;
 
   constructor(
     @Inject(CONFIG)
-    private readonly config: Pick<Config, 'roles' | 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
+    private readonly config: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly table: OldDeliveries,
-  ) {
-    this.active = config.roles.includes('worker') && config.webhookRetentionDays > 0;
-    this.work = new Wakeable(
-      () => this.turn(),
-      (error) => this.log.warn(`old deliveries stay for now: ${(error as Error).message}`),
-    );
-  }
-
-  @Interval(MINUTE_MS)
-  tick(): void {
-    if (this.active) this.work.wake();
-  }
+  ) {}
 
   /** Up to CHUNKS_PER_TURN statements of a round; none between two rounds. */
-  async turn(): Promise<void> {
+  async turn(signal?: AbortSignal): Promise<void> {
+    if (this.config.webhookRetentionDays === 0) return;
     if (this.clock.now().getTime() < this.restUntil) return;
     const before = await this.cutoff();
-    for (let chunk = 0; chunk < CHUNKS_PER_TURN && !this.stopping; chunk += 1) {
+    for (let chunk = 0; chunk < CHUNKS_PER_TURN && !signal?.aborted; chunk += 1) {
       const place = this.waiting.shift();
       if (place) {
         const next = await this.table.prune(place, before);
@@ -67,11 +58,6 @@ export class Retention implements BeforeApplicationShutdown {
       this.restUntil = this.clock.now().getTime() + REST_MS;
       return;
     }
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.work.stop();
   }
 
   /** Attempts that still count as failures are kept, however short the retention is. */

@@ -1,13 +1,6 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { Wakeable } from '../../../../platform/background/wakeable.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lanes } from './lanes.js';
 
@@ -20,50 +13,46 @@ const REST = 10;
  * with something due, whatever became of their jobs.
  */
 @Injectable()
-export class Sweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger(Sweeper.name);
-  private readonly active: boolean;
+export class Sweeper implements BeforeApplicationShutdown {
   /** Apart from the sweep: on a large table that may take longer than a silent sender is believed to live. */
-  private readonly pulse: Wakeable;
-  private readonly work: Wakeable;
+  readonly heartbeat = new BackgroundWork({
+    name: 'heartbeat of deliveries',
+    everyMs: SWEEP_MS,
+    backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
+    run: () => {
+      this.sweep.wake();
+      return this.table.beat();
+    },
+  });
+  readonly sweep = new BackgroundWork({
+    name: 'sweep of deliveries',
+    everyMs: REST * SWEEP_MS,
+    backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
+    run: () => this.wakeDue(),
+  });
+
+  private readonly log = new Logger(Sweeper.name);
   /** On the clock of `performance.now()`. */
   private restUntil = 0;
 
   constructor(
-    @Inject(CONFIG) config: Pick<Config, 'roles'>,
-    table: DeliveryTable,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    private readonly table: DeliveryTable,
     private readonly lanes: Lanes,
-  ) {
-    this.active = config.roles.includes('worker');
-    this.pulse = new Wakeable(
-      () => table.beat(),
-      (error) => this.log.warn(`heartbeat failed: ${(error as Error).message}`),
-    );
-    this.work = new Wakeable(
-      async () => {
-        const began = performance.now();
-        for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
-        const now = performance.now();
-        this.restUntil = now + (now - began) * REST;
-      },
-      (error) => this.log.warn(`sweep failed: ${(error as Error).message}`),
-    );
-  }
+  ) {}
 
-  onApplicationBootstrap(): void {
-    this.sweep();
-  }
-
-  @Interval(SWEEP_MS)
-  sweep(): void {
-    if (!this.active) return;
-    this.pulse.wake();
-    if (performance.now() >= this.restUntil) this.work.wake();
-  }
-
+  /** Only then are the leases released: nobody claims any more. */
   async beforeApplicationShutdown(): Promise<void> {
-    if (!this.active) return;
-    await Promise.all([this.pulse.stop(), this.work.stop()]);
+    if (!this.config.roles.includes('worker')) return;
+    await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);
     await this.lanes.stop().catch((error: Error) => this.log.warn(`leaving failed: ${error.message}`));
+  }
+
+  private async wakeDue(): Promise<void> {
+    const began = performance.now();
+    if (began < this.restUntil) return;
+    for (const endpointId of await this.table.dueEndpoints()) this.lanes.wake(endpointId);
+    const now = performance.now();
+    this.restUntil = now + (now - began) * REST;
   }
 }
