@@ -9,13 +9,14 @@ import { ContextsModule } from './platform/boot/contexts.module.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
+import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
-import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
+import { VitalsModule } from './platform/boot/vitals.module.js';
 
 /** The table of contents: what the service is made of. Its contexts are listed in contexts/index.ts. */
 @Module({})
@@ -33,7 +34,8 @@ export class AppModule {
         DatabaseModule.of(MIGRATIONS),
         SealingModule,
         EventStoreModule,
-        TelemetryModule,
+        ProjectionsModule,
+        VitalsModule,
         QueueModule,
         IdempotencyModule,
         HttpModule,

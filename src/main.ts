@@ -6,7 +6,7 @@ import { ConfigError } from './platform/config/settings.js';
 import { followParent } from '../sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
-import { Unreachable } from './platform/unreachable.js';
+import { Unreachable } from './platform/postgres/unreachable.js';
 import { startService, type Service } from './service.js';
 
 /** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */

@@ -8,7 +8,7 @@ import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
 import { httpsNotices, noticeProxies } from './platform/http/https.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log, NestLog } from './platform/telemetry/logger.js';
-import { MetricsServer } from './platform/telemetry/metrics-server.js';
+import { MetricsServer } from './platform/http/metrics-server.js';
 import { startTracing } from './platform/telemetry/tracing-sdk.js';
 
 /** A running service, in this process. */

@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { EventStoreModule } from '../platform/event-store/event-store.module.js';
+import { ProjectionsModule } from '../platform/projections/projections.module.js';
 import { DomainError } from '../kernel/domain-error.js';
 import { ALL_CONTEXTS, MIGRATIONS } from '../composition.js';
 import { forOperators } from '../platform/context.js';
@@ -17,7 +18,7 @@ import { about, ConfigError } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/postgres/database.module.js';
 import { readJson } from '../../sandbox/files.js';
 import type { SandboxSecrets } from '../../sandbox/secrets.js';
-import { Unreachable } from '../platform/unreachable.js';
+import { Unreachable } from '../platform/postgres/unreachable.js';
 import { SealingModule } from '../platform/sealing/sealing.module.js';
 
 const EXIT_REFUSED = 1;
@@ -35,6 +36,7 @@ class OperatorModule {
         DatabaseModule.of(MIGRATIONS),
         SealingModule,
         EventStoreModule,
+        ProjectionsModule,
         ContextsModule.of(config, ALL_CONTEXTS, forOperators(ALL_CONTEXTS)),
       ],
     };

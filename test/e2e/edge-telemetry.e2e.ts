@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HealthRegistry } from '../../src/platform/telemetry/health.js';
-import { MetricsServer } from '../../src/platform/telemetry/metrics-server.js';
+import { MetricsServer } from '../../src/platform/http/metrics-server.js';
 import { startTracing } from '../../src/platform/telemetry/tracing-sdk.js';
 import { traced } from '../../src/platform/telemetry/tracing.js';
 import { eventually } from '../support/eventually.js';
@@ -130,7 +130,7 @@ test('GET /metrics counts requests on a port of its own, by route and not by pat
   expect(metrics.text).toContain('nodejs_eventloop_lag_seconds');
   expect((await send(`${edge.url}/metrics`)).status).toBe(404);
   expect((await send(`http://127.0.0.1:${port}/other`)).status).toBe(404);
-  await server.close();
+  await server.onApplicationShutdown();
 });
 
 test('ready tells the truth about each dependency, within its time', async () => {

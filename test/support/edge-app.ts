@@ -44,7 +44,7 @@ import { integerParameter, type Query } from '../../src/platform/http/query.js';
 import { Reply } from '../../src/platform/http/reply.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import { SignedClient } from './signed-client.js';
 
 class Inner {
@@ -192,7 +192,7 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [HttpModule, TelemetryModule, ...modules],
+    imports: [HttpModule, VitalsModule, ...modules],
     controllers: [ProbeController],
     providers: [
       { provide: CONFIG, useValue: config },

@@ -3,6 +3,7 @@ import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
+import { ProjectionsModule } from '../../src/platform/projections/projections.module.js';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { onboarding } from '../../src/contexts/index.js';
 import { forOperators } from '../../src/platform/context.js';
@@ -13,7 +14,7 @@ import { readConfig } from '../../src/composition.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
-import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import { UsersView } from '../../src/contexts/users/contract.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
@@ -56,8 +57,9 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       BackgroundModule,
       DatabaseModule.of(),
       SealingModule,
-      TelemetryModule,
+      VitalsModule,
       EventStoreModule,
+      ProjectionsModule,
       ContextsModule.of(config, ALL_CONTEXTS, [...forOperators(ALL_CONTEXTS), onboarding]),
     ],
   });

@@ -4,6 +4,7 @@ import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
+import { ProjectionsModule } from '../../src/platform/projections/projections.module.js';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
@@ -14,7 +15,7 @@ import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { RequestTicket } from '../../src/platform/idempotency/ticket.js';
 import { QueueModule } from '../../src/platform/queue/queue.module.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
-import { TelemetryModule } from '../../src/platform/telemetry/telemetry.module.js';
+import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import type { Caller } from '../../src/contexts/webhooks/application/caller.js';
 import { Sweeper } from '../../src/contexts/webhooks/application/delivering/sweeper.js';
 import { RegisterWebhookEndpoint } from '../../src/contexts/webhooks/application/register-webhook-endpoint.js';
@@ -73,7 +74,7 @@ export class WebhookWorker {
     ];
     const builder = Test.createTestingModule({
       imports: [
-        ...[...platform, SealingModule, EventStoreModule, TelemetryModule, QueueModule],
+        ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, VitalsModule, QueueModule],
         ContextsModule.of(config, ALL_CONTEXTS, [webhooks]),
       ],
     });

@@ -11,16 +11,8 @@ import { OPEN_EVENT_STORE, openEventStore, type OpenEventStore } from './open-ev
 import { EVENT_STORE } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 import { Snapshots } from './snapshots.js';
-import { Checkpoints } from '../projections/checkpoints.js';
-import { PassingTypes } from '../projections/passing-types.js';
-import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
-import { SubscriptionLag } from '../projections/subscription-lag.js';
-import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { SubscriptionRunner } from '../projections/subscription-runner.js';
-import { ViewFreshness } from '../projections/view-freshness.js';
-import { ViewProgress } from '../projections/view-progress.js';
 
-/** The event store that EVENT_STORE_URL names, the command loop, and the runner of subscriptions; for every module. */
+/** The event store that EVENT_STORE_URL names, and the command loop, for every module. */
 @Global()
 @Module({
   providers: [
@@ -36,29 +28,16 @@ import { ViewProgress } from '../projections/view-progress.js';
     { provide: EVENT_STORE, inject: [OPEN_EVENT_STORE], useFactory: ({ store }: OpenEventStore) => store },
     Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
-    Checkpoints,
-    PassingTypes,
-    SubscriptionRegistry,
-    SubscriptionRunner,
-    SubscriptionLag,
-    ReadModelRebuild,
-    ViewFreshness,
-    ViewProgress,
     FollowedLog,
   ],
   exports: [
     FollowedLog,
     CommitObservers,
     EventRegistry,
+    EventCodec,
     EVENT_STORE,
     OPEN_EVENT_STORE,
     COMMAND_LOOP,
-    SubscriptionRegistry,
-    SubscriptionRunner,
-    SubscriptionLag,
-    ReadModelRebuild,
-    ViewFreshness,
-    ViewProgress,
   ],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {

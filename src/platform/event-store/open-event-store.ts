@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from '../postgres/lost-connections.js';
 import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
-import { reaching } from '../unreachable.js';
+import { reaching } from '../postgres/unreachable.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { EventStoreUnavailable } from '../event-store/port.js';
-import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { BUSY } from './memory.js';
 import { STATUS_OF, titleOf, type Problem } from './problem.js';
@@ -38,7 +38,7 @@ export function toProblem(error: unknown): Problem {
     return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }
   if (error instanceof NoRoom) return BUSY;
-  if (error instanceof EventStoreUnavailable || isDatabaseAway(error)) return UNAVAILABLE;
+  if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {
     return { status: error.getStatus(), detail: error.message };
   }

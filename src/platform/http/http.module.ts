@@ -8,19 +8,23 @@ import { Authentications } from './authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from './merchant-directory.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { Idempotency } from '../idempotency/idempotency.js';
+import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
+import { MetricsServer } from './metrics-server.js';
 import { ProblemFilter } from './problem-filter.js';
 import { MerchantRateLimiter } from './rate-limit.js';
 import { SvcSignature } from './svc-signature/svc-signature.js';
 
 /**
  * Completes the {@link EdgeAdapter} with what lives in the application. The merchants context provides
- * {@link MERCHANT_DIRECTORY}; an API with another way to authenticate registers it in {@link Authentications}.
+ * {@link MERCHANT_DIRECTORY}; an API with another way to authenticate registers it in {@link Authentications}. main.ts starts the
+ * {@link MetricsServer}.
  */
 @Global()
 @Module({
-  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, Authentications],
-  exports: [Authentications],
+  controllers: [HealthController],
+  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, Authentications, MetricsServer],
+  exports: [Authentications, MetricsServer],
 })
 export class HttpModule implements OnModuleInit, OnApplicationShutdown {
   private limiter: MerchantRateLimiter | null = null;

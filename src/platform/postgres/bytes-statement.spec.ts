@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
-import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable } from './unavailable.js';
 import { runWithBytes } from './bytes-statement.js';
 
 let db: TestDatabase;
@@ -60,6 +60,6 @@ it('is as lost as any other when its connection is', async () => {
     while ((await tx.query(waiting)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     return outcome;
   });
-  expect(isDatabaseAway(lost)).toBe(true);
+  expect(isDatabaseUnavailable(lost)).toBe(true);
   await insert('b', randomBytes(10));
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CuttableRoad } from '../../../test/support/cuttable-road.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
-import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable } from './unavailable.js';
 import { Database } from './database.js';
 
 const PATIENCE_MS = 300;
@@ -28,7 +28,7 @@ describe('the database when it takes connections and answers nothing', () => {
   it('counts as away after a while, and works again when it answers', async () => {
     road.silent = true;
     const failure: unknown = await database.query('select 1').catch((error: unknown) => error);
-    expect(isDatabaseAway(failure)).toBe(true);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
     road.silent = false;
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
@@ -38,7 +38,7 @@ describe('the database when it takes connections and answers nothing', () => {
     const failure: unknown = await database
       .binaryRow('select 1', [], () => 1)
       .catch((error: unknown) => error);
-    expect(isDatabaseAway(failure)).toBe(true);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
     road.silent = false;
     expect(await database.binaryRow('select 1', [], ([one]) => one?.readInt32BE())).toBe(1);
   });

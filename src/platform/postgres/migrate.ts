@@ -6,7 +6,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ConfigError } from '../config/settings.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections } from './lost-connections.js';
-import { reaching } from '../unreachable.js';
+import { reaching } from './unreachable.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_002;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { dropTestDatabase, testDatabaseUrl } from '../../../test/support/postgres.js';
-import { isDatabaseAway } from '../event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable } from './unavailable.js';
 import { openEventStore } from '../event-store/open-event-store.js';
 import { CommitObservers } from '../event-store/commit-observer.js';
 import { QueueBackend } from '../queue/queue-backend.js';
@@ -46,7 +46,7 @@ describe('a process that stands still', () => {
       await wakes;
       await tx.query('update lanes set turns = turns + 1000 where id = 1');
     });
-    const lost = sleeper.then(() => 'committed', isDatabaseAway);
+    const lost = sleeper.then(() => 'committed', isDatabaseUnavailable);
     await holds;
     // As the service does: a wait that ends without the lock is tried again.
     const other = async (): Promise<void> => {
@@ -57,7 +57,7 @@ describe('a process that stands still', () => {
             await tx.query('update lanes set turns = turns + 1 where id = 1');
           });
         } catch (error) {
-          if (!isDatabaseAway(error)) throw error;
+          if (!isDatabaseUnavailable(error)) throw error;
         }
       }
     };

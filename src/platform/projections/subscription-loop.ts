@@ -3,7 +3,7 @@ import { backoffMs, pause } from '../background/backoff.js';
 import { traced } from '../telemetry/tracing.js';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../event-store/port.js';
-import { isDatabaseAway, TRANSACTION_TIMEOUT } from '../event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable, TRANSACTION_TIMEOUT } from '../postgres/unavailable.js';
 import type { SubscriptionDefinition } from './projection.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { EventFeed } from './event-feed.js';
@@ -251,7 +251,7 @@ export class SubscriptionLoop {
     this.ahead = null;
     // One that took too long may do so again: it is cut in half like one that fails.
     const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
-    const outage = (isDatabaseAway(error) && !tooLong) || error instanceof EventStoreUnavailable;
+    const outage = (isDatabaseUnavailable(error) && !tooLong) || error instanceof EventStoreUnavailable;
     const size = this.inHand.length;
     if (!outage && size > 1 && (this.failures >= PATIENCE || this.troubleUntil !== null)) {
       this.troubleUntil ??= this.inHand.at(-1)!.position;

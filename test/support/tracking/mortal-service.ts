@@ -4,6 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
+import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
@@ -17,7 +18,7 @@ import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { merchants, tracking } from '../../../src/contexts/index.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { TelemetryModule } from '../../../src/platform/telemetry/telemetry.module.js';
+import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
 import {
   DEFAULT_TIMES,
   FORWARDING_TIMES,
@@ -74,7 +75,7 @@ export class MortalService {
     });
     const imports = [
       ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), BackgroundModule],
-      ...[DatabaseModule.of(), SealingModule, EventStoreModule, TelemetryModule],
+      ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
       ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, merchants] : [tracking]),
     ];

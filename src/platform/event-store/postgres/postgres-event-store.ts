@@ -27,7 +27,7 @@ import {
   type EncodedUnit,
 } from './commit-call.js';
 import { GroupCommit } from './group-commit.js';
-import { isDatabaseAway } from './unavailable.js';
+import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 import { WriterConnection } from './writer-connection.js';
 
 const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
@@ -196,7 +196,7 @@ export class PostgresEventStore implements EventStore {
       try {
         return await work();
       } catch (error) {
-        if (!isDatabaseAway(error)) throw error;
+        if (!isDatabaseUnavailable(error)) throw error;
         if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw away(error);
         await backOff(RETRY, attempt);
       }

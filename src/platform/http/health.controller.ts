@@ -1,6 +1,6 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { Reply } from '../http/reply.js';
-import { HealthRegistry } from './health.js';
+import { Reply } from './reply.js';
+import { HealthRegistry } from '../telemetry/health.js';
 
 /** Unsigned: for load balancers and operators. */
 @Controller('health')

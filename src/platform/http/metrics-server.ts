@@ -1,13 +1,13 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
-import { isPrivateAddress } from '../http/address.js';
-import { CONNECTION_DEFAULTS, guardConnections } from '../http/connections.js';
-import { HTTPS_REQUIRED } from '../http/https.js';
-import { JSON_TYPE, problemJson, PROBLEM_TYPE } from '../http/problem.js';
-import { HealthRegistry } from './health.js';
-import { collectNodeMetrics, registry, scrape } from './metrics.js';
+import { isPrivateAddress } from './address.js';
+import { CONNECTION_DEFAULTS, guardConnections } from './connections.js';
+import { HTTPS_REQUIRED } from './https.js';
+import { JSON_TYPE, problemJson, PROBLEM_TYPE } from './problem.js';
+import { HealthRegistry } from '../telemetry/health.js';
+import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 
 /** Scrapers are few. */
 const MOST_CONNECTIONS = 32;
@@ -17,7 +17,7 @@ const MOST_CONNECTIONS = 32;
  * its health is asked for here too, whatever its roles are.
  */
 @Injectable()
-export class MetricsServer {
+export class MetricsServer implements OnApplicationShutdown {
   private server: Server | null = null;
 
   constructor(
@@ -60,7 +60,7 @@ export class MetricsServer {
     }
   }
 
-  async close(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     const { server } = this;
     this.server = null;
     if (server === null) return;

@@ -26,9 +26,9 @@ const CLIENT_MESSAGES =
   /connection terminated|not queryable|connection error|query read timeout|timeout exceeded when trying to connect|client was closed/i;
 
 /** Whether the database, not the statement, is at fault: trying again later may help. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
-  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseAway);
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseUnavailable);
   const code = 'code' in error ? error.code : undefined;
   if (typeof code === 'string') {
     if (TRANSIENT_STATES.has(code) || NETWORK_CODES.has(code)) return true;

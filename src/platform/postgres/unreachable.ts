@@ -1,4 +1,4 @@
-import { isDatabaseAway } from './event-store/postgres/unavailable.js';
+import { isDatabaseUnavailable } from './unavailable.js';
 
 /** A boot that cannot go on: the message is a sentence for the operator. */
 export class Unreachable extends Error {
@@ -14,7 +14,7 @@ export async function reaching<T>(what: string, setting: string, connect: () => 
     return await connect();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (!isDatabaseAway(error) && !REFUSED.test(code ?? message)) throw error;
+    if (!isDatabaseUnavailable(error) && !REFUSED.test(code ?? message)) throw error;
     // Of an address of two families the message is empty.
     throw new Unreachable(`The ${what} of ${setting} cannot be reached: ${message || code}.`);
   }

@@ -1,0 +1,94 @@
+import { Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { CONFIG, type Config } from '../config/config.js';
+import { ConfigError } from '../config/settings.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { FollowedLog } from '../event-store/followed-log.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { Database } from '../postgres/database.js';
+import { SubscriptionLag } from '../projections/subscription-lag.js';
+import { SubscriptionRunner } from '../projections/subscription-runner.js';
+import { HealthRegistry } from '../telemetry/health.js';
+import { Log } from '../telemetry/logger.js';
+import {
+  appendDuration,
+  appendUnits,
+  commandConflicts,
+  measureOnScrape,
+  subscriptionHalted,
+  subscriptionLag,
+} from '../telemetry/metrics.js';
+import { TelemetryModule } from '../telemetry/telemetry.module.js';
+
+/** What readiness and the metrics tell of the database, the event store and the subscriptions. */
+@Module({ imports: [TelemetryModule] })
+export class VitalsModule implements OnModuleInit {
+  constructor(
+    @Inject(Log) private readonly log: Log,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    @Inject(Database) private readonly database: Database,
+    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    @Inject(CONFIG) private readonly config: Config,
+    @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
+    @Optional() @Inject(FollowedLog) private readonly followedLog?: FollowedLog,
+    @Optional() @Inject(SubscriptionRunner) private readonly runner?: SubscriptionRunner,
+  ) {}
+
+  onModuleInit(): void {
+    const anywhere = { strict: false };
+    const events = this.modules.get<EventStore>(EVENT_STORE, anywhere);
+    this.health.register({ name: 'database', check: () => this.database.ping() });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    this.modules.get(CommitObservers, anywhere).add({
+      onCommit: (durationMs, units) => {
+        appendDuration.observe(durationMs / 1000);
+        appendUnits.inc(units);
+      },
+      onConflict: (category) => commandConflicts.inc({ category }),
+    });
+    if (this.lag !== undefined) this.watchViews(this.lag);
+    if (this.runner !== undefined) this.watchSubscriptions(this.runner);
+  }
+
+  private async checkEvents(events: EventStore): Promise<void> {
+    await events.ping();
+    try {
+      await this.followedLog?.verify();
+    } catch (error) {
+      // The health report holds no details, and nothing else would tell the operator.
+      if (error instanceof ConfigError) this.log.write('error', error.message);
+      throw error;
+    }
+  }
+
+  private watchViews(lag: SubscriptionLag): void {
+    measureOnScrape(async () => {
+      for (const { name, ageMs } of await lag.all())
+        subscriptionLag.set({ subscription: name }, ageMs / 1000);
+    });
+    this.health.register({
+      name: 'views',
+      check: async () => {
+        const late = (await lag.all()).some(({ ageMs }) => ageMs > this.config.projectionLagLimitMs);
+        if (late) throw new Error('a subscription is too far behind');
+      },
+    });
+  }
+
+  /** One that waits is no reason to take requests elsewhere: a newer process may do its work. `views` tells when none does. */
+  private watchSubscriptions(runner: SubscriptionRunner): void {
+    const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);
+    measureOnScrape(async () => {
+      subscriptionHalted.reset();
+      for (const { name, haltedAt } of halted())
+        subscriptionHalted.set({ subscription: name, type: haltedAt ?? '' }, 1);
+    });
+    this.health.register({
+      name: 'subscriptions',
+      check: async () => {
+        const waiting = halted().map(({ name, haltedAt }) => `${name} waits at the unknown ${haltedAt}`);
+        return waiting.length === 0 ? undefined : waiting.join('; ');
+      },
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { Global, Module } from '@nestjs/common';
+import { Checkpoints } from './checkpoints.js';
+import { PassingTypes } from './passing-types.js';
+import { ReadModelRebuild } from './read-model-rebuild.js';
+import { SubscriptionLag } from './subscription-lag.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
+import { SubscriptionRunner } from './subscription-runner.js';
+import { ViewFreshness } from './view-freshness.js';
+import { ViewProgress } from './view-progress.js';
+
+/** Subscriptions to the event store: their runner, how far they are, and the wait for what one wrote; for every module. */
+@Global()
+@Module({
+  providers: [
+    Checkpoints,
+    PassingTypes,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewFreshness,
+    ViewProgress,
+  ],
+  exports: [
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewFreshness,
+    ViewProgress,
+  ],
+})
+export class ProjectionsModule {}
