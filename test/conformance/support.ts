@@ -34,7 +34,7 @@ export function someEvent(data: NewEvent['data'] = {}): NewEvent {
   return {
     id: newId(),
     // One that every version knows: a service that reads the same log does not stop at it.
-    type: 'claim.released.v1',
+    type: 'claim.owner_abandoned.v1',
     data,
     metadata: { request_id: deriveId('request') },
   };

@@ -5,15 +5,10 @@ import type { EventTypeDefinition } from './event-registry.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
 const TAKEN = 'claim.taken.v1';
-const RELEASED = 'claim.released.v1';
 const ABANDONED = 'claim.owner_abandoned.v1';
 
 /** Event names of claims. */
-export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
-  { type: TAKEN },
-  { type: RELEASED },
-  { type: ABANDONED },
-];
+export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [{ type: TAKEN }, { type: ABANDONED }];
 
 /** The mark that fences a stream whose writer took a claim and never came back. It says nothing to the aggregate. */
 export function isFence(event: { readonly type: string }): boolean {
@@ -52,10 +47,11 @@ export async function contestedClaim(
   claimant: Claimant,
 ): Promise<StreamAppend> {
   const stream = claimStream(claim);
-  const { owner, revision } = await readClaim(store, stream);
-  if (revision === null) return firstClaim(claim, claimant);
+  const held = await readClaim(store, stream);
+  if (held === null) return firstClaim(claim, claimant);
+  const { owner, revision } = held;
   if (owner === claimant.stream && claimant.established) return { stream, events: [], expected: revision };
-  if (owner !== null && owner !== claimant.stream && !(await fence(store, owner, claimant.metadata))) {
+  if (owner !== claimant.stream && !(await fence(store, owner, claimant.metadata))) {
     throw new ClaimTaken(claim, owner);
   }
   return { stream, events: [taken(claimant.stream, claimant.metadata)], expected: revision };
@@ -68,7 +64,7 @@ export async function claimTaken(
   claimant: string,
 ): Promise<ClaimTaken | null> {
   for (const claim of claims) {
-    const { owner } = await readClaim(store, claimStream(claim));
+    const owner = await claimOwner(store, claim);
     if (owner === null || owner === claimant) continue;
     if (!(await store.readStream(owner)).every(isFence)) return new ClaimTaken(claim, owner);
   }
@@ -80,19 +76,19 @@ export async function claimOwner(
   store: EventStore,
   claim: Pick<Claim, 'category' | 'key'>,
 ): Promise<string | null> {
-  return (await readClaim(store, claimStream(claim))).owner;
+  return (await readClaim(store, claimStream(claim)))?.owner ?? null;
 }
 
 async function readClaim(
   store: EventStore,
   stream: string,
-): Promise<{ readonly owner: string | null; readonly revision: number | null }> {
+): Promise<{ readonly owner: string; readonly revision: number } | null> {
   const [last] = await store.readStream(stream, { lastOnly: true });
-  if (last === undefined) return { owner: null, revision: null };
+  if (last === undefined) return null;
   // A newer version may hold it under a name that this one does not know.
-  if (!CLAIM_EVENTS.some(({ type }) => type === last.type))
+  if (last.type !== TAKEN)
     throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
-  return { owner: last.type === TAKEN ? String(last.data['owner']) : null, revision: last.revision };
+  return { owner: String(last.data['owner']), revision: last.revision };
 }
 
 /** Fences `holder`. True when it has no events of its own and can write none any more before it looks at its claims again. */
