@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * Returns the webhook-id, or throws an Error that says why the delivery is not genuine: answer 400 then.
+ * Returns the webhook-id, or throws an Error that says why the delivery is not genuine: respond with 400 then.
  * @param secrets signing secrets of your endpoint ("whsec_..."): one, or two while one replaces the other
  * @param headers as `request.headers` of node:http has them, names in lower case
  * @param body Buffer of the bytes as they came; parsed and written again they would no longer fit the signature
@@ -18,7 +18,7 @@ export function verify(secrets, headers, body, now = Date.now() / 1000) {
   if (!id || !timestamp || !signatures) throw new Error('a header is missing');
   if (!/^\d{1,12}$/.test(timestamp)) throw new Error('the timestamp is no number of seconds');
   if (Math.abs(now - Number(timestamp)) > TOLERANCE_SECONDS)
-    throw new Error('the timestamp is more than 5 minutes away');
+    throw new Error('the timestamp is more than 5 minutes off');
 
   const expected = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

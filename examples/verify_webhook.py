@@ -2,7 +2,7 @@
 """Verifies webhooks with Python's standard library alone. Copy it into your application.
 
 Rules: docs/contract.md 13.4, which are those of Standard Webhooks. Two things are left to you: remember the
-webhook-ids that you have handled, as each delivery may come more than once, and answer within 30 seconds.
+webhook-ids that you have handled, as each delivery may come more than once, and respond within 30 seconds.
 
 A receiver to try it with:  WEBHOOK_SECRET=whsec_... python3 examples/verify_webhook.py 8080
 """
@@ -16,7 +16,7 @@ TOLERANCE_SECONDS = 5 * 60
 
 
 class NotGenuine(Exception):
-    """Answer 400. The message says why, for your log."""
+    """Respond with 400. The message says why, for your log."""
 
 
 def verify(secrets, headers, body, now=None):
@@ -33,7 +33,7 @@ def verify(secrets, headers, body, now=None):
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
         raise NotGenuine("the timestamp is no number of seconds")
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
-        raise NotGenuine("the timestamp is more than 5 minutes away")
+        raise NotGenuine("the timestamp is more than 5 minutes off")
 
     signed = f"{webhook_id}.{timestamp}.".encode() + body
     expected = [_signature(secret, signed) for secret in secrets]
@@ -50,21 +50,21 @@ def _signature(secret, signed):
 
 
 def serve(secrets, port):
-    """A receiver on this machine that answers 204 or 400 and prints what came."""
+    """A receiver on this machine that returns 204 or 400 and prints what came."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self):
             length = self.headers.get("content-length") or ""
             if not length.isdigit() or int(length) > 1_048_576:
-                return self.answer(413, "too large, or of no known length")
+                return self.respond(413, "too large, or of no known length")
             body = self.rfile.read(int(length))
             try:
-                self.answer(204, verify(secrets, self.headers, body) + " " + body.decode("utf-8", "replace"))
+                self.respond(204, verify(secrets, self.headers, body) + " " + body.decode("utf-8", "replace"))
             except NotGenuine as error:
-                self.answer(400, str(error))
+                self.respond(400, str(error))
 
-        def answer(self, status, line):
+        def respond(self, status, line):
             print(status, line, flush=True)
             self.send_response(status)
             self.end_headers()

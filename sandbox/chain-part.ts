@@ -89,7 +89,7 @@ function saveRegularly(chain: () => RunningChain): () => Promise<void> {
   };
   const save = async (): Promise<void> => {
     const began = performance.now();
-    // A node that is away or busy just now is saved the next time.
+    // A node that is unavailable or busy just now is saved the next time.
     await chain()
       .save()
       .catch(() => false);

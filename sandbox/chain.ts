@@ -41,7 +41,7 @@ export async function startChain(options: ChainOptions): Promise<RunningChain> {
   const file = join(options.dir, 'chain.json');
   const last = readJson<ChainFile>(file);
   if (last !== null && runsIn(last.pid, options.dir)) {
-    if (await answers(last.port, options.chainId)) return handle(options.dir, last, 'adopted');
+    if (await responds(last.port, options.chainId)) return handle(options.dir, last, 'adopted');
     await stopAnvil(last.pid);
   }
   const restored = existsSync(stateFile(options.dir));
@@ -66,11 +66,11 @@ async function launch(options: ChainOptions, lastPort: number | undefined): Prom
       logFile: log,
       env: { PATH: process.env['PATH'], HOME: options.dir },
     });
-    await until(async () => daemon.exited() !== null || (await answers(port, options.chainId)), 30_000);
-    if (daemon.exited() === null && (await answers(port, options.chainId))) return { pid: daemon.pid, port };
+    await until(async () => daemon.exited() !== null || (await responds(port, options.chainId)), 30_000);
+    if (daemon.exited() === null && (await responds(port, options.chainId))) return { pid: daemon.pid, port };
     await stopAnvil(daemon.pid);
     if (attempt === 5) {
-      throw new SandboxError(`The dev chain did not start (${daemon.exited() ?? 'no answer'}): see ${log}`);
+      throw new SandboxError(`The dev chain did not start (${daemon.exited() ?? 'no response'}): see ${log}`);
     }
   }
 }
@@ -114,7 +114,7 @@ function stateFile(dir: string): string {
   return join(dir, 'state.json');
 }
 
-async function answers(port: number, chainId: number): Promise<boolean> {
+async function responds(port: number, chainId: number): Promise<boolean> {
   try {
     return Number(await rpc(`http://127.0.0.1:${port}`, 'eth_chainId', [])) === chainId;
   } catch {

@@ -15,7 +15,7 @@ const PATIENCE_MS = 5000;
 
 /**
  * Takes the folder for this process: a second service on it would stop the database of the first when it ends.
- * A holder that was killed does not count. Answers the release.
+ * A holder that was killed does not count. Returns the release.
  */
 export async function lockDataDir(dataDir: string, patienceMs = PATIENCE_MS): Promise<() => void> {
   const file = join(dataDir, 'service.pid');

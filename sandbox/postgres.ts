@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (created) await createCluster(options, data);
   const running = await findRunning(data);
   if (running) {
-    if (await answers(options, running.port)) return handle(options, data, running, 'adopted');
+    if (await responds(options, running.port)) return handle(options, data, running, 'adopted');
     await stopPostmaster(running.pid);
   }
   rmSync(join(data, 'postmaster.pid'), { force: true });
@@ -123,7 +123,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
     );
     if (!passing || attempt === 20) {
       throw new SandboxError(
-        `PostgreSQL did not start (${daemon.exited() ?? 'no answer'}):\n${said || `see ${log}`}`,
+        `PostgreSQL did not start (${daemon.exited() ?? 'no response'}):\n${said || `see ${log}`}`,
       );
     }
     await until(() => false, 250);
@@ -155,7 +155,7 @@ function urlOf(options: PostgresOptions, port: number, database: string): string
   return `postgres://${POSTGRES_USER}:${options.password}@127.0.0.1:${port}/${database}`;
 }
 
-async function answers(options: PostgresOptions, port: number): Promise<boolean> {
+async function responds(options: PostgresOptions, port: number): Promise<boolean> {
   const client = new pg.Client({
     connectionString: urlOf(options, port, 'postgres'),
     connectionTimeoutMillis: 5000,

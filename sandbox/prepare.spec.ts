@@ -64,7 +64,7 @@ describe('prepareSandbox', () => {
     const anvil = JSON.parse(readFileSync(join(dataDir, 'chain', 'chain.json'), 'utf8')) as { pid: number };
     process.kill(Number(postmaster), 'SIGKILL');
     process.kill(anvil.pid, 'SIGKILL');
-    const answering = async (): Promise<boolean> => {
+    const responding = async (): Promise<boolean> => {
       const client = new pg.Client({ connectionString: config.databaseUrl! });
       client.on('error', () => undefined);
       try {
@@ -75,7 +75,7 @@ describe('prepareSandbox', () => {
         return false;
       }
     };
-    await eventually(answering);
+    await eventually(responding);
   });
 
   test.each([

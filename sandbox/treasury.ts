@@ -33,7 +33,7 @@ export class Treasury implements OnApplicationShutdown {
     this.usdc = config.usdcAddress;
   }
 
-  /** Broadcasts a transfer of `amount` minor units and answers its hash. Throws `unavailable` when the node refuses. */
+  /** Broadcasts a transfer of `amount` minor units and returns its hash. Throws `unavailable` when the node refuses. */
   transfer(to: string, amount: bigint): Promise<string> {
     // One after the other: the nonces of an account must follow each other without a gap.
     const sent = this.last.then(() => this.broadcast(to, amount));

@@ -42,7 +42,7 @@ export function usdcAddress(): string {
   return USDC_ADDRESS;
 }
 
-/** Deploys the 6-decimal test USDC unless the chain has it. Answers its address. */
+/** Deploys the 6-decimal test USDC unless the chain has it. Returns its address. */
 export async function deployUsdc(rpcUrl: string, chainId: number): Promise<string> {
   const { ContractFactory, JsonRpcProvider, Wallet } = await import('ethers');
   const provider = new JsonRpcProvider(rpcUrl, chainId, {

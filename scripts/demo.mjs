@@ -134,8 +134,8 @@ async function reportPayout(merchant, user, transaction_hash) {
     const again = await merchant.expect(201, 'POST', '/payouts/report', body, headers);
     const replayed = again.headers.get('idempotent-replayed');
     if (replayed !== 'true' || JSON.stringify(again.body.payout) !== JSON.stringify(payout))
-      throw new Problem('The repeat under one Idempotency-Key was answered differently.');
-    return `the same answer, Idempotent-Replayed: ${replayed}`;
+      throw new Problem('The repeat under one Idempotency-Key got a different response.');
+    return `the same response, Idempotent-Replayed: ${replayed}`;
   });
   return payout;
 }
@@ -151,7 +151,7 @@ async function readBalance(merchant, user, { id }) {
   return balance;
 }
 
-/** Twice the same batch, as after a lost answer: the event counts once. */
+/** Twice the same batch, as after a lost response: the event counts once. */
 async function sendEvents(merchant, user) {
   const event = {
     event_id: randomUUID(),

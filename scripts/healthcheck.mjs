@@ -7,7 +7,7 @@ const ports = [
 ];
 const TIMEOUT_MS = 4000;
 
-const answers = await Promise.all(
+const responses = await Promise.all(
   ports.map((port) =>
     fetch(`http://127.0.0.1:${port}/health/live`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
       ({ ok, status }) => ({ port, ok, said: status }),
@@ -15,6 +15,6 @@ const answers = await Promise.all(
     ),
   ),
 );
-const failed = answers.filter(({ ok }) => !ok);
+const failed = responses.filter(({ ok }) => !ok);
 for (const { port, said } of failed) console.error(`port ${port}: ${said}`);
 process.exit(failed.length === 0 ? 0 : 1);

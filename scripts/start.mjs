@@ -59,13 +59,13 @@ async function welcome(sandbox) {
 
 /** The screen shows what there is: a page that nobody serves in this process is left out. */
 async function isServed(url) {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null);
-  return answer !== null && !(answer.status === 404 && url.endsWith('/docs'));
+  const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null);
+  return response !== null && !(response.status === 404 && url.endsWith('/docs'));
 }
 
 async function mourn(service) {
   const { code, signal } = await service.exited;
   if (code === 0) return;
-  const kept = signal === 'SIGKILL' ? '\nWhat it had answered is kept: npm start brings it back.' : '';
+  const kept = signal === 'SIGKILL' ? '\nWhat it had accepted is kept: npm start brings it back.' : '';
   throw new Problem(`${ending(code, signal)}${kept}\nIts log: ${service.logFile}`);
 }

@@ -76,12 +76,12 @@ async function listenAs(merchant, options, { url }, desk, Webhook) {
 
 function invite({ forward: to, status, delay, test }, ending) {
   const ways = [
-    ...(to ? [`passed on to ${to.href}`] : []),
-    ...(status && !to ? [`answered with ${status}`] : []),
-    ...(delay > 0 ? [`answered after ${elapsed(delay)}`] : []),
+    ...(to ? [`is passed on to ${to.href}`] : []),
+    ...(status && !to ? [`gets status ${status}`] : []),
+    ...(delay > 0 ? [`waits ${elapsed(delay)} for its response`] : []),
   ];
   say(`\n  Waiting for deliveries. ${ending}.`);
-  if (ways.length > 0) say(`  ${dim(`They are ${ways.join(' and ')}.`)}`);
+  if (ways.length > 0) say(`  ${dim(`Each ${ways.join(' and ')}.`)}`);
   else if (!test) say(`  ${dim('npm run demo in another shell makes some.')}`);
   say();
 }
@@ -130,9 +130,9 @@ async function register(merchant, url, types) {
   let endpoint;
   await step('Endpoint', async () => {
     const fields = { url, description: DESCRIPTION, ...(types === null ? {} : { event_types: types }) };
-    const answer = await merchant.request('POST', '/webhook_endpoints', { webhook_endpoint: fields });
-    if (answer.status !== 201) throw await refusal(merchant, answer);
-    endpoint = answer.body.webhook_endpoint;
+    const response = await merchant.request('POST', '/webhook_endpoints', { webhook_endpoint: fields });
+    if (response.status !== 201) throw await refusal(merchant, response);
+    endpoint = response.body.webhook_endpoint;
     return `${endpoint.id}, registered`;
   });
   return endpoint;
@@ -170,6 +170,6 @@ function webhookOf(Webhook, secret) {
   try {
     return new Webhook(secret);
   } catch {
-    throw new Problem('--secret must be whsec_ and base64, as the registration answered it.');
+    throw new Problem('--secret must be whsec_ and base64, as the registration returned it.');
   }
 }

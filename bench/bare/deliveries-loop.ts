@@ -1,7 +1,7 @@
 /**
  * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement, the next 500 while
- * half of them are still to be sent; sends UNDER_WAY at a time; commits what was answered in groups. No lanes, no
- * second look at the endpoint, no guard over addresses, no limits to an answer, no log.
+ * half of them are still to be sent; sends UNDER_WAY at a time; commits attempts in groups. No lanes, no
+ * second look at the endpoint, no guard over addresses, no limits to a response, no log.
  */
 import pg from 'pg';
 import { BARE_TABLES, BareSender, type BareAttempt, type BareDelivery } from './deliveries-send.js';
@@ -64,7 +64,7 @@ class Claims {
   }
 }
 
-/** One statement in flight; what is answered meanwhile goes together in the next one. */
+/** One statement in flight; attempts that end meanwhile go together in the next one. */
 class Records {
   private waiting: BareAttempt[] = [];
   private busy: Promise<void> | null = null;
@@ -86,16 +86,16 @@ class Records {
         batch.map((each) => each[name]);
       await pool.query({
         name: 'record',
-        text: `with answered as (
+        text: `with ended as (
             select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
               $7::bytea[]) as a (delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt)
           ), kept as (
             insert into attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
               response_excerpt)
-            select delivery_id, 1, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt from answered
+            select delivery_id, 1, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt from ended
           )
           update deliveries set state = outcome, attempts = 1, claimed = false, finished_at = clock_timestamp()
-          from answered where deliveries.delivery_id = answered.delivery_id`,
+          from ended where deliveries.delivery_id = ended.delivery_id`,
         values: [
           column('delivery_id'),
           column('endpoint_id'),

@@ -59,7 +59,7 @@ interface Endpoint {
   readonly key: Buffer;
 }
 
-/** The least that sends a delivery: sign, POST over kept-alive connections, read the answer. */
+/** The least that sends a delivery: sign, POST over kept-alive connections, read the response. */
 export class BareSender {
   private constructor(private readonly endpoints: ReadonlyMap<string, Endpoint>) {}
 
@@ -82,7 +82,7 @@ export class BareSender {
     const signature = createHmac('sha256', key)
       .update(`${delivery_id}.${timestamp}.${body}`)
       .digest('base64');
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -94,14 +94,14 @@ export class BareSender {
       body,
       dispatcher: agent,
     });
-    const excerpt = Buffer.from(await answer.body.arrayBuffer());
+    const excerpt = Buffer.from(await response.body.arrayBuffer());
     return {
       delivery_id,
       endpoint_id,
       started_at,
       duration_ms: Math.round(performance.now() - began),
-      outcome: answer.statusCode < 300 ? 'succeeded' : 'retry',
-      http_status: answer.statusCode,
+      outcome: response.statusCode < 300 ? 'succeeded' : 'retry',
+      http_status: response.statusCode,
       response_excerpt: excerpt,
     };
   }

@@ -20,11 +20,11 @@ export interface BareEvent {
 
 export interface Reported {
   readonly event: BareEvent;
-  /** The body of the 201, as the service answers it. */
-  readonly answer: string;
+  /** The body of the 201, as the service returns it. */
+  readonly response: string;
 }
 
-/** The event and the answer of one report, with the same fields as the service's. */
+/** The event and the response of one report, with the same fields as the service's. */
 export function reported(merchantId: string, body: ReportBody, now: Date): Reported {
   const id = randomUUID();
   const createdAt = now.toISOString();
@@ -59,6 +59,6 @@ export function reported(merchantId: string, body: ReportBody, now: Date): Repor
       type: 'payout.reported.v1',
       data: JSON.stringify(data),
     },
-    answer: JSON.stringify({ payout }),
+    response: JSON.stringify({ payout }),
   };
 }

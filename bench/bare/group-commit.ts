@@ -14,7 +14,7 @@ const INSERT = {
     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as e (id, stream, type, data)`,
 };
 
-/** One insert in flight; what arrives meanwhile goes together in the next one. Nothing else: no claims, no answers. */
+/** One insert in flight; what arrives meanwhile goes together in the next one. Nothing else: no claims, no stored responses. */
 export class GroupCommit {
   private waiting: Waiting[] = [];
   private busy = false;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * Serves POST of each path with its work, one answer when the work is done, and GET /health/ready. For reference
+ * Serves POST of each path with its work, one response when the work is done, and GET /health/ready. For reference
  * programs that the bench starts once and runs many times.
  */
 export function onRun(port: number, works: Readonly<Record<string, () => Promise<void>>>): void {

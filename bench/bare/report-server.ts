@@ -37,13 +37,13 @@ const app = bareShell(keys);
 const group = new GroupCommit(pool);
 
 app.post('/group/merchants/v1/payouts/report', async (request, reply) => {
-  const { event, answer } = reportOf(request);
+  const { event, response } = reportOf(request);
   await group.append(event);
-  return reply.code(201).type('application/json').send(answer);
+  return reply.code(201).type('application/json').send(response);
 });
 
 app.post('/three/merchants/v1/payouts/report', async (request, reply) => {
-  const { event, answer } = reportOf(request);
+  const { event, response } = reportOf(request);
   const owner = [request.headers['svc-api-key'], request.headers['idempotency-key']];
   await pool.query({
     name: 'claim',
@@ -58,9 +58,9 @@ app.post('/three/merchants/v1/payouts/report', async (request, reply) => {
   await pool.query({
     name: 'response',
     text: 'insert into three_responses (merchant_id, key, body) values ($1, $2, $3)',
-    values: [...owner, answer],
+    values: [...owner, response],
   });
-  return reply.code(201).type('application/json').send(answer);
+  return reply.code(201).type('application/json').send(response);
 });
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });

@@ -64,7 +64,7 @@ async function runBalance(context: RowContext): Promise<RowOutcome> {
         const count = Math.ceil(options.reads / SLICES / CONNECTIONS) * CONNECTIONS;
         const request = signed(made.merchant, 'GET', path);
         const result = await load(baseUrl, Array<typeof request>(count).fill(request), CONNECTIONS);
-        context.checks.equal(`${name}: answers`, result.statuses, { 200: count });
+        context.checks.equal(`${name}: responses`, result.statuses, { 200: count });
         context.checks.equal(`${name}: lost connections and repeats`, result.troubles, 0);
         return { units: count, seconds: result.seconds };
       },

@@ -99,7 +99,7 @@ function variantOf(
       await context.environment.checkpoint();
       const result = await load(target.baseUrl, requests, context.options.connections);
       const when = `${target.name}, ${items} items, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      context.checks.equal(`${when}: answers`, result.statuses, { 202: count });
+      context.checks.equal(`${when}: responses`, result.statuses, { 202: count });
       context.checks.equal(`${when}: lost connections and repeats`, result.troubles, 0);
       total.batches += count;
       total.items += count * items;

@@ -185,8 +185,8 @@ async function bareTarget(context: RowContext, name: string, earlier: number): P
       await pool.query(earlier > 0 ? 'truncate bare_batches' : 'truncate bare_batches, bare_events');
     },
     work: async () => {
-      const answer = await fetch(`${bare.baseUrl}/run`, { method: 'POST' });
-      if (!answer.ok) throw new Error(await answer.text());
+      const response = await fetch(`${bare.baseUrl}/run`, { method: 'POST' });
+      if (!response.ok) throw new Error(await response.text());
     },
   };
 }

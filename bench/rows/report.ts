@@ -94,7 +94,7 @@ function variantOf(context: RowContext, target: Target, who: Credentials, users:
       );
       const result = await load(target.baseUrl, requests, connections);
       const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
-      context.checks.equal(`${target.name}, ${when}: answers`, result.statuses, { 201: requests.length });
+      context.checks.equal(`${target.name}, ${when}: responses`, result.statuses, { 201: requests.length });
       context.checks.equal(`${target.name}, ${when}: lost connections and repeats`, result.troubles, 0);
       accepted += result.statuses['201'] ?? 0;
       await target.settled(accepted);
@@ -115,7 +115,7 @@ function report(who: Credentials, path: string, userId: string): SignedRequest {
   return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
 }
 
-/** Events, rows of the list, balance sums and stored answers all equal the number of 201s. */
+/** Events, rows of the list, balance sums and stored responses all equal the number of 201s. */
 async function serviceSettled(
   context: RowContext,
   pool: pg.Pool,
@@ -128,11 +128,11 @@ async function serviceSettled(
   await eventually('the list holds all reports', async () => (await count(listed, [merchantId])) >= accepted);
   const events = `select count(*) as n from event_store.events where type = 'payout.reported.v1'`;
   const streams = `select count(distinct stream) as n from event_store.events where type = 'payout.reported.v1'`;
-  const answers = `select count(*) as n from event_store.answers where status = 201 and body like '{"payout":%'`;
+  const stored = `select count(*) as n from event_store.answers where status = 201 and body like '{"payout":%'`;
   context.checks.equal('payout.reported events', await count(events), accepted);
   context.checks.equal('payout streams', await count(streams), accepted);
   context.checks.equal('rows in the list', await count(listed, [merchantId]), accepted);
-  context.checks.equal('stored answers', await count(answers), accepted);
+  context.checks.equal('stored responses', await count(stored), accepted);
   const sums = await pool.query<{ pending: string; confirmed: string }>(
     `select sum(pending)::text as pending, sum(confirmed)::text as confirmed from payouts.balances
      where merchant_id = $1`,

@@ -5,7 +5,7 @@ import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { lastWords, type Child } from '../support/children.js';
-import { firstAnswer } from '../support/first-answer.js';
+import { firstResponse } from '../support/first-response.js';
 import { residentMiB } from '../support/memory.js';
 import { spawnService, startService } from '../support/service.js';
 
@@ -40,7 +40,7 @@ async function runStart(context: RowContext): Promise<RowOutcome> {
       run: async (round) => {
         const start = performance.now();
         const { child, port } = await spawn();
-        await firstAnswer(port, '/health/ready').catch((error: Error) => {
+        await firstResponse(port, '/health/ready').catch((error: Error) => {
           throw new Error(`${error.message}\n${lastWords(child.log)}`);
         });
         const seconds = (performance.now() - start) / 1000;

@@ -17,7 +17,7 @@ export function startBareReports(environment: BenchEnvironment, who: Credentials
   return startBare(environment, 'report-server', 'bare', who);
 }
 
-/** Starts a program of bench/bare on a database and waits until it answers. */
+/** Starts a program of bench/bare on a database and waits until it responds. */
 export async function startBare(
   environment: BenchEnvironment,
   program: string,

@@ -65,18 +65,18 @@ export class Children {
   }
 }
 
-/** Waits until the URL answers 200; the child's last words go into the error when it ends or takes too long. */
+/** Waits until the URL returns 200; the child's last words go into the error when it ends or takes too long. */
 export async function ready(child: Child, url: string, patienceMs = 180_000): Promise<void> {
-  const came = await until(async () => child.exited() !== null || (await answers(url)), patienceMs);
+  const came = await until(async () => child.exited() !== null || (await responds(url)), patienceMs);
   if (came && child.exited() === null) return;
-  throw new Error(`${url} did not come up (${child.exited() ?? 'no answer'}):\n${lastWords(child.log)}`);
+  throw new Error(`${url} did not come up (${child.exited() ?? 'no response'}):\n${lastWords(child.log)}`);
 }
 
 export function lastWords(log: string): string {
   return readFileSync(log, 'utf8').slice(-3000);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responds(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
     await response.arrayBuffer();

@@ -23,7 +23,7 @@ export class Fetcher {
     return body;
   }
 
-  /** Reads all paths, each connection the next one when its last was answered. Sum of the bodies' bytes. */
+  /** Reads all paths, each connection the next one when its last was done. Sum of the bodies' bytes. */
   async getAll(paths: readonly string[]): Promise<number> {
     let next = 0;
     const sums = await Promise.all(

@@ -2,16 +2,16 @@ import autocannon from 'autocannon';
 import type { SignedRequest } from './sign.js';
 
 export interface LoadResult {
-  /** From the first request sent to the last answer. */
+  /** From the first request sent to the last response. */
   readonly seconds: number;
-  /** How many answers had each status. */
+  /** How many responses had each status. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Connections lost, time-outs and requests sent again: 0 or the run says nothing. */
   readonly troubles: number;
 }
 
 /**
- * Sends each request once over `connections` keep-alive connections, the next one when the last was answered.
+ * Sends each request once over `connections` keep-alive connections, the next one when the last was done.
  * The requests are turned into bytes before the clock starts. `requests` is a multiple of `connections`.
  */
 export async function load(

@@ -1,13 +1,13 @@
 /**
- * The receiver that all variants of the deliveries row send to, in a process of its own: answers 204 over kept-alive
+ * The receiver that all variants of the deliveries row send to, in a process of its own: returns 204 over kept-alive
  * connections and keeps the id of every request. It reads HTTP by hand, because it shares the machine with what it
- * measures. A second port is for the bench: POST /expect?count=N begins a count, GET /first answers when a request
+ * measures. A second port is for the bench: POST /expect?count=N begins a count, GET /first returns when a request
  * has come, GET /all when N have.
  */
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 
-const ANSWER = 'HTTP/1.1 204 No Content\r\n\r\n';
+const RESPONSE = 'HTTP/1.1 204 No Content\r\n\r\n';
 const HEAD_END = '\r\n\r\n';
 
 let count = newCount(Infinity);
@@ -19,7 +19,7 @@ createHttpServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://bench');
   if (pathname === '/first' || pathname === '/all') {
     waiting.push({ requests: pathname === '/first' ? 1 : count.expected, response });
-    answerWaiting();
+    respondToWaiting();
     return;
   }
   if (pathname === '/expect') count = newCount(Number(searchParams.get('count')));
@@ -43,7 +43,7 @@ function serve(socket: Socket): void {
   socket.on('data', (chunk) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = 0;
-    let answers = 0;
+    let responses = 0;
     for (;;) {
       const end = bytes.indexOf(HEAD_END, at);
       if (end === -1) break;
@@ -53,10 +53,10 @@ function serve(socket: Socket): void {
       if (to > bytes.length) break;
       note(head, bytes, from, to);
       at = to;
-      answers += 1;
+      responses += 1;
     }
     rest = bytes.subarray(at);
-    if (answers > 0) socket.write(ANSWER.repeat(answers));
+    if (responses > 0) socket.write(RESPONSE.repeat(responses));
   });
 }
 
@@ -65,10 +65,10 @@ function note(head: string, bytes: Buffer, from: number, to: number): void {
   count.ids.add(/\r\nwebhook-id: ([^\r]+)/i.exec(head)?.[1] ?? '');
   count.paths.add(head.slice(0, head.indexOf('\r')));
   count.sample ??= { head, body: bytes.toString('utf8', from, to) };
-  if (waiting.length > 0) answerWaiting();
+  if (waiting.length > 0) respondToWaiting();
 }
 
-function answerWaiting(): void {
+function respondToWaiting(): void {
   const { requests, ids, paths, sample } = count;
   const due = waiting.filter((each) => requests >= each.requests);
   if (due.length === 0) return;

@@ -55,7 +55,7 @@ export async function call(
     headers: request.headers,
     ...(text === '' ? {} : { body: text }),
   });
-  const answer = await response.text();
-  if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${answer}`);
-  return answer === '' ? null : JSON.parse(answer);
+  const received = await response.text();
+  if (response.status !== expected) throw new Error(`${method} ${path}: ${response.status} ${received}`);
+  return received === '' ? null : JSON.parse(received);
 }

@@ -10,7 +10,7 @@ export function greetingOf(endpointId) {
   return `webhooks:listen ${endpointId ?? ''}\n`;
 }
 
-/** Judges each delivery, shows it and answers it. */
+/** Judges each delivery, shows it and responds to it. */
 export class DeliveryDesk {
   webhooks = null;
   endpointId = null;
@@ -25,7 +25,7 @@ export class DeliveryDesk {
     this.options = options;
   }
 
-  /** A delivery may come before the answer with the secret was read: it waits for this. */
+  /** A delivery may come before the response with the secret was read: it waits for this. */
   open(webhooks, endpointId = null) {
     this.webhooks = webhooks;
     this.endpointId = endpointId;
@@ -54,25 +54,25 @@ export class DeliveryDesk {
     this.counts[genuine ? 'genuine' : 'refused'] += 1;
     const id = headers['webhook-id'] ?? null;
     const text = body.toString('utf8');
-    const answer = genuine ? await this.answerTo(body, rawHeaders) : { status: 400, via: null, delayMs: 0 };
+    const reply = genuine ? await this.replyTo(body, rawHeaders) : { status: 400, via: null, delayMs: 0 };
     const arrival = {
       ...{ at, id, headers, reason, text, bytes: body.length, ...envelopeFacts(text) },
       // Who cannot sign must not move the count of a genuine delivery.
       attempt: genuine ? this.attempts.count(id) : 1,
     };
-    if (!genuine || this.wants(arrival.type)) this.show(arrival, answer);
-    await this.answer(response, answer, id);
+    if (!genuine || this.wants(arrival.type)) this.show(arrival, reply);
+    await this.send(response, reply, id);
   };
 
-  async answerTo(body, rawHeaders) {
+  async replyTo(body, rawHeaders) {
     const { forward: via, status, retryAfter, delay } = this.options;
     if (via === null) {
       const headers = retryAfter === null ? {} : { 'retry-after': retryAfter };
       return { status: status ?? 204, headers, via, delayMs: delay };
     }
     const began = performance.now();
-    const answer = await forward(via, { body, rawHeaders });
-    return { ...answer, via, tookMs: performance.now() - began, delayMs: delay };
+    const reply = await forward(via, { body, rawHeaders });
+    return { ...reply, via, tookMs: performance.now() - began, delayMs: delay };
   }
 
   wants(type) {
@@ -80,12 +80,12 @@ export class DeliveryDesk {
     return types === null || types.includes(type) || (test && type === 'webhook_endpoint.test');
   }
 
-  show(arrival, answer) {
-    if (this.options.json) process.stdout.write(deliveryLine(arrival, answer));
-    else showDelivery(arrival, answer);
+  show(arrival, reply) {
+    if (this.options.json) process.stdout.write(deliveryLine(arrival, reply));
+    else showDelivery(arrival, reply);
   }
 
-  async answer(response, { status, headers, body, delayMs }, id) {
+  async send(response, { status, headers, body, delayMs }, id) {
     const began = performance.now();
     let ended = false;
     response.on('close', () => {

@@ -33,21 +33,21 @@ export function envelopeFacts(text) {
 /**
  * One delivery for people.
  * @param arrival `{at: Date, id, attempt, type, occurredAt, reason: null when genuine, text, bytes}`
- * @param answer `{status, error, via: URL it was passed on to or null, tookMs, delayMs: still to wait}`
+ * @param reply `{status, error, via: URL it was passed on to or null, tookMs, delayMs: still to wait}`
  */
-export function showDelivery(arrival, answer) {
+export function showDelivery(arrival, reply) {
   const { at, id, attempt, type, reason, text, bytes } = arrival;
   const genuine = reason === null;
   const mark = genuine ? green('✓') : red('✗');
   const verdict = genuine ? green('verified') : red('not verified');
-  const late = answer.delayMs > 0 ? 'to be ' : '';
+  const late = reply.delayMs > 0 ? 'delayed ' : '';
   const again = attempt > 1 ? `  ${bold(`attempt ${attempt}`)}` : '';
   say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
   if (!genuine) say(`    ${red(printable(reason))}`);
   say(`    ${dim('id')} ${printable(id ?? 'none')}`);
-  say(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}answered `)}${statusOf(answer)}`);
-  if (answer.via !== null) say(`    ${passedOn(answer)}`);
-  if (genuine && answer.status === 410)
+  say(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}response `)}${statusOf(reply)}`);
+  if (reply.via !== null) say(`    ${passedOn(reply)}`);
+  if (genuine && reply.status === 410)
     say(`    ${red('410 disables the endpoint: only tests come until it is enabled')}`);
   for (const line of bodyLines(text)) say(`    ${line}`);
   say();
@@ -81,7 +81,7 @@ function statusOf({ status }) {
 }
 
 function passedOn({ via, error, tookMs }) {
-  const heard = error ? red(`does not answer (${error})`) : dim(`answered in ${elapsed(tookMs)}`);
+  const heard = error ? red(`does not respond (${error})`) : dim(`responded in ${elapsed(tookMs)}`);
   return `${dim('→')} ${via.href} ${heard}`;
 }
 

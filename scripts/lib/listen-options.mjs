@@ -29,13 +29,13 @@ export const HELP = `
                           all else on standard error; npm run -s keeps npm's
                           own lines out of it
 
-  How it answers (204 to what is genuine, 400 to what is not)
-    --status <n>          answer what is genuine with this status instead
+  How it responds (204 to what is genuine, 400 to what is not)
+    --status <n>          respond to what is genuine with this status instead
     --retry-after <text>  and with this Retry-After
-    --delay <ms>          wait before answering: the service gives up after
+    --delay <ms>          wait before responding: the service gives up after
                           30 seconds
     --forward <url>       pass each genuine delivery on to your own application,
-                          and answer as it does
+                          and respond as it does
 `;
 
 /** What stands on the command line. Throws a Problem for what it does not understand. */
@@ -79,7 +79,7 @@ export function readOptions() {
 /** Of two options that exclude each other one would be passed over in silence. */
 function refuseContradictions({ forward, status, 'retry-after': retryAfter, secret, test }) {
   if (forward !== undefined && (status !== undefined || retryAfter !== undefined))
-    throw new Problem('--forward answers as your application does: leave out --status and --retry-after.');
+    throw new Problem('--forward responds as your application does: leave out --status and --retry-after.');
   if (retryAfter !== undefined && status === undefined)
     throw new Problem('--retry-after goes with --status 429 or --status 503.');
   if (secret.length > 0 && test)

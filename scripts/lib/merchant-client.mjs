@@ -10,13 +10,13 @@ export class MerchantClient {
     this.privateKey = private_key;
   }
 
-  /** Answers `{status, headers, body}`. `path` begins after `/merchants/v1`. */
+  /** Returns `{status, headers, body}`. `path` begins after `/merchants/v1`. */
   async request(method, path, body, headers = {}) {
     const url = new URL(`/merchants/v1${path}`, this.baseUrl);
     const text = body === undefined ? '' : JSON.stringify(body);
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signed = [timestamp, method, url.pathname, text].join('\n');
-    const answering = fetch(url, {
+    const responding = fetch(url, {
       method,
       headers: {
         'svc-api-key': this.apiKey,
@@ -28,21 +28,21 @@ export class MerchantClient {
       ...(text === '' ? {} : { body: text }),
       signal: AbortSignal.timeout(30_000),
     });
-    const response = await answering.catch((error) => {
+    const response = await responding.catch((error) => {
       const reason = error.cause?.code ?? error.cause?.message ?? error.message;
-      throw new Problem(`${url.origin} does not answer (${reason}). Is the service running there?`);
+      throw new Problem(`${url.origin} does not respond (${reason}). Is the service running there?`);
     });
-    const { status, headers: answered } = response;
-    return { status, headers: answered, body: jsonOf(await response.text(), url, status) };
+    const { status, headers: received } = response;
+    return { status, headers: received, body: jsonOf(await response.text(), url, status) };
   }
 
-  /** Like `request`, but any status other than the expected one is a problem that says what was answered. */
+  /** Like `request`, but any status other than the expected one is a problem that shows the response. */
   async expect(status, method, path, body, headers) {
-    const answer = await this.request(method, path, body, headers);
-    if (answer.status === status) return answer;
-    const detail = answer.body?.detail ?? JSON.stringify(answer.body);
+    const response = await this.request(method, path, body, headers);
+    if (response.status === status) return response;
+    const detail = response.body?.detail ?? JSON.stringify(response.body);
     throw new Problem(
-      `${method} /merchants/v1${path} answered ${answer.status} instead of ${status}: ${detail}`,
+      `${method} /merchants/v1${path} responded with ${response.status} instead of ${status}: ${detail}`,
     );
   }
 }
@@ -52,7 +52,7 @@ function jsonOf(text, { origin }, status) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem(`${origin} answered ${status} with what is no JSON. Is it the service?`);
+    throw new Problem(`${origin} responded with ${status} and a body that is not JSON. Is it the service?`);
   }
 }
 

@@ -8,7 +8,7 @@ import { Problem, step } from './terminal.mjs';
 
 const BOOT_PATIENCE_MS = 60_000;
 
-/** Answers what is in sandbox.json, and how to let go: stops the sandbox only when it was started here. */
+/** Returns what is in sandbox.json, and how to let go: stops the sandbox only when it was started here. */
 export async function useSandbox() {
   const running = await findSandbox();
   if (running) {
@@ -36,10 +36,10 @@ export async function findSandbox() {
     if (holder === null) return null;
     if (existsSync(file)) {
       const sandbox = JSON.parse(readFileSync(file, 'utf8'));
-      const answer = await fetch(`${sandbox.base_url}/health/ready`, {
+      const response = await fetch(`${sandbox.base_url}/health/ready`, {
         signal: AbortSignal.timeout(5000),
       }).catch(() => null);
-      if (answer?.ok) return sandbox;
+      if (response?.ok) return sandbox;
     }
     if (performance.now() > deadline) {
       throw new Problem(

@@ -12,7 +12,7 @@ export function dataDir() {
 }
 
 /**
- * Boots `node dist/main.js` and shows its steps. Answers when it is ready: what is in sandbox.json, and the child.
+ * Boots `node dist/main.js` and shows its steps. Returns, when it is ready, what is in sandbox.json, and the child.
  * A signal that comes before that ends the boot. Its log goes to DATA_DIR/service.log, so that the screen stays readable.
  */
 export async function startService(signalled) {
@@ -71,7 +71,7 @@ export async function stopService({ child, exited }) {
 }
 
 /**
- * From here on SIGINT, SIGTERM and SIGHUP no longer end this command; the first one is the answer. npm hands SIGTERM to
+ * From here on SIGINT, SIGTERM and SIGHUP no longer end this command; the first one is the result. npm hands SIGTERM to
  * its shell alone, which dies of it and would leave this command behind: under npm, a parent that is gone is a SIGTERM.
  */
 export function nextSignal() {

@@ -126,7 +126,7 @@ class Steps {
 
 export const steps = new Steps();
 
-/** Runs one step; its note is what `work` answers, when that is a text. A throw marks it as failed. */
+/** Runs one step; its note is what `work` returns, when that is a string. A throw marks it as failed. */
 export async function step(name, work) {
   steps.begin(name);
   try {

@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { elapsed, Problem } from './terminal.mjs';
 
 const MAX_BODY_BYTES = 1_048_576;
-const MAX_FORWARDED_ANSWER_BYTES = 65_536;
+const MAX_FORWARDED_RESPONSE_BYTES = 65_536;
 const FORWARD_TIMEOUT_MS = 30_000;
 const TOLERANCE_MS = 5 * 60_000;
 const REQUIRED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -16,8 +16,8 @@ const HOP_HEADERS = new Set([
 ]);
 
 /**
- * Listens on 127.0.0.1. `post({body, headers, rawHeaders}, response)` gets each POST with its raw bytes and answers
- * it; `get()` is the text for whoever looks in with a browser. Answers `{server, url, close}`.
+ * Listens on 127.0.0.1. `post({body, headers, rawHeaders}, response)` gets each POST with its raw bytes and responds to
+ * it; `get()` is the text for whoever looks in with a browser. Returns `{server, url, close}`.
  */
 export async function listen(port, { post, get }) {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
@@ -91,8 +91,8 @@ function reason({ 'webhook-timestamp': timestamp, 'webhook-signature': signature
 }
 
 /**
- * Hands a delivery on as it came, body byte for byte. Answers `{status, headers, body}` of the application behind
- * `url`, or 502 with `error` when it does not answer. Redirects are not followed.
+ * Hands a delivery on as it came, body byte for byte. Returns `{status, headers, body}` of the application behind
+ * `url`, or 502 with `error` when it does not respond. Redirects are not followed.
  */
 export function forward(url, { body, rawHeaders }) {
   const headers = ['host', url.host, 'content-length', String(body.length)];
@@ -105,23 +105,23 @@ export function forward(url, { body, rawHeaders }) {
     const failed = (error) =>
       resolve({ status: 502, headers: {}, body: '', error: error.code ?? error.message });
     const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
-    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (answer) => {
+    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (incoming) => {
       const chunks = [];
       let size = 0;
       const finish = () => {
-        const kept = ['content-type', 'retry-after'].filter((name) => answer.headers[name] !== undefined);
-        const shown = Object.fromEntries(kept.map((name) => [name, answer.headers[name]]));
-        resolve({ status: answer.statusCode, headers: shown, body: Buffer.concat(chunks) });
+        const kept = ['content-type', 'retry-after'].filter((name) => incoming.headers[name] !== undefined);
+        const shown = Object.fromEntries(kept.map((name) => [name, incoming.headers[name]]));
+        resolve({ status: incoming.statusCode, headers: shown, body: Buffer.concat(chunks) });
       };
-      answer.on('data', (chunk) => {
-        chunks.push(chunk.subarray(0, MAX_FORWARDED_ANSWER_BYTES - size));
+      incoming.on('data', (chunk) => {
+        chunks.push(chunk.subarray(0, MAX_FORWARDED_RESPONSE_BYTES - size));
         size += chunk.length;
-        if (size < MAX_FORWARDED_ANSWER_BYTES) return;
+        if (size < MAX_FORWARDED_RESPONSE_BYTES) return;
         finish();
-        answer.destroy();
+        incoming.destroy();
       });
-      answer.on('end', finish);
-      answer.on('error', failed);
+      incoming.on('end', finish);
+      incoming.on('error', failed);
     });
     outgoing.on('error', failed);
     outgoing.end(body);

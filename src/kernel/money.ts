@@ -25,7 +25,7 @@ export function fromMinorUnits(minor: bigint): string {
   return new Big(minor.toString()).div(10 ** USDC_DECIMALS).toFixed();
 }
 
-/** The amount as it is answered: leading zeros go, decimals stay as sent (`"007.50"` is `"7.50"`). */
+/** The amount as responses show it: leading zeros go, decimals stay as sent (`"007.50"` is `"7.50"`). */
 export function canonicalAmount(amount: string): string {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   return amount.replace(/^0+(?=[0-9])/, '');

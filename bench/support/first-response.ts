@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How often a process that is starting is asked; cheap, so that the asking does not slow the start. */
 const EVERY_MS = 4;
 
-/** Resolves when GET `path` on the loopback port answers 200 for the first time. Throws after `patienceMs`. */
-export async function firstAnswer(port: number, path: string, patienceMs = 60_000): Promise<void> {
+/** Resolves when GET `path` on the loopback port returns 200 for the first time. Throws after `patienceMs`. */
+export async function firstResponse(port: number, path: string, patienceMs = 60_000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await ask(port, path))) {
     if (performance.now() > deadline) throw new Error(`port ${port} was not ready in ${patienceMs / 1000} s`);
