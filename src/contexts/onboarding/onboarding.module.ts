@@ -80,7 +80,7 @@ export const onboarding = defineContext({
       subject: 'user_id',
     },
   },
-  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).wake())],
+  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake())],
   settings: ONBOARDING_SETTINGS,
   migrations: [Onboarding1764000000410],
   apis: ({ mode }) => (mode === 'sandbox' ? [onboardingApi] : []),

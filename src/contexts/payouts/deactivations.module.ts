@@ -11,6 +11,6 @@ import { Deactivations } from './store/deactivations.js';
 @Module({ providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations] })
 export class DeactivationsModule {
   static subscriptions(get: Get): readonly SubscriptionDefinition[] {
-    return [deactivationSaga(() => get(DeactivationWorker).wake(), get<EventStore>(EVENT_STORE))];
+    return [deactivationSaga(() => get(DeactivationWorker).work.wake(), get<EventStore>(EVENT_STORE))];
   }
 }

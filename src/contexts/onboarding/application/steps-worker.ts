@@ -1,10 +1,8 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { Interval } from '@nestjs/schedule';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { Wakeable } from '../../../platform/background/wakeable.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { Steps, type Step } from '../store/steps.js';
 import { AdvanceOnboarding } from './advance-onboarding.js';
 
@@ -17,30 +15,21 @@ const RETRY: Backoff = { firstMs: 250, mostMs: 60_000 };
 
 /** Carries out what the saga wrote down, in any number of processes; an unavailable provider is asked again later. */
 @Injectable()
-export class StepsWorker implements BeforeApplicationShutdown {
+export class StepsWorker {
   private readonly logger = new Logger(StepsWorker.name);
-  private readonly work = new Wakeable(
-    () => this.drain(),
-    (error) => this.logger.warn({ msg: 'onboardings are put off', error }),
-  );
+  readonly work = new BackgroundWork({
+    name: 'steps of onboardings',
+    everyMs: SWEEP_MS,
+    run: (signal) => this.drain(signal),
+  });
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
     private readonly steps: Steps,
     private readonly commandBus: CommandBus,
   ) {}
 
-  @Interval(SWEEP_MS)
-  wake(): void {
-    if (this.config.roles.includes('worker')) this.work.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
-  }
-
-  private async drain(): Promise<void> {
-    for (;;) {
+  private async drain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const batch = await this.steps.lease(BATCH, LEASE_SECONDS);
       await Promise.all(batch.map((step) => this.carryOut(step)));
       if (batch.length < BATCH) return;

@@ -1,9 +1,7 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { Interval } from '@nestjs/schedule';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Wakeable } from '../../../platform/background/wakeable.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { Deactivations } from '../store/deactivations.js';
 import { SettleDeactivation } from './settle-deactivation.js';
 
@@ -12,27 +10,18 @@ const BATCH = 100;
 
 /** Completes the deactivation of every user whose last pending payout has come to its end. */
 @Injectable()
-export class DeactivationWorker implements BeforeApplicationShutdown {
+export class DeactivationWorker {
   private readonly logger = new Logger(DeactivationWorker.name);
-  private readonly work = new Wakeable(
-    () => this.completeAll(),
-    (error) => this.logger.warn({ msg: 'deactivations are put off', error }),
-  );
+  readonly work = new BackgroundWork({
+    name: 'deactivations',
+    everyMs: SWEEP_MS,
+    run: () => this.completeAll(),
+  });
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
     private readonly deactivations: Deactivations,
     private readonly commandBus: CommandBus,
   ) {}
-
-  @Interval(SWEEP_MS)
-  wake(): void {
-    if (this.config.roles.includes('worker')) this.work.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
-  }
 
   private async completeAll(): Promise<void> {
     // Two processes may do the same at once: the decision is taken once all the same.

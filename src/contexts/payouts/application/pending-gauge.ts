@@ -1,6 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Injectable } from '@nestjs/common';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { pendingPayouts } from '../metrics.js';
 import { Verifications } from '../store/verifications.js';
 
@@ -9,18 +8,11 @@ const EVERY_MS = 10_000;
 /** Keeps the metric of payouts that wait for their transfer. */
 @Injectable()
 export class PendingGauge {
-  constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
-    private readonly work: Verifications,
-  ) {}
+  readonly work = new BackgroundWork({
+    name: 'gauge of pending payouts',
+    everyMs: EVERY_MS,
+    run: async () => pendingPayouts.set(await this.verifications.count()),
+  });
 
-  @Interval(EVERY_MS)
-  async measure(): Promise<void> {
-    if (!this.config.roles.includes('worker')) return;
-    try {
-      pendingPayouts.set(await this.work.count());
-    } catch {
-      // A database that is away shows elsewhere; the gauge keeps its last value.
-    }
-  }
+  constructor(private readonly verifications: Verifications) {}
 }

@@ -1,13 +1,8 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
-import { Wakeable } from '../../../platform/background/wakeable.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { pause } from '../../../platform/background/backoff.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
@@ -22,64 +17,53 @@ type Line = keyof typeof BATCH;
  * While no node can be relied on, or this process's clock is off, nothing is decided.
  */
 @Injectable()
-export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Verifier implements OnApplicationBootstrap {
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
   /** By the clock that never jumps. */
   private restUntil = 0;
   private clockOff = false;
-  private stopping = false;
-  private timer: NodeJS.Timeout | null = null;
-  private later: NodeJS.Timeout | null = null;
-  private lookedAt = -Infinity;
   /** Two loops: payouts that the node takes long for, or is silent about, hold none of the others up. */
-  private readonly lines = (['prompt', 'silent'] as const).map(
-    (line) =>
-      new Wakeable(
-        () => this.drain(line),
-        (error) => this.logger.warn({ msg: 'payouts are looked up later', error }),
-      ),
-  );
+  readonly lines: readonly BackgroundWork[];
 
   constructor(
     @Inject(CONFIG)
-    private readonly config: Pick<Config, 'roles' | 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
+    private readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
     private readonly table: Verifications,
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
-  ) {}
-
-  /** Looks for due payouts: at once, or an interval after the last time, so that many reports share one look. */
-  wake(): void {
-    if (!this.config.roles.includes('worker') || this.config.usdcAddress === null) return;
-    const waitMs = this.config.payoutCheckIntervalMs - (performance.now() - this.lookedAt);
-    if (waitMs <= 0) {
-      this.lookedAt = performance.now();
-      for (const line of this.lines) line.wake();
-    } else {
-      this.later ??= setTimeout(() => {
-        this.later = null;
-        this.wake();
-      }, waitMs + 1).unref();
-    }
+  ) {
+    this.lines = [this.workOn('prompt'), this.workOn('silent')];
   }
 
   onApplicationBootstrap(): void {
     if (this.config.usdcAddress === null) {
       this.logger.warn({ msg: 'USDC_ADDRESS is not set: payouts stay pending' });
     }
-    this.timer = setInterval(() => this.wake(), this.config.payoutCheckIntervalMs).unref();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    if (this.timer !== null) clearInterval(this.timer);
-    if (this.later !== null) clearTimeout(this.later);
-    await Promise.all(this.lines.map((line) => line.stop()));
+  /** Looks for due payouts: at once, or an interval after the last time, so that many reports share one look. */
+  wake(): void {
+    for (const line of this.lines) line.wake();
   }
 
-  private async drain(line: Line): Promise<void> {
-    while (!this.stopping) {
+  private workOn(line: Line): BackgroundWork {
+    const { payoutCheckIntervalMs: everyMs } = this.config;
+    let mayLookAt = 0;
+    return new BackgroundWork({
+      name: `verification of payouts, ${line}`,
+      everyMs,
+      run: async (signal) => {
+        const waitMs = Math.max(0, mayLookAt - performance.now());
+        mayLookAt = performance.now() + waitMs + everyMs;
+        await pause(waitMs, signal);
+        await this.drain(line, signal);
+      },
+    });
+  }
+
+  private async drain(line: Line, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.config.usdcAddress !== null) {
       if (performance.now() < this.restUntil || !(await this.clockHolds())) return;
       const taken = await this.table.take(this.config.chainId, BATCH[line], line);
       if (taken.work.length === 0) return;
@@ -114,7 +98,7 @@ export class Verifier implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.failures += 1;
     const delayMs = nodeBackoff(this.failures);
     this.restUntil = performance.now() + delayMs;
-    this.logger.warn({ msg: 'the chain is away', reason: error.message, delayMs });
+    this.logger.warn({ msg: 'the chain is unavailable', reason: error.message, delayMs });
     await this.table.postpone(
       work.map(({ payoutId }) => payoutId),
       delayMs,
