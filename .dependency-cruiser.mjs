@@ -68,7 +68,7 @@ export default {
       name: 'product-knows-no-sandbox',
       comment: 'Only the boot brings the sandbox in.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|app\\.module)\\.ts$|^src/cli/|\\.spec\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(main|app\\.module|operator)\\.ts$|\\.spec\\.ts$' },
       to: { path: '^sandbox/' },
     },
     {

@@ -6,8 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain } from './lib/terminal.mjs';
 
-const [name, ...rest] = process.argv.slice(2);
-const program = join(ROOT, 'dist', 'src', 'cli', `${name}.js`);
+const program = join(ROOT, 'dist', 'src', 'cli.js');
 
 try {
   requireNode();
@@ -15,7 +14,6 @@ try {
     await install();
     await build();
   }
-  process.argv = [process.argv[0], name, ...rest];
   await import(pathToFileURL(program).href);
 } catch (error) {
   complain(error);

@@ -1,8 +1,6 @@
 import * as contexts from './contexts/index.js';
 import type { Setting } from './platform/config/settings.js';
-import { eventsOf, type Context } from './platform/context.js';
-import { CLAIM_EVENTS } from './platform/event-store/claims.js';
-import type { EventTypeDefinition } from './platform/event-store/event-registry.js';
+import { knownEvents, type Context } from './platform/context.js';
 import { EventStore1764000000030 } from './platform/event-store/postgres/migrations/1764000000030-event-store.js';
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
@@ -23,10 +21,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /** Every event that this version knows. */
-export const KNOWN_EVENTS: readonly EventTypeDefinition[] = [
-  ...CLAIM_EVENTS,
-  ...ALL_CONTEXTS.flatMap(eventsOf),
-];
+export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
 
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [

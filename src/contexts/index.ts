@@ -4,4 +4,5 @@ export { users } from './users/users.module.js';
 export { onboarding } from './onboarding/onboarding.module.js';
 export { payouts } from './payouts/payouts.module.js';
 export { tracking } from './tracking/tracking.module.js';
+export { audit } from './audit/audit.module.js';
 export { webhooks } from './webhooks/webhooks.module.js';

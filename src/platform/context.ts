@@ -1,7 +1,9 @@
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import type { Config, SettingsOwner } from './config/config.js';
+import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { OpenApiFragment } from './openapi/fragment.js';
+import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SubscriptionDefinition } from './projections/projection.js';
 
@@ -11,11 +13,15 @@ export const CONTEXTS = Symbol('CONTEXTS');
 /** A provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
 
+/** Programs of operators, by name; loaded when they are asked for. */
+export type Programs = Readonly<Record<string, () => Promise<Program>>>;
+
 /** What a context declares of itself: once, here. Whoever runs events, migrations or programs asks for all of these. */
 export interface Context extends SettingsOwner {
   /** That of its folder, and of its schema in the database. */
   readonly name: string;
-  readonly module: (config: Config) => Type | DynamicModule;
+  /** Absent for one that has only programs. */
+  readonly module?: (config: Config) => Type | DynamicModule;
   /** Stored names of its events; a name belongs to one context. */
   readonly events?: readonly string[];
   /** By stored name: fields that never stand in clear in the store. */
@@ -26,6 +32,7 @@ export interface Context extends SettingsOwner {
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
   /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  readonly programs?: Programs;
   readonly migrations?: readonly Migration[];
   /** Its endpoints, as the OpenAPI document shows them. */
   readonly apis?: (config: Config) => readonly OpenApiFragment[];
@@ -39,6 +46,15 @@ export function defineContext(context: Context): Context {
 /** Contexts as programs of operators need them. */
 export function forOperators(contexts: readonly Context[]): readonly Context[] {
   return contexts.filter(({ operator }) => operator).map((context) => ({ ...context, ...context.operator }));
+}
+
+/** Every event that a version with these contexts knows. */
+export function knownEvents(contexts: readonly Context[]): readonly EventTypeDefinition[] {
+  return [...CLAIM_EVENTS, ...contexts.flatMap(eventsOf)];
+}
+
+export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
+  return new Set(knownEvents(contexts).map(({ type }) => type));
 }
 
 /** Its events as the store must know them. */

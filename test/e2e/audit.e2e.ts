@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditProgram } from '../../src/cli/audit-program.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { invoke, type Run } from '../support/operator.js';
 import { createPayee, createUser, getPayout, reported, settledPayout } from '../support/payout-calls.js';
@@ -36,7 +35,7 @@ describe('npm run audit -- verify', () => {
   afterAll(() => app.close());
 
   const audit = (...args: string[]): Promise<Run> =>
-    invoke(auditProgram, { DATABASE_URL: app.config.databaseUrl! }, ...args, 'verify');
+    invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, ...args, 'verify');
   /** What an audit says while `sql` has been done; `undo` afterwards. */
   const tampered = async (sql: string, undo: string): Promise<Report & Run> => {
     await app.database.query(sql);
@@ -125,7 +124,7 @@ describe('npm run audit -- verify', () => {
   it('says that the event store is not the one that the read models are of, and nothing of the books', async () => {
     const other = await testDatabaseUrl();
     const env = { DATABASE_URL: app.config.databaseUrl!, EVENT_STORE_URL: other };
-    await expect(invoke(auditProgram, env, 'verify')).rejects.toThrow(
+    await expect(invoke('audit', env, 'verify')).rejects.toThrow(
       'The event store ends before the checkpoint',
     );
     await dropTestDatabase(other);

@@ -2,13 +2,10 @@ import { execFile } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditProgram } from '../../src/cli/audit-program.js';
-import { keysProgram } from '../../src/cli/keys-program.js';
-import { merchantProgram } from '../../src/cli/merchant-program.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { startService, type Service } from '../../src/service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { invoke, type Program } from '../support/operator.js';
+import { invoke } from '../support/operator.js';
 import { SignedClient } from '../support/signed-client.js';
 
 const REFUSED = /(^|\n)MASTER_KEY is not the key that this database goes by\. .*\n78$/;
@@ -46,7 +43,7 @@ describe('a master key', () => {
     await service.close();
   };
   const client = ({ address }: Service): SignedClient => new SignedClient(address!, app.merchant.credentials);
-  const run = async (program: Program, keys: Keys, ...args: string[]): Promise<string> => {
+  const run = async (program: string, keys: Keys, ...args: string[]): Promise<string> => {
     const env = {
       DATABASE_URL: app.config.databaseUrl!,
       MASTER_KEY: keys.masterKey,
@@ -88,11 +85,11 @@ describe('a master key', () => {
   it('that is wrong stops the service and the operator programs with a sentence', async () => {
     const wrong = { masterKey: newKey(), masterKeyFormer: null };
     expect(await refusal(wrong)).toMatch(REFUSED);
-    await expect(run(merchantProgram, wrong, 'list')).rejects.toThrow(
+    await expect(run('merchant', wrong, 'list')).rejects.toThrow(
       'MASTER_KEY is not the key that this database goes by',
     );
     // The audit opens no seal.
-    await run(auditProgram, wrong, 'verify');
+    await run('audit', wrong, 'verify');
   });
 
   it('is replaced under load, process by process, without one request that fails', async () => {
@@ -133,16 +130,16 @@ describe('a master key', () => {
       const second = await start(next);
       targets = [client(first), client(second)];
       await someMore();
-      await expect(run(keysProgram, next, 'retire-former')).rejects.toThrow('A process went by a former key');
+      await expect(run('keys', next, 'retire-former')).rejects.toThrow('A process went by a former key');
 
       const third = await start(next);
       targets = [client(second), client(third)];
       await someMore();
-      expect(JSON.parse(await run(keysProgram, next, '--json', 'status'))).toMatchObject({
+      expect(JSON.parse(await run('keys', next, '--json', 'status'))).toMatchObject({
         master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
       });
       await pass(121);
-      expect(await run(keysProgram, next, 'retire-former')).toContain('MASTER_KEY alone opens the key ring');
+      expect(await run('keys', next, 'retire-former')).toContain('MASTER_KEY alone opens the key ring');
       // Forgotten, still with the former key: it works on, and says that it could not start again.
       await first.app.get(KeyRing).refresh();
       expect(await ready(first)).toBe('unavailable');

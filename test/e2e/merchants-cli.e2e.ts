@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { merchantProgram } from '../../src/cli/merchant-program.js';
-import { userProgram } from '../../src/cli/user-program.js';
 import { FRESH_MS } from '../../src/contexts/merchants/application/cached-directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { invoke, type Program } from '../support/operator.js';
+import { invoke } from '../support/operator.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/signed-client.js';
 
@@ -18,11 +16,11 @@ describe('the operator programs', () => {
   });
   afterAll(() => app.close());
 
-  const run = async (program: Program, ...args: string[]): Promise<string> => {
+  const run = async (program: string, ...args: string[]): Promise<string> => {
     const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
     return (await invoke(program, env, ...args)).printed;
   };
-  const merchant = (...args: string[]): Promise<string> => run(merchantProgram, ...args);
+  const merchant = (...args: string[]): Promise<string> => run('merchant', ...args);
   const json = async (...args: string[]): Promise<Record<string, string>> =>
     JSON.parse(await merchant('--json', ...args)) as Record<string, string>;
   const statusFor = async (apiKey: string, privateKey: string): Promise<number> =>
@@ -70,9 +68,9 @@ describe('the operator programs', () => {
     await expect(merchant('show', 'nobody')).rejects.toThrow('Merchant not found');
     await expect(merchant('suspend', randomUUID())).rejects.toThrow('Merchant not found');
     await expect(merchant('create', '--name', ' ')).rejects.toThrow('name must not be blank');
-    await expect(run(userProgram, 'deactivate', randomUUID())).rejects.toThrow('User not found');
+    await expect(run('user', 'deactivate', randomUUID())).rejects.toThrow('User not found');
     const dataDir = specFolder('no-sandbox');
-    await expect(invoke(merchantProgram, { DATA_DIR: dataDir }, 'list')).rejects.toThrow(
+    await expect(invoke('merchant', { DATA_DIR: dataDir }, 'list')).rejects.toThrow(
       `No sandbox is running in ${dataDir}`,
     );
   });
@@ -90,7 +88,7 @@ describe('the operator programs', () => {
       ...{ account_state: 'active', issuer_wallet_address: wallet },
     };
     const user = async (...args: string[]): Promise<unknown> =>
-      JSON.parse(await run(userProgram, '--json', ...args));
+      JSON.parse(await run('user', '--json', ...args));
     const find = (...by: string[]): Promise<unknown> => user('find', '--merchant', merchantId, ...by);
     expect(await user('show', id.toUpperCase())).toEqual(shown);
     expect(await user('show', id, '--personal')).toEqual({ ...shown, phone_number: phone, email });
@@ -101,7 +99,7 @@ describe('the operator programs', () => {
       email,
     });
     expect(await find('--wallet', wallet.toLowerCase())).toEqual(shown);
-    const text = await run(userProgram, 'show', id);
+    const text = await run('user', 'show', id);
     expect(text).toMatch(/account_state\s+active/);
     for (const hidden of [phone, email]) expect(text).not.toContain(hidden);
 
@@ -112,7 +110,7 @@ describe('the operator programs', () => {
       ['find', '--merchant', other, '--wallet', wallet],
       ['find', '--merchant', merchantId, '--external-id', 'nobody'],
     ]) {
-      await expect(run(userProgram, ...refused)).rejects.toThrow('User not found');
+      await expect(run('user', ...refused)).rejects.toThrow('User not found');
     }
     await expect(find('--phone', phone, '--wallet', wallet)).rejects.toThrow('Give exactly one of');
     await expect(find('--phone', '555')).rejects.toThrow('phone_number must be in E.164 form');
@@ -121,10 +119,8 @@ describe('the operator programs', () => {
   it('deactivate a user', async () => {
     const answer = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
     const { id } = answer.json<{ user: { id: string } }>().user;
-    expect(await run(userProgram, 'deactivate', id)).toMatch(
-      /^The user is deactivating|^The user is deactivated/,
-    );
-    const done = async (): Promise<string> => run(userProgram, '--json', 'complete-deactivation', id);
+    expect(await run('user', 'deactivate', id)).toMatch(/^The user is deactivating|^The user is deactivated/);
+    const done = async (): Promise<string> => run('user', '--json', 'complete-deactivation', id);
     expect(JSON.parse(await done())).toEqual({ user_id: id, account_state: 'deactivated' });
     const got = await app.merchant.get(`/merchants/v1/users/${id}`);
     expect(got.json<{ user: object }>().user).toMatchObject({ account_state: 'deactivated' });

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBooks } from '../../src/contexts/audit/application/verify-books.js';
-import { KNOWN_EVENTS } from '../../src/composition.js';
-import { rebuildProgram } from '../../src/cli/rebuild-program.js';
+import { ALL_CONTEXTS, KNOWN_EVENTS } from '../../src/composition.js';
+import { knownTypes } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { EventStore, JsonObject } from '../../src/platform/event-store/port.js';
@@ -241,7 +241,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
           return store.readAll(after, limit);
         },
       });
-      const auditing = verifyBooks(db.database, gated);
+      const auditing = verifyBooks(db.database, gated, knownTypes(ALL_CONTEXTS));
       await slow.somebodyWaits;
       const rebuilding = rebuild();
       await Promise.race([wanted(tables, db.pool), rebuilding]);
@@ -287,7 +287,7 @@ it('the program of operators rebuilds all of them', async () => {
   const url = await testDatabaseUrl();
   try {
     const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
-    const { printed } = await invoke(rebuildProgram, env);
+    const { printed } = await invoke('rebuild', env);
     const rebuilt = printed
       .trimEnd()
       .split('\n')

@@ -1,7 +1,4 @@
-import type { Command } from 'commander';
-import type { OperatorIo } from '../../src/cli/operator.js';
-
-export type Program = (io: OperatorIo) => Command;
+import { programOf, type OperatorIo } from '../../src/operator.js';
 
 /** What a program printed, and the exit code that it asked for. */
 export interface Run {
@@ -10,7 +7,7 @@ export interface Run {
 }
 
 /** Runs an operator's program in this process. Rejects with what it throws. */
-export async function invoke(program: Program, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
+export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
   let printed = '';
   let exitCode: number | null = null;
   const io: OperatorIo = {
@@ -18,6 +15,6 @@ export async function invoke(program: Program, env: NodeJS.ProcessEnv, ...args: 
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
-  await program(io).parseAsync(args, { from: 'user' });
+  await (await programOf(program, io)).parseAsync(args, { from: 'user' });
   return { printed, exitCode };
 }

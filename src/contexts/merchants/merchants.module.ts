@@ -45,5 +45,6 @@ export const merchants = defineContext({
   events: MERCHANT_EVENTS,
   subscriptions: () => [directoryProjection],
   operator: {},
+  programs: { merchant: async () => (await import('./cli/merchant.js')).merchantProgram },
   migrations: [Merchants1764000000200],
 });

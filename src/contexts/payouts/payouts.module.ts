@@ -69,6 +69,7 @@ export const payouts = defineContext({
   operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
+  programs: { user: async () => (await import('./cli/user.js')).deactivationProgram },
   migrations: [Payouts1764000000521],
   apis: () => [payoutsApi],
 });

@@ -37,6 +37,7 @@ export const users = defineContext({
   events: USER_EVENTS,
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
   subscriptions: () => [walletsProjection],
+  programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1764000000320],
   operator: {},
   apis: () => [usersApi],

@@ -15,7 +15,7 @@ export class ContextsModule implements OnModuleInit {
   static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
     return {
       module: ContextsModule,
-      imports: running.map(({ module }) => module(config)),
+      imports: running.flatMap(({ module }) => module?.(config) ?? []),
       providers: [
         { provide: CONTEXTS, useValue: contexts },
         { provide: RUNNING, useValue: running },

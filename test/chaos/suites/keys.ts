@@ -9,7 +9,7 @@ import { randomPhone } from '../support/operations.js';
 import { Shared } from '../support/shared.js';
 import { oneOf, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const KEYS_PROGRAM = fileURLToPath(new URL('../../../dist/src/cli/keys.js', import.meta.url));
+const PROGRAMS = fileURLToPath(new URL('../../../dist/src/cli.js', import.meta.url));
 const USERS = '/merchants/v1/users';
 const WRITERS = 4;
 const USERS_A_STEP = 20;
@@ -100,7 +100,7 @@ export const keys: Suite = async ({ count, verdict, say }: SuiteOptions) => {
     });
   const databaseUrl = await shared.databaseUrl();
   const program = (env: Readonly<Record<string, string>>, ...args: string[]): ReturnType<typeof spawnSync> =>
-    spawnSync(process.execPath, [KEYS_PROGRAM, ...args], {
+    spawnSync(process.execPath, [PROGRAMS, 'keys', ...args], {
       env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: databaseUrl, ...env },
       encoding: 'utf8',
     });

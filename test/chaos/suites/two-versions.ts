@@ -166,7 +166,7 @@ async function passed({ pool }: Sandbox, head: string): Promise<boolean> {
 
 /** The exit code of a version's `audit verify`. */
 function audit(sandbox: Sandbox, dist: string): number | null {
-  return spawnSync(process.execPath, [join(dist, 'src', 'cli', 'audit.js'), 'verify'], {
+  return spawnSync(process.execPath, [join(dist, 'src', 'cli.js'), 'audit', 'verify'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: sandbox.databaseUrl },
     timeout: 120_000,
   }).status;

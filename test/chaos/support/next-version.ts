@@ -13,7 +13,6 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
     "name: 'payouts',",
     `name: 'payouts', upcasts: { '${OLD}': { to: '${NEW}', with: (data) => data } },`,
   ],
-  ['src/contexts/audit/application/known-types.js', '...PAYOUT_EVENTS', `'${OLD}', ...PAYOUT_EVENTS`],
   [
     'src/contexts/audit/domain/books.js',
     'add(event) {',

@@ -1,6 +1,5 @@
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { Books } from '../domain/books.js';
-import { KNOWN_TYPES } from './known-types.js';
 
 const EVENTS_PER_PAGE = 5000;
 
@@ -22,14 +21,18 @@ export interface Replay {
   readonly unknown: readonly UnknownType[];
 }
 
-/** Keeps the books up to `to`, and looks through what comes after. */
-export async function replay(store: EventStore, to: string | null): Promise<Replay> {
+/** Keeps the books up to `to`, and looks through what comes after. `known`: types that this version knows. */
+export async function replay(
+  store: EventStore,
+  to: string | null,
+  known: ReadonlySet<string>,
+): Promise<Replay> {
   const books = new Books();
   const endedLater = new Set<string>();
   const unknown = new Map<string, UnknownType>();
   const look = (event: RecordedEvent): void => {
     const { type, position, data } = event;
-    if (!KNOWN_TYPES.has(type)) {
+    if (!known.has(type)) {
       const seen = unknown.get(type);
       if (seen === undefined) unknown.set(type, { type, count: 1, position });
       else seen.count += 1;

@@ -35,13 +35,17 @@ export interface AuditReport {
  * Replays the stream up to where the read models stand, and compares every row with the books. The service may run:
  * rows and their position are read from one snapshot of the database.
  */
-export async function verifyBooks(database: Database, store: EventStore): Promise<AuditReport> {
+export async function verifyBooks(
+  database: Database,
+  store: EventStore,
+  known: ReadonlySet<string>,
+): Promise<AuditReport> {
   return database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
     await tx.query('lock table payouts.payouts, payouts.balances in access share mode');
     const position = await checkpointOf(PAYOUT_VIEWS, tx);
-    const replayed = await replay(store, position);
+    const replayed = await replay(store, position, known);
     const { books } = replayed;
     const differences = new Differences();
     await comparePayouts(tx, books, differences);

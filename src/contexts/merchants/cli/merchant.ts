@@ -1,22 +1,20 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { Command } from 'commander';
-import { DomainError } from '../kernel/domain-error.js';
-import { isUuid } from '../kernel/ids.js';
-import { IssueMerchantKey } from '../contexts/merchants/application/issue-merchant-key.js';
-import type { MerchantChanged } from '../contexts/merchants/application/merchant-changes.js';
-import { RegisterMerchant } from '../contexts/merchants/application/register-merchant.js';
-import { ReinstateMerchant } from '../contexts/merchants/application/reinstate-merchant.js';
-import { RevokeMerchantKey } from '../contexts/merchants/application/revoke-merchant-key.js';
-import { SetIpAllowList } from '../contexts/merchants/application/set-ip-allow-list.js';
-import { SuspendMerchant } from '../contexts/merchants/application/suspend-merchant.js';
-import { DirectoryView, type MerchantRow } from '../contexts/merchants/views/directory.js';
-import { operate, type OperatorIo, type Outcome } from './operator.js';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { IssueMerchantKey } from '../application/issue-merchant-key.js';
+import type { MerchantChanged } from '../application/merchant-changes.js';
+import { RegisterMerchant } from '../application/register-merchant.js';
+import { ReinstateMerchant } from '../application/reinstate-merchant.js';
+import { RevokeMerchantKey } from '../application/revoke-merchant-key.js';
+import { SetIpAllowList } from '../application/set-ip-allow-list.js';
+import { SuspendMerchant } from '../application/suspend-merchant.js';
+import { DirectoryView, type MerchantRow } from '../views/directory.js';
+import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
-export function merchantProgram(io: OperatorIo): Command {
-  const program = new Command('merchant')
-    .description('Registers merchants and issues their keys.')
-    .option('--json', 'print JSON for machines');
+export function merchantProgram(program: Command, operator: Operator): void {
+  program.description('Registers merchants and issues their keys.');
 
   program
     .command('create')
@@ -24,7 +22,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .requiredOption('--name <name>', 'what operators call the merchant')
     .action(async function (this: Command) {
       const { name } = this.opts<{ name: string }>();
-      await operate(io, async (context) => {
+      await operate(operator, async (context) => {
         const made = await context.get(CommandBus).execute(new RegisterMerchant(name));
         const text = `Registered ${name.trim()}\n\n  svc-api-key  ${made.merchantId}\n${keyText(made)}`;
         return { text: withNotice(text, made), json: { merchant_id: made.merchantId, ...keyJson(made) } };
@@ -35,7 +33,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('list')
     .description('list all merchants')
     .action(
-      operate(io, async (context) => {
+      operate(operator, async (context) => {
         const merchants = await context.get(DirectoryView).list();
         const lines = merchants.map((each) => `${each.merchantId}  ${each.status.padEnd(9)}  ${each.name}`);
         return { text: lines.join('\n') || 'No merchants', json: { merchants: merchants.map(merchantJson) } };
@@ -46,7 +44,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('show <merchant-id>')
     .description('show a merchant and its keys; private keys are never shown again')
     .action(
-      operate(io, async (context, id) => {
+      operate(operator, async (context, id) => {
         const found = await context.get(DirectoryView).find(merchantId(id));
         if (found === null) throw DomainError.notFound('Merchant');
         return { text: merchantText(found), json: merchantJson(found) };
@@ -57,7 +55,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('issue-key <merchant-id>')
     .description('issue a second private key for a rotation, and show it, once')
     .action(
-      operate(io, async (context, id) => {
+      operate(operator, async (context, id) => {
         const issued = await context.get(CommandBus).execute(new IssueMerchantKey(merchantId(id)));
         const text = `Issued a private key; revoke the old one when it is out of use\n\n${keyText(issued)}`;
         return { text: withNotice(text, issued), json: keyJson(issued) };
@@ -68,7 +66,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('revoke-key <merchant-id> <key-id>')
     .description('refuse signatures made with this private key')
     .action(
-      operate(io, async (context, id, keyId) =>
+      operate(operator, async (context, id, keyId) =>
         changed(
           'Revoked',
           await context.get(CommandBus).execute(new RevokeMerchantKey(merchantId(id), keyId ?? '')),
@@ -80,7 +78,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('suspend <merchant-id>')
     .description('answer every call of the merchant with 403')
     .action(
-      operate(io, async (context, id) =>
+      operate(operator, async (context, id) =>
         changed('Suspended', await context.get(CommandBus).execute(new SuspendMerchant(merchantId(id)))),
       ),
     );
@@ -89,7 +87,7 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('reinstate <merchant-id>')
     .description('end a suspension')
     .action(
-      operate(io, async (context, id) =>
+      operate(operator, async (context, id) =>
         changed('Reinstated', await context.get(CommandBus).execute(new ReinstateMerchant(merchantId(id)))),
       ),
     );
@@ -98,15 +96,13 @@ export function merchantProgram(io: OperatorIo): Command {
     .command('allow-ips <merchant-id> [cidrs...]')
     .description('answer calls from outside these addresses and ranges with 403; none: anywhere')
     .action(async function (this: Command, id: string, cidrs: string[]) {
-      await operate(io, async (context) =>
+      await operate(operator, async (context) =>
         changed(
           'Allow list set',
           await context.get(CommandBus).execute(new SetIpAllowList(merchantId(id), cidrs)),
         ),
       ).call(this);
     });
-
-  return program;
 }
 
 function merchantId(text: string | undefined): string {

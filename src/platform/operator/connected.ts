@@ -1,10 +1,10 @@
-import { CommitObservers } from '../platform/event-store/commit-observer.js';
-import { FollowedLog } from '../platform/event-store/followed-log.js';
-import { openEventStore } from '../platform/event-store/open-event-store.js';
-import type { EventStore } from '../platform/event-store/port.js';
-import { ConfigError } from '../platform/config/settings.js';
-import { Database } from '../platform/postgres/database.js';
-import { databaseConfig, type OperatorIo } from './operator.js';
+import { CommitObservers } from '../event-store/commit-observer.js';
+import { FollowedLog } from '../event-store/followed-log.js';
+import { openEventStore } from '../event-store/open-event-store.js';
+import type { EventStore } from '../event-store/port.js';
+import { ConfigError } from '../config/settings.js';
+import { Database } from '../postgres/database.js';
+import type { Operator } from './operator.js';
 
 /** What PostgreSQL says where a schema, a table or a column is missing. */
 const MISSING = ['3F000', '42P01', '42703'];
@@ -14,10 +14,10 @@ const MISSING = ['3F000', '42P01', '42703'];
  * belong together (ADR 102), or when the database is older than this version.
  */
 export async function connected<T>(
-  { env }: Pick<OperatorIo, 'env'>,
+  operator: Operator,
   act: (database: Database, store: EventStore) => Promise<T>,
 ): Promise<T> {
-  const config = databaseConfig(env);
+  const config = operator.config();
   const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4 });
   try {
     const { store, close } = await openEventStore(config, database.pool, new CommitObservers());

@@ -1,29 +1,29 @@
-import { Command } from 'commander';
-import { verifyBooks, type AuditReport } from '../contexts/audit/application/verify-books.js';
-import { fromMinorUnits } from '../kernel/money.js';
-import { connected } from './connected.js';
-import type { OperatorIo } from './operator.js';
+import type { Command } from 'commander';
+import { verifyBooks, type AuditReport } from '../application/verify-books.js';
+import { fromMinorUnits } from '../../../kernel/money.js';
+import { knownTypes } from '../../../platform/context.js';
+import { connected } from '../../../platform/operator/connected.js';
+import type { Operator } from '../../../platform/operator/operator.js';
 
 /** Exit code when the books do not agree. */
 const EXIT_WRONG = 2;
 
 /** `npm run audit -- verify`: replays every event and holds the read models against it. Changes nothing. */
-export function auditProgram(io: OperatorIo): Command {
-  const program = new Command('audit')
-    .description('Proves the books.')
-    .option('--json', 'print JSON for machines');
+export function auditProgram(program: Command, operator: Operator): void {
+  program.description('Proves the books.');
   program
     .command('verify')
     .description(
       'replay every event and compare every payout and balance with it; exit 2 when anything differs',
     )
     .action(async () => {
-      const report = await connected(io, verifyBooks);
+      const report = await connected(operator, (database, store) =>
+        verifyBooks(database, store, knownTypes(operator.contexts)),
+      );
       const asJson = program.opts<{ json?: boolean }>().json === true;
-      io.print(asJson ? JSON.stringify(report, null, 2) : describe(report));
-      if (isWrong(report)) io.exit(EXIT_WRONG);
+      operator.print(asJson ? JSON.stringify(report, null, 2) : describe(report));
+      if (isWrong(report)) operator.exit(EXIT_WRONG);
     });
-  return program;
 }
 
 function isWrong(report: AuditReport): boolean {

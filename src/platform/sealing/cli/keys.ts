@@ -1,28 +1,26 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { Command } from 'commander';
-import { CONFIG, type Config } from '../platform/config/config.js';
-import { Database } from '../platform/postgres/database.js';
-import { masterKeysOf, type MasterKeys } from '../platform/sealing/key-ring.js';
+import type { Command } from 'commander';
+import { CONFIG, type Config } from '../../config/config.js';
+import { Database } from '../../postgres/database.js';
+import { masterKeysOf, type MasterKeys } from '../key-ring.js';
 import {
   addFreshKey,
   FRESH_AFTER_SECONDS,
   retireFormer,
   ringStatus,
   type RingStatus,
-} from '../platform/sealing/key-rotation.js';
-import { operate, type OperatorIo } from './operator.js';
+} from '../key-rotation.js';
+import { operate, type Operator } from '../../operator/operator.js';
 
 /** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
-export function keysProgram(io: OperatorIo): Command {
-  const program = new Command('keys')
-    .description('Replaces the master key, and the keys that seal.')
-    .option('--json', 'print JSON for machines');
+export function keysProgram(program: Command, operator: Operator): void {
+  program.description('Replaces the master key, and the keys that seal.');
 
   program
     .command('status')
     .description('show which master keys open the key ring, and what each of its keys has sealed')
     .action(
-      operate(io, async (context) => {
+      operate(operator, async (context) => {
         const status = await ringStatus(...parts(context));
         return { text: describe(status), json: toJson(status) };
       }),
@@ -32,7 +30,7 @@ export function keysProgram(io: OperatorIo): Command {
     .command('fresh')
     .description('make a new key, which seals everything that is written from then on')
     .action(
-      operate(io, async (context) => {
+      operate(operator, async (context) => {
         const id = await addFreshKey(...parts(context));
         return {
           text: `Made ${id}, which seals in ${FRESH_AFTER_SECONDS} seconds; personal keys are wrapped by it after that`,
@@ -45,14 +43,12 @@ export function keysProgram(io: OperatorIo): Command {
     .command('retire-former')
     .description('let no master key but MASTER_KEY open the key ring, and make a new key that seals')
     .action(
-      operate(io, async (context) => {
+      operate(operator, async (context) => {
         const retired = await retireFormer(...parts(context));
         const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
         return { text, json: { retired } };
       }),
     );
-
-  return program;
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {

@@ -1,24 +1,17 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { Command } from 'commander';
-import { ViewProgress } from '../platform/projections/view-progress.js';
-import { DomainError } from '../kernel/domain-error.js';
-import { isUuid } from '../kernel/ids.js';
-import { DEACTIVATION_SAGA } from '../contexts/payouts/application/deactivation-saga.js';
-import { SettleDeactivation } from '../contexts/payouts/application/settle-deactivation.js';
-import { LocateUser, type Known } from '../contexts/users/application/locate-user.js';
-import { StartDeactivation, type UserChanged } from '../contexts/users/application/start-deactivation.js';
-import { userJson } from '../contexts/users/views/user-json.js';
-import { operate, type OperatorIo, type Outcome } from './operator.js';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { LocateUser, type Known } from '../application/locate-user.js';
+import { userJson } from '../views/user-json.js';
 
 const PERSONAL = 'show the phone number and the email too';
 const HIDDEN = '  phone_number, email    shown with --personal';
 
-/** `npm run user -- ...`: what operators do with users. */
-export function userProgram(io: OperatorIo): Command {
-  const program = new Command('user')
-    .description('Shows, finds and deactivates users.')
-    .option('--json', 'print JSON for machines');
+/** `npm run user -- ...`: how operators look users up; payouts adds how they are deactivated. */
+export function userProgram(program: Command, operator: Operator): void {
+  program.description('Shows, finds and deactivates users.');
 
   program
     .command('show <user-id>')
@@ -26,7 +19,7 @@ export function userProgram(io: OperatorIo): Command {
     .option('--personal', PERSONAL)
     .action(async function (this: Command, id: string) {
       const { personal } = this.opts<{ personal?: true }>();
-      await operate(io, (context) => located(context, { userId: userId(id) }, personal)).call(this);
+      await operate(operator, (context) => located(context, { userId: userId(id) }, personal)).call(this);
     });
 
   program
@@ -39,20 +32,8 @@ export function userProgram(io: OperatorIo): Command {
     .option('--personal', PERSONAL)
     .action(async function (this: Command) {
       const options = this.opts<Finding>();
-      await operate(io, (context) => located(context, knownOf(options), options.personal)).call(this);
+      await operate(operator, (context) => located(context, knownOf(options), options.personal)).call(this);
     });
-
-  program
-    .command('deactivate <user-id>')
-    .description('accept no more payouts for the user, who is deactivated once none is pending')
-    .action(operate(io, (context, id) => change(context, new StartDeactivation(userId(id)))));
-
-  program
-    .command('complete-deactivation <user-id>')
-    .description('deactivate at once a user who has no pending payout; the service does it by itself too')
-    .action(operate(io, (context, id) => change(context, new SettleDeactivation(userId(id)))));
-
-  return program;
 }
 
 interface Finding {
@@ -83,19 +64,6 @@ async function located(context: INestApplicationContext, known: Known, personal 
   const json = { merchant_id: found.merchantId, ...rest, ...(personal ? { phone_number, email } : {}) };
   const lines = Object.entries(json).map(([name, value]) => `  ${name.padEnd(21)}  ${value ?? 'none'}`);
   return { text: [...lines, ...(personal ? [] : [HIDDEN])].join('\n'), json };
-}
-
-/** Waits until the saga has counted the change, so that what is said next rests on it. */
-async function change(
-  context: INestApplicationContext,
-  command: StartDeactivation | SettleDeactivation,
-): Promise<Outcome> {
-  const { state, position }: UserChanged = await context.get(CommandBus).execute(command);
-  await context.get(ViewProgress).reached(DEACTIVATION_SAGA, position);
-  return {
-    text: `The user is ${state.accountState}`,
-    json: { user_id: command.userId, account_state: state.accountState },
-  };
 }
 
 function userId(text: string | undefined): string {

@@ -1,14 +1,12 @@
-import { Command } from 'commander';
-import { KNOWN_EVENTS } from '../composition.js';
-import type { EventStore } from '../platform/event-store/port.js';
-import { Checkpoints } from '../platform/projections/checkpoints.js';
-import { PassingTypes, type PassingType } from '../platform/projections/passing-types.js';
-import { DomainError } from '../kernel/domain-error.js';
-import type { Database } from '../platform/postgres/database.js';
-import { connected } from './connected.js';
-import type { OperatorIo } from './operator.js';
-
-const KNOWN_TYPES = new Set(KNOWN_EVENTS.map(({ type }) => type));
+import type { Command } from 'commander';
+import { knownTypes } from '../../context.js';
+import type { EventStore } from '../../event-store/port.js';
+import { Checkpoints } from '../checkpoints.js';
+import { PassingTypes, type PassingType } from '../passing-types.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { Database } from '../../postgres/database.js';
+import { connected } from '../../operator/connected.js';
+import type { Operator } from '../../operator/operator.js';
 
 /** Where a subscription stands: its checkpoint, and the event it takes next. */
 interface Standing {
@@ -18,19 +16,18 @@ interface Standing {
 }
 
 /** `npm run subscriptions -- ...`: how far they are, and what they do about types that no version here knows (ADR 96). */
-export function subscriptionsProgram(io: OperatorIo): Command {
-  const program = new Command('subscriptions')
-    .description('Shows how far subscriptions are, and lets unknown types of events pass.')
-    .option('--json', 'print JSON for machines');
+export function subscriptionsProgram(program: Command, operator: Operator): void {
+  program.description('Shows how far subscriptions are, and lets unknown types of events pass.');
+  const known = knownTypes(operator.contexts);
   const say = (text: string, json: object): void =>
-    io.print(program.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
+    operator.print(program.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
 
   program
     .command('show')
     .description('where each subscription stands, what it takes next, and which types may pass')
     .action(() =>
-      connected(io, async (database, store) => {
-        const subscriptions = await standings(database, store);
+      connected(operator, async (database, store) => {
+        const subscriptions = await standings(database, store, known);
         const let_pass = await new PassingTypes(database).all();
         say(describe(subscriptions, let_pass), { subscriptions, let_pass });
       }),
@@ -43,8 +40,8 @@ export function subscriptionsProgram(io: OperatorIo): Command {
       'subscriptions go past events of this type, for good: only for types that no version will need',
     )
     .action((type: string, { because }: { because: string }) =>
-      connected(io, async (database) => {
-        if (KNOWN_TYPES.has(type))
+      connected(operator, async (database) => {
+        if (known.has(type))
           throw new DomainError('bad_request', `This version knows ${type}: nothing waits at it.`);
         await new PassingTypes(database).allow(type, because);
         say(`Subscriptions go past ${type}`, { type, because });
@@ -57,17 +54,19 @@ export function subscriptionsProgram(io: OperatorIo): Command {
       'takes the rule back; a process that went past one of this type does so until it is restarted',
     )
     .action((type: string) =>
-      connected(io, async (database) => {
+      connected(operator, async (database) => {
         if (!(await new PassingTypes(database).forbid(type)))
           throw new DomainError('bad_request', `There is no rule for ${type}.`);
         say(`Subscriptions wait at ${type}`, { type });
       }),
     );
-
-  return program;
 }
 
-async function standings(database: Database, store: EventStore): Promise<readonly Standing[]> {
+async function standings(
+  database: Database,
+  store: EventStore,
+  knownTypes: ReadonlySet<string>,
+): Promise<readonly Standing[]> {
   const all: Standing[] = [];
   for (const { name, position } of await new Checkpoints(database).all()) {
     const [next] = await store.readAll(position, 1);
@@ -78,7 +77,7 @@ async function standings(database: Database, store: EventStore): Promise<readonl
       next:
         type === undefined || recordedAt === undefined
           ? null
-          : { type, recorded_at: recordedAt, known: KNOWN_TYPES.has(type) },
+          : { type, recorded_at: recordedAt, known: knownTypes.has(type) },
     });
   }
   return all;

@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { DomainError } from './kernel/domain-error.js';
+import { programOf } from './operator.js';
+import { ConfigError } from './platform/config/settings.js';
+import { Unreachable } from './platform/postgres/unreachable.js';
+
+const EXIT_REFUSED = 1;
+const EXIT_CONFIG = 78;
+
+/** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */
+const exit = (code: number): void => {
+  process.exitCode = code;
+};
+const print = (text: string): boolean => process.stdout.write(`${text}\n`);
+const [name = '', ...args] = process.argv.slice(2);
+try {
+  const program = await programOf(name, { env: process.env, print, exit });
+  await program.parseAsync(args, { from: 'user' });
+} catch (error) {
+  exit(error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED);
+  const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
+  const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
+  process.stderr.write(`${text}\n`);
+}

@@ -1,4 +1,0 @@
-import { keysProgram } from './keys-program.js';
-import { runProgram } from './operator.js';
-
-await runProgram(keysProgram);

@@ -1,4 +1,0 @@
-import { merchantProgram } from './merchant-program.js';
-import { runProgram } from './operator.js';
-
-await runProgram(merchantProgram);

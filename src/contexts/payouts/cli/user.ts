@@ -1,0 +1,41 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { StartDeactivation, type UserChanged } from '../../users/contract.js';
+import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
+import { SettleDeactivation } from '../application/settle-deactivation.js';
+
+/** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
+export function deactivationProgram(program: Command, operator: Operator): void {
+  program
+    .command('deactivate <user-id>')
+    .description('accept no more payouts for the user, who is deactivated once none is pending')
+    .action(operate(operator, (context, id) => change(context, new StartDeactivation(userId(id)))));
+
+  program
+    .command('complete-deactivation <user-id>')
+    .description('deactivate at once a user who has no pending payout; the service does it by itself too')
+    .action(operate(operator, (context, id) => change(context, new SettleDeactivation(userId(id)))));
+}
+
+/** Waits until the saga has counted the change, so that what is said next rests on it. */
+async function change(
+  context: INestApplicationContext,
+  command: StartDeactivation | SettleDeactivation,
+): Promise<Outcome> {
+  const { state, position }: UserChanged = await context.get(CommandBus).execute(command);
+  await context.get(ViewProgress).reached(DEACTIVATION_SAGA, position);
+  return {
+    text: `The user is ${state.accountState}`,
+    json: { user_id: command.userId, account_state: state.accountState },
+  };
+}
+
+function userId(text: string | undefined): string {
+  if (!isUuid(text)) throw DomainError.notFound('User');
+  return text.toLowerCase();
+}

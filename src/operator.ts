@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Command } from 'commander';
+import { readJson } from '../sandbox/files.js';
+import type { SandboxSecrets } from '../sandbox/secrets.js';
+import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
+import { ContextsModule } from './platform/boot/contexts.module.js';
+import type { Config } from './platform/config/config.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import { about, ConfigError } from './platform/config/settings.js';
+import { forOperators, type Programs } from './platform/context.js';
+import { EventStoreModule } from './platform/event-store/event-store.module.js';
+import type { Operator } from './platform/operator/operator.js';
+import { DatabaseModule } from './platform/postgres/database.module.js';
+import { ProjectionsModule } from './platform/projections/projections.module.js';
+import { SealingModule } from './platform/sealing/sealing.module.js';
+
+/** Those of the platform; the others are the contexts'. */
+const PLATFORM_PROGRAMS: Programs = {
+  keys: async () => (await import('./platform/sealing/cli/keys.js')).keysProgram,
+  rebuild: async () => (await import('./platform/projections/cli/rebuild.js')).rebuildProgram,
+  subscriptions: async () =>
+    (await import('./platform/projections/cli/subscriptions.js')).subscriptionsProgram,
+};
+
+/** Where a program's settings come from, and where its response and its exit code go. */
+export interface OperatorIo extends Pick<Operator, 'print' | 'exit'> {
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The operator's program of this name, with the commands of every context that has some for it. */
+export async function programOf(name: string, io: OperatorIo): Promise<Command> {
+  const all = [PLATFORM_PROGRAMS, ...ALL_CONTEXTS.map(({ programs = {} }) => programs)];
+  const found = all.flatMap((programs) => programs[name] ?? []);
+  if (found.length === 0) {
+    const names = [...new Set(all.flatMap((each) => Object.keys(each)))].sort();
+    throw new ConfigError(`There is no program ${name}. There are: ${names.join(', ')}`);
+  }
+  const program = new Command(name).option('--json', 'print JSON for machines');
+  for (const load of found) (await load())(program, operatorOf(io));
+  return program;
+}
+
+/** What operators act on: the contexts with their commands, no listener and no worker. */
+@Module({})
+class OperatorModule {}
+
+function operatorOf({ env, print, exit }: OperatorIo): Operator {
+  const config = (): Config => databaseConfig(env);
+  const boot: Operator['boot'] = async (what) => {
+    const given = config();
+    if (given.masterKey === null)
+      throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
+    const options = { logger: false, abortOnError: false } as const;
+    if (what === 'service') {
+      // No sandbox parts either.
+      const { AppModule } = await import('./app.module.js');
+      return NestFactory.createApplicationContext(AppModule.of({ ...given, mode: 'production' }), options);
+    }
+    const imports = [
+      ...[ConfigModule.of(given), CqrsModule.forRoot(), DatabaseModule.of(MIGRATIONS), SealingModule],
+      ...[EventStoreModule, ProjectionsModule],
+      ContextsModule.of(given, ALL_CONTEXTS, forOperators(ALL_CONTEXTS)),
+    ];
+    return NestFactory.createApplicationContext({ module: OperatorModule, imports }, options);
+  };
+  return { contexts: ALL_CONTEXTS, print, exit, config, boot };
+}
+
+function databaseConfig(env: NodeJS.ProcessEnv): Config {
+  const given = readConfig(env);
+  const config =
+    given.mode === 'sandbox' && given.databaseUrl === null ? { ...given, ...sandboxOf(given) } : given;
+  return { ...config, roles: [] };
+}
+
+function sandboxOf({ dataDir, masterKey }: Config): Pick<Config, 'databaseUrl' | 'masterKey'> {
+  const folder = resolve(dataDir);
+  const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
+  if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
+    throw new ConfigError(
+      `No sandbox is running in ${folder}: npm start it, or set DATABASE_URL and MASTER_KEY.`,
+    );
+  }
+  return {
+    databaseUrl: `postgres://disburse:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`,
+    masterKey: masterKey ?? secrets.master_key,
+  };
+}

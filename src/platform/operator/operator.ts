@@ -1,0 +1,41 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import type { Config } from '../config/config.js';
+import type { Context } from '../context.js';
+
+/** What programs of operators work with. */
+export interface Operator {
+  readonly contexts: readonly Context[];
+  readonly print: (text: string) => void;
+  readonly exit: (code: number) => void;
+  /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
+  config(): Config;
+  /** Boots what operators act on (`operator` of each context), or the service whole with no role: nothing runs. */
+  boot(what: 'operator' | 'service'): Promise<INestApplicationContext>;
+}
+
+/** Adds commands to a program. Several contexts may add to one. */
+export type Program = (program: Command, operator: Operator) => void;
+
+/** What an action prints: lines for people, an object for `--json`. */
+export interface Outcome {
+  readonly text: string;
+  readonly json: object;
+}
+
+/** Makes a commander action that boots what operators act on, prints what `act` returns, and lets go of everything. */
+export function operate(
+  operator: Operator,
+  act: (context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
+): (this: Command, ...args: unknown[]) => Promise<void> {
+  return async function (this: Command, ...args: unknown[]): Promise<void> {
+    const context = await operator.boot('operator');
+    try {
+      const outcome = await act(context, ...args.filter((arg): arg is string => typeof arg === 'string'));
+      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
+      operator.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+    } finally {
+      await context.close();
+    }
+  };
+}
