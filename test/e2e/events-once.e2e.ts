@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MONTHS } from '../../src/contexts/tracking/domain/periods.js';
+import { MONTHS } from '../../src/contexts/tracking/store/periods.js';
 import type { Side } from '../support/crash-road.js';
 import type { Credentials } from '../support/signed-client.js';
 import { EventBooks, type SentBatch } from '../support/tracking/event-books.js';

@@ -3,7 +3,7 @@ import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
-import { ForwardingTable } from '../../src/contexts/tracking/application/forwarding/forwarding-table.js';
+import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-table.js';
 import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/application/forwarding/forwarder.js';
 
 /** A process that forwards events and nothing else, put together by hand: somebody is going to kill it. */
@@ -16,4 +16,5 @@ const forwarder = new Forwarder(
   { ...DEFAULT_TIMES, leaseMs: 1000 },
   config,
 );
-setInterval(() => forwarder.wake(), 20);
+forwarder.work.start();
+setInterval(() => forwarder.work.wake(), 20);

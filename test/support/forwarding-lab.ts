@@ -6,13 +6,13 @@ import { Log } from '../../src/platform/telemetry/logger.js';
 import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';
 import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-answer.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
-import { ForwardingTable } from '../../src/contexts/tracking/application/forwarding/forwarding-table.js';
+import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-table.js';
 import {
   Forwarder,
   type ForwardingTimes,
 } from '../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { ItemsBitmap } from '../../src/contexts/tracking/application/forwarding/items-bitmap.js';
-import { Partitions } from '../../src/contexts/tracking/application/partitions.js';
+import { ItemsBitmap } from '../../src/contexts/tracking/store/items-bitmap.js';
+import { Partitions } from '../../src/contexts/tracking/store/partitions.js';
 import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
 import { eventually } from './eventually.js';
@@ -121,7 +121,8 @@ export class ForwardingLab {
       { ...SHORT_TIMES, ...times },
       { roles: ['worker'], analyticsEventsPerSecond: perSecond, trackingRetentionMonths: 25 },
     );
-    const timer = setInterval(() => forwarder.wake(), WAKE_MS);
+    forwarder.work.start();
+    const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);
     return {
       forwarder,
       stop: async () => {

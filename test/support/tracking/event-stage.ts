@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/contexts/merchants/contract.js';
-import { MonthFilters } from '../../../src/contexts/tracking/application/processing/month-filters.js';
+import { MonthFilters } from '../../../src/contexts/tracking/store/month-filters.js';
 import type { Side } from '../crash-road.js';
 import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { Database } from '../../../src/platform/postgres/database.js';
-import { BatchArrivals } from '../../../src/contexts/tracking/application/batch-arrivals.js';
-import { Partitions } from '../../../src/contexts/tracking/application/partitions.js';
-import { AcceptedBatches } from '../../../src/contexts/tracking/application/processing/accepted-batches.js';
-import { BatchProcessor } from '../../../src/contexts/tracking/application/processing/batch-processor.js';
-import { KnownEvents } from '../../../src/contexts/tracking/application/processing/known-events.js';
-import { MonthFilters } from '../../../src/contexts/tracking/application/processing/month-filters.js';
-import { Processing } from '../../../src/contexts/tracking/application/processing/processing.js';
-import { ProcessingObserver } from '../../../src/contexts/tracking/application/processing/processing-observer.js';
+import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
+import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
+import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
+import { KnownIds } from '../../../src/contexts/tracking/store/known-ids.js';
+import { MonthFilters } from '../../../src/contexts/tracking/store/month-filters.js';
+import { Processing } from '../../../src/contexts/tracking/application/processing.js';
+import { ProcessingObserver } from '../../../src/contexts/tracking/application/processing-observer.js';
 import { batchOf, type SentItem } from '../event-batches.js';
 import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -18,9 +17,11 @@ const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths
 
 /** A worker that makes events of accepted batches, as one process has it. */
 export interface TestWorker {
-  readonly processing: Processing;
   readonly filters: MonthFilters;
-  readonly arrivals: BatchArrivals;
+  /** Starts a run, unless one is under way. */
+  wake(): void;
+  /** As a process does that is told to stop. */
+  stop(): Promise<void>;
 }
 
 export interface StoredBatch {
@@ -73,22 +74,36 @@ export class ProcessingLab {
 
   /** One more worker, with the database that is given or that of the lab. */
   worker(database: Database = this.db.database): TestWorker {
-    const filters = new MonthFilters(database, { now: () => new Date() }, CONFIG);
-    const processor = new BatchProcessor(database, new KnownEvents(database, filters));
-    const observer = new ProcessingObserver(database);
-    const arrivals = new BatchArrivals();
-    const accepted = new AcceptedBatches(database);
-    const processing = new Processing(CONFIG, arrivals, accepted, processor, this.partitions, observer);
-    const worker = { processing, filters, arrivals };
+    const filters = new MonthFilters(database, { now: () => new Date() });
+    const accepted = new AcceptedBatches(database, this.partitions);
+    const events = new CountedEvents(database, new KnownIds(database, filters));
+    const observer = new ProcessingObserver(accepted);
+    const { work } = new Processing(accepted, events, this.partitions, observer);
+    const stopping = new AbortController();
+    let running: Promise<unknown> | null = null;
+    const worker = {
+      filters,
+      wake: (): void => {
+        if (stopping.signal.aborted) return;
+        running ??= work.options
+          .run(stopping.signal)
+          .catch(() => undefined)
+          .finally(() => (running = null));
+      },
+      stop: async (): Promise<void> => {
+        stopping.abort();
+        await running;
+      },
+    };
     this.workers.push(worker);
     return worker;
   }
 
-  /** Polls, as the schedule does, until no batch waits. */
+  /** Wakes the workers until no batch waits. */
   async settle(workers: readonly TestWorker[] = this.workers): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
-      for (const { processing } of workers) processing.poll();
+      for (const worker of workers) worker.wake();
       await sleep(5);
       const { rowCount } = await this.db.pool.query(
         `select from tracking.batches where state = 'accepted' limit 1`,
@@ -126,7 +141,7 @@ export class ProcessingLab {
   }
 
   async close(): Promise<void> {
-    for (const { processing } of this.workers) await processing.beforeApplicationShutdown();
+    for (const worker of this.workers) await worker.stop();
     await this.db.drop();
   }
 }

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { BatchArrivals } from './batch-arrivals.js';
-import { BatchTable, type ValidBatch } from './batch-table.js';
+import { AcceptedBatches, type ValidBatch } from '../store/accepted-batches.js';
+import { Processing } from './processing.js';
 
 /** Accepts a batch (domain/event-batch.ts says which are valid); resolves once it is durable. */
 export class AcceptBatch extends Command<void> {
@@ -15,13 +15,13 @@ export class AcceptBatch extends Command<void> {
 @CommandHandler(AcceptBatch)
 export class AcceptBatchHandler implements ICommandHandler<AcceptBatch> {
   constructor(
-    private readonly batches: BatchTable,
-    private readonly arrivals: BatchArrivals,
+    private readonly accepted: AcceptedBatches,
+    private readonly processing: Processing,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute({ batch }: AcceptBatch): Promise<void> {
-    await this.batches.insert({ ...batch, receivedAt: this.clock.now() });
-    this.arrivals.announce(batch.merchantId);
+    await this.accepted.insert(batch, this.clock.now());
+    this.processing.wake();
   }
 }

@@ -1,10 +1,14 @@
 import { eachElement, eachMember, endOfValue, stringOf } from '../../../platform/json-text/json-text.js';
-import { itemOf, type EventItem, type ValidItem } from '../domain/event-item.js';
+import { itemOf, type BatchEvent, type ReadItem, type ValidItem } from '../domain/event-item.js';
 
-/** An item of an accepted body. */
-export interface ReadItem extends EventItem {
-  /** JSON text, exactly as it was sent. */
-  readonly payload: string;
+/** A body that is not what could have been accepted. */
+export class UnreadableBatch extends Error {
+  override readonly name = 'UnreadableBatch';
+}
+
+interface StoredBody {
+  readonly body: Buffer;
+  readonly item_count: number;
 }
 
 /** The members of an item that count, and the null of a device_id. */
@@ -18,6 +22,29 @@ interface RawItem {
 }
 
 const QUOTE = 0x22;
+
+/** What batches hold, in order, each event_id once: the first wins. Throws {@link UnreadableBatch}. */
+export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
+  const events = new Map<string, BatchEvent>();
+  batches.forEach((stored, batch) =>
+    storedItems(stored).forEach((read, item) => {
+      if (!events.has(read.eventId)) events.set(read.eventId, Object.assign(read, { batch, item }));
+    }),
+  );
+  return [...events.values()];
+}
+
+/** The items of a stored batch. Throws {@link UnreadableBatch}. */
+export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
+  let items: ReadItem[];
+  try {
+    items = readItems(body);
+  } catch (error) {
+    throw new UnreadableBatch((error as Error).message);
+  }
+  if (items.length === item_count) return items;
+  throw new UnreadableBatch(`${items.length} items instead of ${item_count}`);
+}
 
 /**
  * The items of a body that was accepted, in order, in one pass: payloads are not parsed, and stay what was sent. Of

@@ -35,6 +35,18 @@ export interface EventItem {
   readonly deviceId: string | null;
 }
 
+/** An item of an accepted batch. */
+export interface ReadItem extends EventItem {
+  /** JSON text, exactly as it was sent. */
+  readonly payload: string;
+}
+
+/** An item with its place: the index of its batch among others, and its own in there. */
+export interface BatchEvent extends ReadItem {
+  readonly batch: number;
+  readonly item: number;
+}
+
 /** The first thing that is wrong with an item, beginning with ` ` or `.field`; null when it is valid. */
 export function faultOf(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';

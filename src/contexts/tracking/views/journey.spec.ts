@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
-import { MONTHS } from '../domain/periods.js';
-import { Partitions } from '../application/partitions.js';
+import { MONTHS } from '../store/periods.js';
+import { Partitions } from '../store/partitions.js';
 import { JourneyView, LOOKED_AT, type JourneyFilter } from './journey.js';
 
 const EVENTS = 2 * LOOKED_AT + 500;

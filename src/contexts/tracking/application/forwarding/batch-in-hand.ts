@@ -1,20 +1,8 @@
-import { readItems } from '../batch-items.js';
+import type { ReadItem } from '../../domain/event-item.js';
+import type { DueBatch, ForwardedBatch, Refusal } from '../../store/forwarding-table.js';
+import { ItemsBitmap } from '../../store/items-bitmap.js';
+import { storedItems } from '../batch-items.js';
 import type { AnalyticsEvent } from '../ports.js';
-import { analyticsEvent } from './analytics-event.js';
-import { ItemsBitmap } from './items-bitmap.js';
-
-/** A processed batch as the table has it. */
-export interface DueBatch {
-  readonly batch_id: string;
-  /** Text, because a Date would lose the microseconds. */
-  readonly received_at: string;
-  readonly merchant_id: string;
-  readonly item_count: number;
-  readonly body: Buffer;
-  readonly new_items: Buffer | null;
-  readonly forward_done: Buffer | null;
-  readonly forward_attempts: number;
-}
 
 /** One event that is to be sent, and whose it is. */
 export interface PendingEvent {
@@ -23,13 +11,8 @@ export interface PendingEvent {
   readonly event: AnalyticsEvent;
 }
 
-export interface Refusal {
-  readonly eventId: string;
-  readonly reason: string;
-}
-
 /** A batch while it is being forwarded: what of it is still to be sent, and what has become of the rest. */
-export class BatchInHand {
+export class BatchInHand implements ForwardedBatch {
   readonly done: ItemsBitmap;
   /** Those that are not recorded yet. */
   refusals: Refusal[] = [];
@@ -47,12 +30,10 @@ export class BatchInHand {
 
   /** What is to be sent. Throws when the body cannot be read. */
   pending(): PendingEvent[] {
-    const { body, new_items, item_count, merchant_id } = this.row;
+    const { new_items, item_count, merchant_id } = this.row;
     const wanted = ItemsBitmap.read(new_items, item_count);
     const pending: PendingEvent[] = [];
-    const items = readItems(body);
-    if (items.length !== item_count) throw new Error('the body holds another number of items');
-    items.forEach((read, item) => {
+    storedItems(this.row).forEach((read, item) => {
       if (wanted.has(item) && !this.done.has(item))
         pending.push({ batch: this, item, event: analyticsEvent(merchant_id, read) });
     });
@@ -77,4 +58,16 @@ export class BatchInHand {
   putOff(waitMs: number): void {
     this.waitMs = Math.min(waitMs, this.waitMs ?? Infinity);
   }
+}
+
+/** An item of a merchant's batch as the provider gets it. */
+function analyticsEvent(merchantId: string, item: ReadItem): AnalyticsEvent {
+  return {
+    insertId: item.eventId,
+    userId: `${merchantId}:${item.userExternalId}`,
+    deviceId: item.deviceId,
+    eventType: item.eventName,
+    time: Date.parse(item.eventDatetime),
+    payload: item.payload,
+  };
 }

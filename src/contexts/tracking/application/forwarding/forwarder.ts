@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -6,16 +5,15 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
-import { backoffMs, type Backoff } from '../../../../platform/background/backoff.js';
+import { backoffMs, pause, type Backoff } from '../../../../platform/background/backoff.js';
+import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
-import { Wakeable } from '../../../../platform/background/wakeable.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { BatchInHand, type DueBatch, type PendingEvent } from './batch-in-hand.js';
+import { BatchInHand, type PendingEvent } from './batch-in-hand.js';
 import { ForwardingObserver } from './forwarding-observer.js';
-import { ForwardingTable, type ProviderState } from './forwarding-table.js';
+import { ForwardingTable, type DueBatch, type ProviderState } from '../../store/forwarding-table.js';
 import { Pace } from './pace.js';
 import { ThrottledIdentities } from './throttled-identities.js';
 import { grouped, Turn, type TurnEnd } from './turn.js';
@@ -65,12 +63,15 @@ interface Work {
  */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly work = new BackgroundWork({
+    name: 'forwarding',
+    everyMs: POLL_MS,
+    run: (signal) => this.run(signal),
+  });
   private readonly log = new Logger(Forwarder.name);
   private readonly active: boolean;
-  private readonly work: Wakeable;
   private readonly pace: Pace;
   private readonly identities = new ThrottledIdentities();
-  private readonly stopping = new AbortController();
   /** How many batches a turn takes: one after a failure, twice as many after each turn without. */
   private most = MOST_BATCHES;
   private forgetAt = 0;
@@ -85,10 +86,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   ) {
     this.active = config.roles.includes('worker');
     this.pace = new Pace(config.analyticsEventsPerSecond);
-    this.work = new Wakeable(
-      () => this.run(),
-      (error) => this.log.warn(`forwarding waits: ${(error as Error).message}`),
-    );
   }
 
   onApplicationBootstrap(): void {
@@ -99,40 +96,29 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         ? 'no analytics provider is configured: events are kept and not passed on'
         : `events are passed on to ${this.analytics.name}`,
     );
-    this.wake();
-  }
-
-  @Interval(POLL_MS)
-  wake(): void {
-    if (this.active) this.work.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.active) return;
-    this.stopping.abort();
     await this.work.stop();
     // Else the next one waits for the lease to end.
     await this.table.release().catch(() => undefined);
   }
 
-  private get stopped(): boolean {
-    return this.stopping.signal.aborted;
-  }
-
-  private async run(): Promise<void> {
+  private async run(signal: AbortSignal): Promise<void> {
     await this.forgetRefused();
     const { analytics } = this;
     if (analytics === null) {
-      while (!this.stopped && (await this.table.passBy())) continue;
+      while (!signal.aborted && (await this.table.passBy())) continue;
       return;
     }
-    while (!this.stopped) {
+    while (!signal.aborted) {
       const state = await this.table.hold(this.times.leaseMs);
       if (state === null) return;
       if (state.failures > 0) this.most = 1;
       const work = await this.taken(await this.table.due(this.most));
       failpoint('forwarding.read');
-      const end = await this.turn(analytics, work);
+      const end = await this.turn(analytics, work, signal);
       await this.judge(end, state, work);
     }
   }
@@ -152,7 +138,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     return work;
   }
 
-  private async turn(analytics: Analytics, work: readonly Work[]): Promise<TurnEnd> {
+  private async turn(analytics: Analytics, work: readonly Work[], signal: AbortSignal): Promise<TurnEnd> {
     const batches = work.map(({ batch }) => batch);
     let recordAt = performance.now() + this.times.recordMs;
     const turn = new Turn({
@@ -160,10 +146,8 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       identities: this.identities,
       most: this.pace.most,
       mayGoOn: async () => {
-        await sleep(this.pace.waitMs(performance.now()), undefined, { signal: this.stopping.signal }).catch(
-          () => undefined,
-        );
-        if (this.stopped || performance.now() < recordAt) return !this.stopped;
+        await pause(this.pace.waitMs(performance.now()), signal);
+        if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
         recordAt = performance.now() + this.times.recordMs;
         await this.record(batches);
         return this.table.keep(this.times.leaseMs);

@@ -9,7 +9,7 @@ import {
 } from '../../metrics.js';
 import type { SendResult } from '../ports.js';
 import type { BatchInHand } from './batch-in-hand.js';
-import type { Backlog, ProviderState } from './forwarding-table.js';
+import type { Backlog, ProviderState } from '../../store/forwarding-table.js';
 import type { Away } from './turn.js';
 
 /** Causes that do not pass by themselves. */

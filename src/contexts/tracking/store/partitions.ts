@@ -1,20 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { Wakeable } from '../../../platform/background/wakeable.js';
-import { DAYS, MONTHS, type PartitionedTable, type Period } from '../domain/periods.js';
+import { pause } from '../../../platform/background/backoff.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { DAYS, MONTHS, type PartitionedTable, type Period } from './periods.js';
 
 const HOUR_MS = 3_600_000;
 /** Key of the advisory lock under which partitions are made and dropped. */
@@ -37,42 +29,25 @@ const EVENTS: PartitionedTable = { name: 'events', periods: MONTHS, ahead: 2 };
  * Any number of processes may do so at once (ADR 0082).
  */
 @Injectable()
-export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Partitions implements OnModuleInit {
   private readonly log = new Logger(Partitions.name);
-  private readonly work: Wakeable;
-  private readonly drops: boolean;
-  private stopped = false;
+  readonly work = new BackgroundWork({
+    name: 'partitions',
+    everyMs: HOUR_MS,
+    role: 'any',
+    run: (signal) => this.turn(signal),
+  });
 
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'roles' | 'trackingRawDays' | 'trackingRetentionMonths'>,
-  ) {
-    this.drops = config.roles.includes('worker');
-    this.work = new Wakeable(
-      () => this.turn(),
-      (error) => this.log.warn(`partitions wait: ${(error as Error).message}`),
-    );
-  }
+  ) {}
 
   /** Before the process serves. */
   async onModuleInit(): Promise<void> {
     await this.ensure();
-  }
-
-  onApplicationBootstrap(): void {
-    this.tick();
-  }
-
-  @Interval(HOUR_MS)
-  tick(): void {
-    this.work.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    await this.work.stop();
   }
 
   /**
@@ -108,10 +83,10 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
    * Drops partitions of batches and events that have been kept for their time, by the clock that is behind: one that
    * jumped ahead shall not take years with it.
    */
-  async drop(): Promise<void> {
+  async drop(signal?: AbortSignal): Promise<void> {
     const now = await earlierNow(this.database, this.clock);
-    await this.dropBefore(EVENTS, MONTHS.at(now, -this.config.trackingRetentionMonths).from);
-    await this.dropBefore(BATCHES, DAYS.at(now, -this.config.trackingRawDays).from);
+    await this.dropBefore(EVENTS, MONTHS.at(now, -this.config.trackingRetentionMonths).from, signal);
+    await this.dropBefore(BATCHES, DAYS.at(now, -this.config.trackingRawDays).from, signal);
   }
 
   private async clocks(): Promise<readonly Date[]> {
@@ -119,9 +94,9 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
     return [row!.now, this.clock.now()];
   }
 
-  private async turn(): Promise<void> {
+  private async turn(signal: AbortSignal): Promise<void> {
     await this.ensure();
-    if (this.drops) await this.drop();
+    if (this.config.roles.includes('worker')) await this.drop(signal);
   }
 
   private async missing(
@@ -148,17 +123,21 @@ export class Partitions implements OnModuleInit, OnApplicationBootstrap, BeforeA
     return tx ? (await tx.query<{ name: string }>(sql)).rows : this.database.query<{ name: string }>(sql);
   }
 
-  private async dropBefore({ name: table, periods }: PartitionedTable, end: Date): Promise<void> {
+  private async dropBefore(
+    { name: table, periods }: PartitionedTable,
+    end: Date,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const first = `${table}_${periods.at(end, 0).name}`;
     const old = (await this.made()).map(({ name }) => name).filter((name) => isOlder(name, table, first));
     for (const name of old.sort()) {
-      for (let attempt = 1; attempt <= DROP_TRIES && !this.stopped; attempt += 1) {
+      for (let attempt = 1; attempt <= DROP_TRIES && !signal?.aborted; attempt += 1) {
         const outcome = await this.dropOne(table, name);
         if (outcome === 'dropped') this.log.log(`partition ${name} is dropped`);
         if (outcome === 'unfinished')
           this.log.warn(`partition ${name} stays: batches in it are not finished`);
         if (outcome !== 'busy') break;
-        await sleep(DROP_PAUSE_MS);
+        await pause(DROP_PAUSE_MS, signal);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../../kernel/ids.js';
-import { Database } from '../../../../platform/postgres/database.js';
-import type { BatchInHand, DueBatch } from './batch-in-hand.js';
+import { newId } from '../../../kernel/ids.js';
+import { Database } from '../../../platform/postgres/database.js';
+import type { ItemsBitmap } from './items-bitmap.js';
 
 /** Bytes of the bodies of one turn; there is always one body. */
 const TURN_BYTES = 4 * 1024 * 1024;
@@ -10,6 +10,39 @@ const PASSED_BY = 1000;
 /** Batches that the backlog is counted over: what is beyond does not cost every scrape a look. */
 const COUNTED = 10_000;
 const DEFERRED_ERROR = 'the body cannot be read for forwarding';
+
+/** A processed batch as the table has it. */
+export interface DueBatch {
+  readonly batch_id: string;
+  /** Text, because a Date would lose the microseconds. */
+  readonly received_at: string;
+  readonly merchant_id: string;
+  readonly item_count: number;
+  readonly body: Buffer;
+  readonly new_items: Buffer | null;
+  readonly forward_done: Buffer | null;
+  readonly forward_attempts: number;
+}
+
+export interface Refusal {
+  readonly eventId: string;
+  readonly reason: string;
+}
+
+/** What became of a batch so far. */
+export interface ForwardedBatch {
+  readonly row: DueBatch;
+  /** What the provider took or refused. */
+  readonly done: ItemsBitmap;
+  /** Those that are not recorded yet. */
+  readonly refusals: readonly Refusal[];
+  /** Milliseconds after which some of it may be tried again; null when nothing was put off. */
+  readonly waitMs: number | null;
+  /** It may be why a request failed. */
+  readonly blamed: boolean;
+  /** Nothing of it is left to be sent. */
+  readonly finished: boolean;
+}
 
 /** How the provider was when it was last tried. */
 export interface ProviderState {
@@ -88,13 +121,13 @@ export class ForwardingTable {
   }
 
   /** Keeps what became of the batches. What was put off or blamed is due again after a while. */
-  async record(batches: readonly BatchInHand[], backoffMs: (attempts: number) => number): Promise<void> {
+  async record(batches: readonly ForwardedBatch[], backoffMs: (attempts: number) => number): Promise<void> {
     if (batches.length === 0) return;
     const refused = batches.flatMap(({ row, refusals }) =>
       refusals.map((refusal) => ({ ...refusal, merchantId: row.merchant_id, batchId: row.batch_id })),
     );
     // The arrays once more at the end: with them the planner looks the rows up instead of joining the whole backlog.
-    const delay = ({ waitMs, blamed, row }: BatchInHand): number | null =>
+    const delay = ({ waitMs, blamed, row }: ForwardedBatch): number | null =>
       blamed ? backoffMs(row.forward_attempts) : waitMs;
     await this.database.query(
       `with refusal as (

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Side } from '../../../../../test/support/crash-road.js';
-import { CuttableRoad } from '../../../../../test/support/cuttable-road.js';
-import { eventItem, type SentItem } from '../../../../../test/support/event-batches.js';
-import { ProcessingLab, type TestWorker } from '../../../../../test/support/tracking/processing-lab.js';
-import { Database } from '../../../../platform/postgres/database.js';
-import { eventually } from '../../../../../test/support/eventually.js';
+import type { Side } from '../../../../test/support/crash-road.js';
+import { CuttableRoad } from '../../../../test/support/cuttable-road.js';
+import { eventItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { ProcessingLab, type TestWorker } from '../../../../test/support/tracking/processing-lab.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { eventually } from '../../../../test/support/eventually.js';
 
 const PATIENCE_MS = 200;
 /** What the worker may take to give up: a statement and the rollback after it, at most twice. */
@@ -20,8 +20,7 @@ const MESSAGES = {
   'the reading of batches': 'octet_length(body)',
   'the begin with its locks': 'pg_try_advisory_xact_lock',
   'the look for known ids': 'with ordinality id',
-  'the copy of events': 'copy tracking.events',
-  'the rows of the copy': 'PGCOPY',
+  'the insert of events': 'insert into tracking.events',
   'the marking of batches': 'new_items = done.bits',
   'the commit': 'commit\0',
 } as const;
@@ -59,7 +58,7 @@ describe('processing', () => {
   });
   afterEach(async () => {
     road.silent = false;
-    await worker.processing.beforeApplicationShutdown();
+    await worker.stop();
     await database.close();
     await road.close();
   });
@@ -82,7 +81,7 @@ describe('processing', () => {
       // Again only where a statement took so long that the turn was given up.
       if (performance.now() - polledAt > GIVES_UP_MS) {
         polledAt = performance.now();
-        worker.processing.poll();
+        worker.wake();
       }
       return road.silent;
     });
@@ -93,8 +92,8 @@ describe('processing', () => {
     ['the reading of batches', 'unanswered'],
     ['the begin with its locks', 'unanswered'],
     ['the look for known ids', 'unsent'],
-    ['the copy of events', 'unsent'],
-    ['the rows of the copy', 'unanswered'],
+    ['the insert of events', 'unsent'],
+    ['the insert of events', 'unanswered'],
     ['the marking of batches', 'unanswered'],
     ['the commit', 'unsent'],
     ['the commit', 'unanswered'],
@@ -119,13 +118,13 @@ describe('processing', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it.each(['the reading of batches', 'the rows of the copy', 'the commit'] as const)(
+  it.each(['the reading of batches', 'the insert of events', 'the commit'] as const)(
     'is stopped soon while the database is silent at %s',
     async (message) => {
       road.silentAt = { text: MESSAGES[message], side: 'unanswered' };
       await silent();
       const began = performance.now();
-      await worker.processing.beforeApplicationShutdown();
+      await worker.stop();
       expect(performance.now() - began).toBeLessThan(GIVES_UP_MS);
       await lab.settle([lab.worker()]);
       expect(await ids()).toEqual(every());
@@ -133,13 +132,13 @@ describe('processing', () => {
   );
 
   it('is stopped after the transaction under way, and loses nothing', async () => {
-    worker.arrivals.announce(merchant);
+    worker.wake();
     await eventually(async () => (await counted()).accepted < BATCHES);
-    await worker.processing.beforeApplicationShutdown();
+    await worker.stop();
     const { bits } = await counted();
     expect((await ids()).length).toBe(bits);
-    worker.arrivals.announce(merchant);
-    worker.processing.poll();
+    worker.wake();
+    worker.wake();
     await sleep(50);
     expect((await counted()).bits).toBe(bits);
     await lab.settle([lab.worker()]);

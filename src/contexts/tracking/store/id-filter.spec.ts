@@ -5,11 +5,7 @@ import { hashId, IdFilter, merchantSeed, type IdHash } from './id-filter.js';
 const KEYS = 20_000;
 
 function hashes(ids: Buffer, seed: number): IdHash[] {
-  return Array.from({ length: ids.length / 16 }, (_, index) => {
-    const hash = { first: 0, second: 0 };
-    hashId(ids, index * 16, seed, hash);
-    return hash;
-  });
+  return Array.from({ length: ids.length / 16 }, (_, index) => hashId(ids, index * 16, seed));
 }
 
 describe('a filter of ids', () => {

@@ -1,19 +1,11 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { Database } from '../../../../platform/postgres/database.js';
-import { Wakeable } from '../../../../platform/background/wakeable.js';
-import { hashId, IdFilter, merchantSeed } from '../../domain/id-filter.js';
-import { MONTHS } from '../../domain/periods.js';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { hashId, IdFilter, merchantSeed } from './id-filter.js';
+import { MONTHS } from './periods.js';
 
 /**
  * Key of the advisory lock that processing holds shared, and sealing alone: once it has it, nobody is about to add an
@@ -44,40 +36,22 @@ interface SealedMonth {
  * deduplication a few cache lines per id instead of a look into an index per id and month (ADR 0083).
  */
 @Injectable()
-export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger(MonthFilters.name);
+export class MonthFilters {
+  readonly work = new BackgroundWork({
+    name: 'filters of events',
+    everyMs: TURN_MS,
+    run: () => this.turn(),
+  });
   private readonly filters = new Map<string, IdFilter>();
-  private readonly active: boolean;
-  private readonly work: Wakeable;
 
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) config: Pick<Config, 'roles'>,
-  ) {
-    this.active = config.roles.includes('worker');
-    this.work = new Wakeable(
-      () => this.turn(),
-      (error) => this.log.warn(`filters of events wait: ${(error as Error).message}`),
-    );
-  }
+  ) {}
 
   /** The filter of a sealed month, if it is here. */
   of(partition: string): IdFilter | undefined {
     return this.filters.get(partition);
-  }
-
-  onApplicationBootstrap(): void {
-    this.tick();
-  }
-
-  @Interval(TURN_MS)
-  tick(): void {
-    if (this.active) this.work.wake();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.work.stop();
   }
 
   async turn(): Promise<void> {
@@ -166,7 +140,6 @@ export class MonthFilters implements OnApplicationBootstrap, BeforeApplicationSh
 async function makeFilter(partition: string, tx: PoolClient): Promise<void> {
   const { rows } = await tx.query<{ events: string }>(`select count(*) as events from tracking.${partition}`);
   const filter = IdFilter.for(Number(rows[0]!.events));
-  const hash = { first: 0, second: 0 };
   const stream = tx.query(
     copyTo(`copy (select merchant_id, event_id from tracking.${partition}) to stdout (format binary)`),
   );
@@ -175,8 +148,7 @@ async function makeFilter(partition: string, tx: PoolClient): Promise<void> {
   for await (const chunk of stream) {
     const bytes: Buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     for (; at + TUPLE_BYTES <= bytes.length; at += TUPLE_BYTES) {
-      hashId(bytes, at + 26, merchantSeed(bytes, at + 6), hash);
-      filter.add(hash);
+      filter.add(hashId(bytes, at + 26, merchantSeed(bytes, at + 6)));
     }
     rest = Buffer.from(bytes.subarray(Math.min(at, bytes.length)));
     at = Math.max(0, at - bytes.length);

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { eventItem, type SentItem } from '../../../../../test/support/event-batches.js';
-import { PATIENCE_MS } from '../../../../../test/support/eventually.js';
-import { ProcessingLab, type TestWorker } from '../../../../../test/support/tracking/processing-lab.js';
-import { standingAt } from '../../../../../test/support/tracking/standing-at.js';
-import { MONTHS } from '../../domain/periods.js';
+import { eventItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { PATIENCE_MS } from '../../../../test/support/eventually.js';
+import { ProcessingLab, type TestWorker } from '../../../../test/support/tracking/processing-lab.js';
+import { standingAt } from '../../../../test/support/tracking/standing-at.js';
+import { MONTHS } from './periods.js';
 
 describe('sealed months', () => {
   const last = MONTHS.at(new Date(), -3);
@@ -79,7 +79,7 @@ describe('sealed months', () => {
     expect(worker.filters.of(name)).toBeDefined();
     const repeated = [...sent, ...items(1)];
     expect(await wait(await lab.accept(merchant, repeated))).toEqual([count]);
-    await worker.processing.beforeApplicationShutdown();
+    await worker.stop();
     const other = lab.worker();
     expect(other.filters.of(name)).toBeUndefined();
     const batch = await lab.accept(merchant, [...sent, ...items(1)]);

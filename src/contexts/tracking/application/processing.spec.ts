@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { batchOf, eventItem, type SentItem } from '../../../../../test/support/event-batches.js';
-import { eventually } from '../../../../../test/support/eventually.js';
-import { ProcessingLab } from '../../../../../test/support/tracking/processing-lab.js';
-import { MONTHS } from '../../domain/periods.js';
+import { batchOf, eventItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { ProcessingLab } from '../../../../test/support/tracking/processing-lab.js';
+import { MONTHS } from '../store/periods.js';
 
 describe('accepted batches', () => {
   let lab: ProcessingLab;
@@ -117,7 +117,7 @@ describe('accepted batches', () => {
         of,
         chosen.map((event_id) => eventItem({ event_id })),
       );
-      for (const { arrivals } of workers) arrivals.announce(of);
+      for (const worker of workers) worker.wake();
     }
     await lab.settle();
     for (const of of merchants) {
@@ -174,7 +174,7 @@ describe('accepted batches', () => {
     const [held, free] = [await lab.accept(merchant, items(1)), await lab.accept(randomUUID(), items(1))];
     const [worker] = [lab.worker()];
     await eventually(async () => {
-      worker.processing.poll();
+      worker.wake();
       return (await lab.batch(free)).state === 'processed';
     });
     expect((await lab.batch(held)).state).toBe('accepted');

@@ -8,8 +8,8 @@ const UINT32 = 2 ** 32;
 
 /** Two hashes of an event's id with its merchant, 32 bits each. */
 export interface IdHash {
-  first: number;
-  second: number;
+  readonly first: number;
+  readonly second: number;
 }
 
 /**
@@ -51,38 +51,35 @@ export class IdFilter {
       yield Buffer.from(buffer as ArrayBuffer, at, Math.min(most, byteLength - at));
   }
 
-  add({ first, second }: IdHash): void {
-    const block = this.blockOf(first);
-    const step = second | 1;
-    for (let i = 0, bit = second >>> 16; i < BITS_SET; i += 1, bit = (bit + step) >>> 0) {
-      const place = bit % BITS_PER_BLOCK;
-      this.words[block + (place >>> 5)]! |= 1 << (place & 31);
+  add(hash: IdHash): void {
+    for (let i = 0; i < BITS_SET; i += 1) {
+      const place = this.place(hash, i);
+      this.words[place >>> 5]! |= 1 << (place & 31);
     }
   }
 
-  mayHold({ first, second }: IdHash): boolean {
+  mayHold(hash: IdHash): boolean {
     if (this.blocks === 0) return false;
-    const block = this.blockOf(first);
-    const step = second | 1;
-    for (let i = 0, bit = second >>> 16; i < BITS_SET; i += 1, bit = (bit + step) >>> 0) {
-      const place = bit % BITS_PER_BLOCK;
-      if ((this.words[block + (place >>> 5)]! & (1 << (place & 31))) === 0) return false;
+    for (let i = 0; i < BITS_SET; i += 1) {
+      const place = this.place(hash, i);
+      if ((this.words[place >>> 5]! & (1 << (place & 31))) === 0) return false;
     }
     return true;
   }
 
-  private blockOf(hash: number): number {
-    return Math.floor((hash / UINT32) * this.blocks) * WORDS_PER_BLOCK;
+  /** Which bit of all is the `i`th of the key. */
+  private place({ first, second }: IdHash, i: number): number {
+    const bit = (second >>> 16) + Math.imul(i, second | 1);
+    return Math.floor((first / UINT32) * this.blocks) * BITS_PER_BLOCK + ((bit >>> 0) % BITS_PER_BLOCK);
   }
 }
 
-/** Writes the hashes of the 16 bytes of an event's id at `at`, of the merchant with the seed, into `hash`. */
-export function hashId(bytes: Buffer, at: number, seed: number, hash: IdHash): void {
+/** The hashes of the 16 bytes of an event's id at `at`, of the merchant with the seed. */
+export function hashId(bytes: Buffer, at: number, seed: number): IdHash {
   const [a, b] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
   const [c, d] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12)];
   const first = mixed(mixed(mixed(mixed(seed ^ a) ^ b) ^ c) ^ d);
-  hash.first = first >>> 0;
-  hash.second = mixed(first ^ 0x9e3779b9) >>> 0;
+  return { first: first >>> 0, second: mixed(first ^ 0x9e3779b9) >>> 0 };
 }
 
 /** What makes the same id of two merchants two keys: the hash of the 16 bytes of a merchant's id at `at`. */

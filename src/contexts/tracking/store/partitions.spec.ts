@@ -4,7 +4,7 @@ import { PATIENCE_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { standingAt } from '../../../../test/support/tracking/standing-at.js';
 import { newId } from '../../../kernel/ids.js';
-import { DAYS, MONTHS } from '../domain/periods.js';
+import { DAYS, MONTHS } from './periods.js';
 import { Partitions } from './partitions.js';
 
 const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;

@@ -1,0 +1,147 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import type { BatchEvent } from '../domain/event-item.js';
+import { AcceptedBatches, type AcceptedBatch } from '../store/accepted-batches.js';
+import { CountedEvents, isDataError } from '../store/counted-events.js';
+import { Partitions } from '../store/partitions.js';
+import { distinctEvents, UnreadableBatch } from './batch-items.js';
+import { ProcessingObserver } from './processing-observer.js';
+
+const POLL_MS = 250;
+const BACKOFF: Backoff = { firstMs: 250, mostMs: 10_000 };
+
+/** What was read for one transaction. */
+interface Chunk {
+  readonly merchantId: string;
+  readonly batches: readonly AcceptedBatch[];
+  /** Null where one of the batches cannot be read. */
+  readonly events: readonly BatchEvent[] | null;
+}
+
+/** A merchant that is left alone until `until`. */
+interface Hold {
+  readonly failures: number;
+  readonly until: number;
+}
+
+/**
+ * Processes accepted batches: merchants take turns, each turn one transaction of bounded size, so that none waits behind
+ * the backlog of another. Woken by acceptances in this process, and by polling for those of others and for what a crash
+ * left behind.
+ */
+@Injectable()
+export class Processing {
+  readonly work = new BackgroundWork({
+    name: 'event batches',
+    everyMs: POLL_MS,
+    backoff: BACKOFF,
+    run: (signal) => this.run(signal),
+  });
+  private readonly log = new Logger(Processing.name);
+  /** After a failure that is not the fault of their data. */
+  private readonly holds = new Map<string, Hold>();
+
+  constructor(
+    private readonly accepted: AcceptedBatches,
+    private readonly events: CountedEvents,
+    private readonly partitions: Partitions,
+    private readonly observer: ProcessingObserver,
+  ) {}
+
+  /** In the course of a request. */
+  wake(): void {
+    this.work.wake();
+  }
+
+  /** Until nobody has a turn to come. While the database works on one chunk the next is read. */
+  private async run(signal: AbortSignal): Promise<void> {
+    const turns = new Set(await this.accepted.merchants());
+    let chunk = await this.next(turns);
+    while (chunk !== null && !signal.aborted) {
+      const following = this.next(turns, chunk);
+      // Looked at once this one is done; until then its failure must not count as unhandled.
+      following.catch(() => undefined);
+      const done = await this.finish(chunk);
+      const next = await following;
+      // What comes after a chunk that is not done must not overtake it: the first accepted wins.
+      if (!done) turns.delete(chunk.merchantId);
+      chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(turns) : next;
+    }
+  }
+
+  /** The next chunk of whoever has waited longest; that after `current` if it is the same merchant's. */
+  private async next(turns: Set<string>, current?: Chunk): Promise<Chunk | null> {
+    for (const merchantId of turns) {
+      turns.delete(merchantId);
+      if ((this.holds.get(merchantId)?.until ?? 0) > Date.now()) continue;
+      const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
+      const batches = await this.accepted.next(merchantId, after);
+      if (batches.length === 0) continue;
+      failpoint('processing.read');
+      turns.add(merchantId);
+      return { merchantId, batches, events: readable(batches) };
+    }
+    return null;
+  }
+
+  /** Whether its batches are processed, by whomever, or have failed for good. */
+  private async finish(chunk: Chunk): Promise<boolean> {
+    try {
+      const done = await this.process(chunk);
+      this.holds.delete(chunk.merchantId);
+      return done;
+    } catch (error) {
+      this.hold(chunk.merchantId, error as Error);
+      return false;
+    }
+  }
+
+  /** Data that are at fault are found by taking the batches one by one. */
+  private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
+    try {
+      return await this.count(merchantId, batches, events ?? distinctEvents(batches));
+    } catch (error) {
+      if (!(error instanceof UnreadableBatch) && !isDataError(error)) throw error;
+      if (batches.length === 1) {
+        await this.accepted.fail(batches[0]!, (error as Error).message);
+        this.observer.failed(merchantId, batches[0]!.batch_id, error as Error);
+        return true;
+      }
+    }
+    for (const batch of batches)
+      if (!(await this.process({ merchantId, batches: [batch], events: null }))) return false;
+    return true;
+  }
+
+  /** False when another process is at the merchant. */
+  private async count(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+  ): Promise<boolean> {
+    const counted = await this.partitions.having(
+      () => this.events.count(merchantId, batches, events),
+      batches.map(({ received_at }) => received_at),
+    );
+    failpoint('processing.committed');
+    if (counted.outcome === 'counted') this.observer.processed(batches, counted.newEvents);
+    return counted.outcome === 'counted';
+  }
+
+  private hold(merchantId: string, error: Error): void {
+    const failures = this.holds.get(merchantId)?.failures ?? 0;
+    this.holds.set(merchantId, { failures: failures + 1, until: Date.now() + backoffMs(BACKOFF, failures) });
+    this.log.warn(`batches of merchant ${merchantId} wait (failure ${failures + 1}): ${error.message}`);
+  }
+}
+
+/** Null where one of the batches cannot be read. */
+function readable(batches: readonly AcceptedBatch[]): readonly BatchEvent[] | null {
+  try {
+    return distinctEvents(batches);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import { batchStoreDuration } from '../metrics.js';
+import { Partitions } from './partitions.js';
+
+/** A batch that was found valid. */
+export interface ValidBatch {
+  readonly merchantId: string;
+  readonly batchId: string;
+  /** Whether the id belongs to an Idempotency-Key: then an earlier request may have stored the batch and died. */
+  readonly repeatable: boolean;
+  readonly itemCount: number;
+  /** The request's body exactly as it was sent. */
+  readonly body: Buffer;
+}
+
+/** An accepted batch that waits to be processed. */
+export interface AcceptedBatch {
+  readonly batch_id: string;
+  readonly received_at: Date;
+  /** The same with its microseconds: what goes back into the database. */
+  readonly received_exactly: string;
+  readonly item_count: number;
+  readonly body: Buffer;
+}
+
+/** What goes into one transaction: so many batches at most, and so many bytes of bodies after the first. */
+const MOST_BATCHES = 8;
+const MOST_BYTES = 4 << 20;
+/** A repeat comes within a day; what a later one stores is processed as a batch in which nothing is new. */
+const REPEATS_WITHIN = "interval '1 day'";
+const NIL = '00000000-0000-0000-0000-000000000000';
+/** Counting more would cost more than the number is worth. */
+const MOST_COUNTED = 100_000;
+
+const INSERT = `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
+  select $1::uuid, $2::uuid, $3::timestamptz, $4::int, $5::bytea`;
+/** Looking for an earlier one costs a third of the statement. */
+const INSERT_NEW = `${INSERT} where not exists (select from tracking.batches where batch_id = $1
+  and received_at between $3::timestamptz - ${REPEATS_WITHIN} and $3::timestamptz + ${REPEATS_WITHIN})`;
+
+/** `tracking.batches` from their acceptance to their processing. Nothing is claimed: that is the lock of the merchant. */
+@Injectable()
+export class AcceptedBatches {
+  constructor(
+    private readonly database: Database,
+    private readonly partitions: Partitions,
+  ) {}
+
+  /** Resolves once the batch is durable. Rejects, with nothing written, when the database is unavailable. */
+  async insert({ merchantId, batchId, repeatable, itemCount, body }: ValidBatch, at: Date): Promise<void> {
+    const stored = batchStoreDuration.startTimer();
+    const values = [batchId, merchantId, at, itemCount, body];
+    await this.partitions.having(() => this.database.query(repeatable ? INSERT_NEW : INSERT, values), [at]);
+    stored();
+  }
+
+  /** Merchants with accepted batches, each by one look into the index however many batches it has. */
+  async merchants(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ merchant_id: string }>(
+      `with recursive waiting as (
+         (select merchant_id from tracking.batches where state = 'accepted' order by merchant_id limit 1)
+         union all
+         select (select batch.merchant_id from tracking.batches batch
+             where state = 'accepted' and batch.merchant_id > waiting.merchant_id order by merchant_id limit 1)
+         from waiting where merchant_id is not null
+       ) select merchant_id from waiting where merchant_id is not null`,
+    );
+    return rows.map(({ merchant_id }) => merchant_id);
+  }
+
+  /** The next batches of the merchant, in the order of acceptance, those after `after` when it is given. */
+  next(merchantId: string, after?: AcceptedBatch): Promise<AcceptedBatch[]> {
+    return this.database.query<AcceptedBatch & Record<string, unknown>>(
+      `select batch_id, received_at, received_at::text as received_exactly, item_count, body from (
+         select *, sum(octet_length(body)) over earlier as bytes, row_number() over earlier as place
+         from (
+           select batch_id, received_at, item_count, body from tracking.batches
+           where merchant_id = $1 and state = 'accepted' and (received_at, batch_id) > ($2, $3)
+           order by received_at, batch_id limit ${MOST_BATCHES}
+         ) next window earlier as (order by received_at, batch_id)
+       ) bounded where place = 1 or bytes <= ${MOST_BYTES} order by place`,
+      [merchantId, after?.received_exactly ?? '-infinity', after?.batch_id ?? NIL],
+    );
+  }
+
+  /** For good, until an operator sets it back to `accepted`. */
+  async fail({ batch_id, received_exactly }: AcceptedBatch, error: string): Promise<void> {
+    await this.database.query(
+      `update tracking.batches set state = 'failed', processed_at = clock_timestamp(), error = $3
+       where batch_id = $1 and received_at = $2 and state = 'accepted'`,
+      [batch_id, received_exactly, error],
+    );
+  }
+
+  /** How many wait, up to 100,000. */
+  async waiting(): Promise<number> {
+    const [row] = await this.database.query<{ waiting: number }>(
+      `select count(*)::int as waiting
+       from (select from tracking.batches where state = 'accepted' limit ${MOST_COUNTED}) waiting`,
+    );
+    return row!.waiting;
+  }
+}

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient, QueryResult } from 'pg';
+import { failpoint } from '../../../platform/failpoints.js';
+import { Database } from '../../../platform/postgres/database.js';
+import type { BatchEvent } from '../domain/event-item.js';
+import type { AcceptedBatch } from './accepted-batches.js';
+import { ItemsBitmap } from './items-bitmap.js';
+import { KnownIds, type EventPartition } from './known-ids.js';
+import { SEALING_LOCK } from './month-filters.js';
+import { isMissingPartition } from './partitions.js';
+
+/** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
+const MERCHANT_LOCKS = 7331;
+/** A process that stands still, or whose host is gone, loses the lock of its merchant after this. */
+const STANDSTILL_MS = 30_000;
+/** SQLSTATE classes of what is wrong with the rows: data, constraints, limits of the server. */
+const DATA_CLASSES = new Set(['22', '23', '54']);
+
+/** `busy`: another process is at this merchant. `stale`: it has been since the batches were read. */
+export type Counted =
+  { readonly outcome: 'counted'; readonly newEvents: number } | { readonly outcome: 'busy' | 'stale' };
+
+class Stale extends Error {}
+
+/** `tracking.events`: what counts once. */
+@Injectable()
+export class CountedEvents {
+  constructor(
+    private readonly database: Database,
+    private readonly known: KnownIds,
+  ) {}
+
+  /**
+   * Finds out which of the events were sent before, adds the others and marks the batches, in one transaction under the
+   * lock of the merchant. A crash leaves the batches accepted (ADR 0082). `events` hold no id twice.
+   */
+  async count(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+  ): Promise<Counted> {
+    try {
+      return await this.database.transaction(
+        async (tx, began) => {
+          if (!lockedIn(began)) return { outcome: 'busy' };
+          failpoint('processing.locked');
+          const known = await this.known.among(events, merchantId, partitionsIn(began), tx);
+          const added = events.filter((_, index) => !known.has(index));
+          failpoint('processing.deduplicated');
+          if (added.length > 0) await this.insert(merchantId, batches, added, tx);
+          failpoint('processing.inserted');
+          await this.mark(batches, added, tx);
+          failpoint('processing.marked');
+          return { outcome: 'counted', newEvents: added.length };
+        },
+        // What it holds is in the batches as well, which stay accepted when a crash of the database loses the commit.
+        { begin: beginFor(merchantId), bounded: true },
+      );
+    } catch (error) {
+      if (error instanceof Stale) return { outcome: 'stale' };
+      throw error;
+    }
+  }
+
+  /** A batch that comes to be processed when its month is sealed counts as of the month after. */
+  private async insert(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+    tx: PoolClient,
+  ): Promise<void> {
+    await tx.query(
+      this.database.bounded({
+        text: `insert into tracking.events
+            (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
+          select $1, event_id, greatest(received_at, (select max(ends_at) from tracking.sealed_months)),
+            user_external_id, event_name, event_datetime, device_id, payload
+          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
+            as item (event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)`,
+        values: [
+          merchantId,
+          events.map(({ eventId }) => eventId),
+          events.map(({ batch }) => batches[batch]!.received_exactly),
+          events.map(({ userExternalId }) => userExternalId),
+          events.map(({ eventName }) => eventName),
+          events.map(({ eventDatetime }) => eventDatetime),
+          events.map(({ deviceId }) => deviceId),
+          events.map(({ payload }) => payload),
+        ],
+      }),
+    );
+  }
+
+  private async mark(
+    batches: readonly AcceptedBatch[],
+    added: readonly BatchEvent[],
+    tx: PoolClient,
+  ): Promise<void> {
+    const newItems = batches.map(({ item_count }) => ItemsBitmap.none(item_count));
+    for (const { batch, item } of added) newItems[batch]!.add(item);
+    // The arrays once more at the end: with them the planner looks the rows up instead of joining all that wait.
+    const { rowCount } = await tx.query(
+      this.database.bounded({
+        text: `update tracking.batches batch
+            set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
+            from unnest($1::uuid[], $2::timestamptz[], $3::bytea[]) as done (batch_id, received_at, bits)
+            where batch.batch_id = done.batch_id and batch.received_at = done.received_at and state = 'accepted'
+              and batch.batch_id = any($1::uuid[]) and batch.received_at = any($2::timestamptz[])`,
+        values: [
+          batches.map(({ batch_id }) => batch_id),
+          batches.map(({ received_exactly }) => received_exactly),
+          newItems.map(({ bytes }) => bytes),
+        ],
+      }),
+    );
+    if (rowCount !== batches.length) throw new Stale();
+  }
+}
+
+/** Whether the data of a batch are at fault, so that trying again would not help. */
+export function isDataError(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2)) && !isMissingPartition(error);
+}
+
+/**
+ * Sealing waits for whoever holds its lock shared, and nobody who takes it after that sees the month unsealed. The
+ * statements after the locks see what was committed before these were had.
+ */
+function beginFor(merchantId: string): string {
+  return `begin; set local synchronous_commit = off;
+    set local idle_in_transaction_session_timeout = ${STANDSTILL_MS};
+    select pg_advisory_xact_lock_shared(${SEALING_LOCK});
+    select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked;
+    select inhrelid::regclass::text as table, relname as name, sealed.partition is not null as sealed
+    from pg_inherits join pg_class on oid = inhrelid left join tracking.sealed_months sealed on partition = relname
+    where inhparent = 'tracking.events'::regclass`;
+}
+
+function lockedIn(began: readonly QueryResult[]): boolean {
+  return (began.at(-2)!.rows[0] as { readonly locked: boolean }).locked;
+}
+
+function partitionsIn(began: readonly QueryResult[]): readonly EventPartition[] {
+  return began.at(-1)!.rows as EventPartition[];
+}
