@@ -20,7 +20,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is away. */
+/** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is unavailable. */
 export async function startService(config: Config): Promise<Service> {
   const stopTracing = await startTracing(config);
   const adapter = createFastifyAdapter(config);

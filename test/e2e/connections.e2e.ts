@@ -125,7 +125,7 @@ describe('a guarded listener', () => {
   });
 
   test('lets a client pipeline, but not pile up', async () => {
-    await start({ mostUnanswered: 8 });
+    await start({ mostPending: 8 });
     const few = await client();
     few.write(GET('/never').repeat(8));
     const many = await client();

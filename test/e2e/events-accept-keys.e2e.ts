@@ -62,10 +62,10 @@ test('a batch whose commit was not heard of is found again under its key', async
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);
   for (let i = 0; i < 5; i += 1) {
-    road.cutNextAnswer = true;
+    road.cutNextResponse = true;
     expect([202, 503]).toContain((await client.post(PATH, body, key)).status);
   }
-  road.cutNextAnswer = false;
+  road.cutNextResponse = false;
   expect((await client.post(PATH, body, key)).status).toBe(202);
   expect(await storedBatches()).toBe(2);
 });

@@ -151,7 +151,7 @@ describe('npm start', () => {
   );
 
   test(
-    'leaves no server behind when its event store is away, and says so in a sentence',
+    'leaves no server behind when its event store is unavailable, and says so in a sentence',
     async () => {
       const dataDir = specFolder('sandbox');
       const url = `esdb://127.0.0.1:${await freePort()}?tls=false`;
@@ -160,7 +160,7 @@ describe('npm start', () => {
       await eventually(() => existsSync(chain));
       const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
       expect(await started.ended).toBe(1);
-      expect(started.output()).toContain('The event store of EVENT_STORE_URL is away');
+      expect(started.output()).toContain('The event store of EVENT_STORE_URL is unavailable');
       expect(started.output()).not.toContain('    at ');
       expect(isAlive(pid)).toBe(false);
       expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);

@@ -3,7 +3,7 @@ import type { Side } from './crash-road.js';
 
 /** A road to PostgreSQL that can be cut, at once or just before the next answer comes back, or lead nowhere. */
 export class CuttableRoad {
-  cutNextAnswer = false;
+  cutNextResponse = false;
   /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
   silent = false;
   /** It goes silent at the next message with this text: before the server gets it, or before its answer comes back. */
@@ -31,7 +31,7 @@ export class CuttableRoad {
       });
       upstream.on('data', (chunk) => {
         if (this.silent) return;
-        if (!this.cutNextAnswer) client.write(chunk);
+        if (!this.cutNextResponse) client.write(chunk);
         else this.cut();
       });
     });
@@ -41,7 +41,7 @@ export class CuttableRoad {
   }
 
   cut(): void {
-    this.cutNextAnswer = false;
+    this.cutNextResponse = false;
     for (const socket of this.sockets) socket.destroy();
     this.sockets.clear();
   }

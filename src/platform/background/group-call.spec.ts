@@ -24,9 +24,9 @@ it('sends what arrives meanwhile together, in order, no more than allowed', asyn
 it('fails the calls of one batch, not the next', async () => {
   let broken = true;
   const calls = new GroupCall<number, number>((inputs) =>
-    broken ? Promise.reject(new Error('away')) : Promise.resolve(inputs),
+    broken ? Promise.reject(new Error('unavailable')) : Promise.resolve(inputs),
   );
-  await expect(calls.call(1)).rejects.toThrow('away');
+  await expect(calls.call(1)).rejects.toThrow('unavailable');
   broken = false;
   await expect(calls.call(2)).resolves.toBe(2);
 });

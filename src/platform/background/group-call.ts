@@ -12,7 +12,7 @@ const LOAD = 4;
 
 /**
  * Calls that arrive while one is under way go together in the next: a thousand callers cost the database a few statements
- * instead of thousands. `run` answers in the order of its inputs; when it rejects, all of its calls do.
+ * instead of thousands. `run` returns results in the order of its inputs; when it rejects, all of its calls do.
  */
 export class GroupCall<In, Out> {
   private readonly most: number;

@@ -44,7 +44,7 @@ describe('wakeable work', () => {
     const work = new Wakeable(
       async () => {
         runs++;
-        await Promise.reject(new Error('away'));
+        await Promise.reject(new Error('unavailable'));
       },
       (error) => failures.push(error),
     );

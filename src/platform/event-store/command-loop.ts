@@ -54,11 +54,11 @@ export interface Executed<State, Event> {
   readonly position: string | null;
 }
 
-/** The request's key was answered before: the edge replays `response`. */
+/** The request's key already has a response: the edge replays `response`. */
 export class AlreadyResponded extends Error {
   override readonly name = 'AlreadyResponded';
   constructor(readonly response: StoredResponse) {
-    super('already answered');
+    super('already has a response');
   }
 }
 

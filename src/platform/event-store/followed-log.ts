@@ -47,7 +47,9 @@ export class FollowedLog {
       return await this.store.identity();
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      throw new ConfigError(`The event store of EVENT_STORE_URL is away: ${error.message}`, { cause: error });
+      throw new ConfigError(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Config } from '../config/config.js';
 import { outliveConnections } from '../postgres/lost-connections.js';
-import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
+import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
 import { reaching } from '../postgres/unreachable.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
@@ -53,7 +53,13 @@ export async function openEventStore(
 /** A database for events alone has no migrations: its schema is made when it is missing. */
 async function preparedPool(connectionString: string, max: number): Promise<pg.Pool> {
   const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
-  const pool = new pg.Pool({ connectionString, max, options, query_timeout: ANSWER_MS, ...CONNECTING });
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    options,
+    query_timeout: RESPONSE_TIMEOUT_MS,
+    ...CONNECTING,
+  });
   outliveConnections(pool);
   await pool.query(LOG_SCHEMA);
   return pool;

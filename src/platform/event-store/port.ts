@@ -68,7 +68,7 @@ export type CommitResult =
     }
   /** Nothing was written: this stream was not at its expected revision (`actual` null: it does not exist). */
   | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
-  /** Nothing was written: the key of `response` was answered before, with this. */
+  /** Nothing was written: the key of `response` already has this response. */
   | { readonly outcome: 'responded'; readonly response: StoredResponse };
 
 export interface ReadOptions {
@@ -85,7 +85,7 @@ export interface Subscription extends AsyncIterable<readonly RecordedEvent[]> {
 
 /**
  * The event store as the application knows it. Every adapter passes the one conformance suite (conformance.ts).
- * A store that is away throws {@link EventStoreUnavailable}.
+ * A store that cannot be reached throws {@link EventStoreUnavailable}.
  */
 export interface EventStore {
   /** Commits that touch several streams are all-or-nothing. */

@@ -204,13 +204,13 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
   });
 
   it('are no trouble for a command when they cannot be read or written', async () => {
-    await db.pool.query('alter table event_store.snapshots rename to away');
+    await db.pool.query('alter table event_store.snapshots rename to moved');
     try {
       await grow(250);
       expect((await loop().load(tally, id)).state.changes).toBe(250);
       await snapshots.settled();
     } finally {
-      await db.pool.query('alter table event_store.away rename to snapshots');
+      await db.pool.query('alter table event_store.moved rename to snapshots');
     }
   });
 

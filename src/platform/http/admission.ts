@@ -10,14 +10,14 @@ const ADDRESS_NOT_ALLOWED: Problem = {
   detail: "The address is outside the merchant's IP allow-list",
 };
 
-/** Lets an authentic request in or answers why not: 403 of contract.md 2, then 429. */
+/** Lets an authentic request in or responds why not: 403 of contract.md 2, then 429. */
 export class Admission {
   constructor(
     private readonly limiter: MerchantRateLimiter,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** False when the request was answered. */
+  /** False when the response was sent. */
   async admit(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): Promise<boolean> {
     if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {

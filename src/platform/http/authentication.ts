@@ -6,11 +6,11 @@ export interface Authentication {
   /** Path of the API. Everything under it has to be authentic, unknown paths too. */
   readonly prefix: string;
   /**
-   * Before the body is read: the merchant whom the request names. What cannot be authentic is answered without a byte
+   * Before the body is read: the merchant whom the request names. What cannot be authentic is refused without a byte
    * of its body in memory; null then. Rejects when the directory is unavailable.
    */
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null>;
-  /** With the body read: whether the merchant sent the request; false when it was answered. */
+  /** With the body read: whether the merchant sent the request; false when the response was sent. */
   verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
 }
 

@@ -22,7 +22,7 @@ export interface ConnectionBounds {
   readonly stallMs: number;
   readonly leastTaken: number;
   /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
-  readonly mostUnanswered: number;
+  readonly mostPending: number;
   /** How long a client may leave a connection open that we have ended. */
   readonly lingerMs: number;
 }
@@ -30,7 +30,7 @@ export interface ConnectionBounds {
 export const CONNECTION_DEFAULTS = {
   stallMs: 30_000,
   leastTaken: 1 << 20,
-  mostUnanswered: 32,
+  mostPending: 32,
   lingerMs: 5_000,
 } as const;
 
@@ -45,7 +45,7 @@ export function connectionBounds(
 /** What is known of an open connection. */
 interface Connection {
   readonly client: string;
-  readonly unanswered: Set<ServerResponse>;
+  readonly pending: Set<ServerResponse>;
   /** When the time in which the client has to take bytes began, and how many it had taken then. */
   waitingSince: number;
   takenBefore: number;
@@ -56,7 +56,7 @@ type Reason = 'process' | 'address' | 'pipelined' | 'stalled' | 'lingering';
 
 /**
  * Bounds the connections of any HTTP server of Node, once, before it listens. Above the bounds a new connection is closed
- * without an answer; when the process has too many, its idle ones are closed as well, so that the next finds a place.
+ * without a response; when the process has too many, its idle ones are closed as well, so that the next finds a place.
  * Connections whose client does not take its responses, or does not go when told to, are destroyed.
  */
 export function guardConnections(server: Server, bounds: ConnectionBounds): void {
@@ -71,7 +71,7 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): void
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
     guard.asked(request.socket, response),
   );
-  // Node's own answer to an Expect that it does not know is no problem document: the request counts as if it had none.
+  // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const sweeper = setInterval(() => guard.sweep(performance.now()), Math.min(1000, bounds.stallMs / 4));
   sweeper.unref();
@@ -92,12 +92,12 @@ class ConnectionGuard {
       return;
     }
     this.perClient.set(client, count);
-    const unanswered = new Set<ServerResponse>();
-    this.open.set(socket, { client, unanswered, waitingSince: 0, takenBefore: 0, endedAt: 0 });
+    const pending = new Set<ServerResponse>();
+    this.open.set(socket, { client, pending, waitingSince: 0, takenBefore: 0, endedAt: 0 });
     socket.once('close', () => {
       this.open.delete(socket);
       // Node tells only the response whose turn it is; those pipelined behind it have no socket yet.
-      for (const response of unanswered) if (response.socket === null) response.emit('close');
+      for (const response of pending) if (response.socket === null) response.emit('close');
       const left = this.perClient.get(client)! - 1;
       if (left === 0) this.perClient.delete(client);
       else this.perClient.set(client, left);
@@ -107,9 +107,9 @@ class ConnectionGuard {
   asked(socket: Socket, response: ServerResponse): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
-    connection.unanswered.add(response);
-    if (connection.unanswered.size > this.bounds.mostUnanswered) cut(socket, 'pipelined');
-    response.once('close', () => connection.unanswered.delete(response));
+    connection.pending.add(response);
+    if (connection.pending.size > this.bounds.mostPending) cut(socket, 'pipelined');
+    response.once('close', () => connection.pending.delete(response));
   }
 
   sweep(now: number): void {

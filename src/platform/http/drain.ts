@@ -6,7 +6,7 @@ import type { EdgeAdapter } from './fastify-adapter.js';
 const ADMIT_MS = 2000;
 /** Turns of the event loop without a new connection after which the queue is empty. */
 const QUIET_TURNS = 3;
-/** How long an idle keep-alive connection stays: a request already on its way through it is still answered. */
+/** How long an idle keep-alive connection stays: a request already on its way through still gets its response. */
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
@@ -37,8 +37,8 @@ async function admitQueue(server: Server, patienceMs: number): Promise<void> {
 }
 
 /**
- * Ends the listener without cutting anybody off. Whoever is connected comes in, nobody after him; every answer from
- * then on says `connection: close`; idle connections go after a moment, the others when their request is answered, and
+ * Ends the listener without cutting anybody off. Whoever is connected comes in, nobody after him; every response from
+ * then on says `connection: close`; idle connections go after a moment, the others when their response is sent, and
  * what is left after `graceMs` by force. Call it before `app.close()`, which takes away what requests still need.
  */
 export async function drainHttp(adapter: EdgeAdapter, graceMs: number): Promise<void> {

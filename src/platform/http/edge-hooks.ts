@@ -210,7 +210,7 @@ declare module 'fastify' {
   }
 }
 
-/** Puts the parsed body on the request; false when it was answered because of its media type. Throws DomainError. */
+/** Puts the parsed body on the request; false when the response was sent because of its media type. Throws DomainError. */
 function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   const { rawBody } = request.edge;
   if (rawBody.length === 0) return true;

@@ -6,7 +6,7 @@ import { BUSY } from './memory.js';
 import { STATUS_OF, titleOf, type Problem } from './problem.js';
 import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
 
-/** Seconds after which a client may try again when something we need is away. */
+/** Seconds after which a client may try again when something we need is unavailable. */
 const RETRY_AFTER = '1';
 
 export const UNAVAILABLE: Problem = {

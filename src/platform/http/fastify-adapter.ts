@@ -14,7 +14,7 @@ import {
   TIMEOUT_CHECK_MS,
 } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
-import { answerError } from './problem-filter.js';
+import { sendError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
@@ -50,7 +50,7 @@ export class EdgeAdapter extends FastifyAdapter {
       http: {
         headersTimeout: HEADERS_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        // Node's own answer to a request without Host is no problem document; the edge gives one.
+        // Node's own response to a request without Host is no problem document; the edge gives one.
         requireHostHeader: false,
       },
       routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -61,7 +61,7 @@ export class EdgeAdapter extends FastifyAdapter {
       frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
         request.edge = newRequestState();
         reply.header('request-id', request.id);
-        answerError(request, reply, error);
+        sendError(request, reply, error);
       },
       clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
     });
@@ -114,8 +114,8 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.addHook('onRequest', this.arriveUnknown);
     fastify.addHook('onSend', this.edge.settle);
     fastify.addHook('onResponse', this.edge.sent);
-    fastify.setErrorHandler((error, request, reply) => answerError(request, reply, error));
-    fastify.setNotFoundHandler({ preValidation: this.edge.admit }, this.answerUnknown);
+    fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
+    fastify.setNotFoundHandler({ preValidation: this.edge.admit }, this.sendNotFound);
   }
 
   /** onRequest: an unknown path has no body to read. */
@@ -125,10 +125,10 @@ export class EdgeAdapter extends FastifyAdapter {
     done: (e?: Error) => void,
   ) => {
     if (!request.is404) done();
-    else if (!this.edge.arriveNowhere(request, reply, done)) this.answerUnknown(request, reply);
+    else if (!this.edge.arriveNowhere(request, reply, done)) this.sendNotFound(request, reply);
   };
 
-  private readonly answerUnknown = (request: FastifyRequest, reply: FastifyReply): void => {
+  private readonly sendNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
     const allowed = this.routes.methodsOf(rawPath(request));
     if (allowed.length === 0 || allowed.includes(request.method)) {
       sendProblem(reply, { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` });

@@ -29,7 +29,7 @@ describe('the boot', () => {
     expect(said({ ...sandbox, trustProxy: 'loopback' })).toBe('');
   });
 
-  it('says that production answers in the clear', () =>
+  it('says that production responds in the clear', () =>
     expect(said({ requireHttps: false, trustProxy: '10.0.0.1' })).toMatch(/^REQUIRE_HTTPS is false/));
 
   it('has nothing to say to a worker', () => expect(said({ roles: ['worker'] })).toBe(''));

@@ -36,7 +36,7 @@ export function httpsNotices(
         ]
       : []),
     ...(config.mode === 'production' && !config.requireHttps
-      ? ['REQUIRE_HTTPS is false: requests are answered in the clear.']
+      ? ['REQUIRE_HTTPS is false: responses go in the clear.']
       : []),
     ...(!believed && config.requireHttps
       ? [

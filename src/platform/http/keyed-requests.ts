@@ -18,7 +18,7 @@ const KEY_REUSED: Problem = { status: 422, detail: 'This Idempotency-Key was use
 export class KeyedRequests {
   constructor(private readonly idempotency: Idempotency) {}
 
-  /** False when the request was answered: a bad key, one under way, or a response that stands already. */
+  /** False when the response was sent: a bad key, one under way, or a response that stands already. */
   async take(request: FastifyRequest, reply: FastifyReply, merchantId: string): Promise<boolean> {
     const header = request.headers['idempotency-key'];
     const { method, edge } = request;

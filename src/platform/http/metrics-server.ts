@@ -30,8 +30,8 @@ export class MetricsServer implements OnApplicationShutdown {
     collectNodeMetrics();
     const server = createServer((request, response) => {
       const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
-      const answer = this.answerTo(path, request.socket.remoteAddress ?? '', response);
-      answer.catch(() => response.writeHead(500).end());
+      const responded = this.respond(path, request.socket.remoteAddress ?? '', response);
+      responded.catch(() => response.writeHead(500).end());
     });
     guardConnections(server, {
       ...CONNECTION_DEFAULTS,
@@ -46,7 +46,7 @@ export class MetricsServer implements OnApplicationShutdown {
     return (server.address() as AddressInfo).port;
   }
 
-  private async answerTo(path: string | undefined, from: string, response: ServerResponse): Promise<void> {
+  private async respond(path: string | undefined, from: string, response: ServerResponse): Promise<void> {
     if (path === '/health/live') sendJson(response, 200, JSON.stringify({ status: 'ok' }));
     else if (path === '/health/ready') {
       const report = await this.health.report();

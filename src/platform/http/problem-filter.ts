@@ -5,8 +5,8 @@ import { toProblem } from './error-mapping.js';
 import { sendReplay } from './keyed-requests.js';
 import { sendProblem } from './problem.js';
 
-/** Answers whatever was thrown, wherever: handler, hook or framework. */
-export function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+/** Responds to whatever was thrown, wherever: handler, hook or framework. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent) return;
   if (error instanceof AlreadyResponded) {
     sendReplay(request, reply, error.response);
@@ -22,6 +22,6 @@ export function answerError(request: FastifyRequest, reply: FastifyReply, error:
 export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    answerError(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), error);
+    sendError(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), error);
   }
 }

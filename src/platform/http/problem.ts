@@ -62,7 +62,7 @@ export function problemJson(problem: Problem): string {
   });
 }
 
-/** Of HTTP/1.1 alone: Node would answer it by itself, with no problem details. */
+/** Of HTTP/1.1 alone: Node would respond by itself, with no problem details. */
 export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 
 /** Makes the reply one of the problem; returns the body to send. */

@@ -47,7 +47,7 @@ interface Window {
  * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
  * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
  *
- * When the database is away the process counts alone, up to the whole limit: the gate never stands open.
+ * When the database is unavailable the process counts alone, up to the whole limit: the gate never stands open.
  */
 export class MerchantRateLimiter {
   private readonly windows = new Map<string, Window>();
@@ -132,7 +132,7 @@ export class MerchantRateLimiter {
     window.fetching = false;
   }
 
-  /** Answers those who wait, in order, until the lease is used up; who came late waits for the next. */
+  /** Serves those who wait, in order, until the lease is used up; who came late waits for the next. */
   private serve(window: Window): void {
     for (const resolve of window.waiting.splice(0)) {
       const quota = this.fromLease(window);

@@ -6,7 +6,7 @@ import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/met
 /** What unknown paths are counted under, so that nobody can make up series by asking for paths. */
 const UNKNOWN_ROUTE = 'unknown';
 
-/** One wide line and the metrics of a request that was answered. */
+/** One wide line and the metrics of a request with its response. */
 export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   const { edge, method } = request;
   const status = reply.statusCode;

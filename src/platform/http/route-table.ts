@@ -18,7 +18,7 @@ export class RouteTable {
     for (const method of [methods].flat()) this.routes.push({ method, url, pattern });
   }
 
-  /** The methods that the path answers to; empty when it is unknown. */
+  /** The methods that the path has; empty when it is unknown. */
   methodsOf(path: string): readonly string[] {
     return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
   }

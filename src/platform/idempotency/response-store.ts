@@ -32,7 +32,7 @@ export class ResponseStore {
   async find(scope: string, key: string): Promise<StoredResponse | null> {
     const { rows } = await this.pool.query<ResponseRow>(
       bounded({
-        name: 'event_store.find_answer',
+        name: 'event_store.find_response',
         text: 'select fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
         values: [scope, key],
       }),

@@ -11,7 +11,7 @@ const HEADER = SIGNATURE.length + 8;
 
 /**
  * The one row of `sql`, read by `read`, which must not keep the buffers: they are where the connection receives.
- * For texts of hundreds of kilobytes: pg decodes every field of a usual answer to a string, which would be encoded
+ * For texts of hundreds of kilobytes: pg decodes every field of a usual result to a string, which would be encoded
  * again on its way out. COPY hands over bytes. It takes no parameters, so `params` become literals.
  */
 export async function binaryRow<T>(

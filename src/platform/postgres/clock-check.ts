@@ -17,9 +17,9 @@ export class ClockCheck {
   async skewSeconds(): Promise<number> {
     const asked = this.clock.now().getTime();
     const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
-    const answered = this.clock.now().getTime();
+    const responded = this.clock.now().getTime();
     const told = row!.now.getTime();
-    const skewMs = told < asked ? asked - told : Math.min(0, answered - told);
+    const skewMs = told < asked ? asked - told : Math.min(0, responded - told);
     clockSkew.set(skewMs / 1000);
     return skewMs / 1000;
   }

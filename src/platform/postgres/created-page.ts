@@ -20,7 +20,7 @@ export interface CreatedPage {
 }
 
 /**
- * The conditions that put a row of a table with `created_at` on the page, as SQL. `parameter` takes a value and answers
+ * The conditions that put a row of a table with `created_at` on the page, as SQL. `parameter` takes a value and returns
  * its place, such as `$2`.
  */
 export function pageConditions(

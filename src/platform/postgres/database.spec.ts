@@ -6,7 +6,7 @@ import { Database } from './database.js';
 
 const PATIENCE_MS = 300;
 
-describe('the database when it takes connections and answers nothing', () => {
+describe('the database when it takes connections and never responds', () => {
   let test: TestDatabase;
   let road: CuttableRoad;
   let database: Database;
@@ -25,7 +25,7 @@ describe('the database when it takes connections and answers nothing', () => {
   });
   afterAll(() => test.drop());
 
-  it('counts as away after a while, and works again when it answers', async () => {
+  it('counts as unavailable after a while, and works again when it responds', async () => {
     road.silent = true;
     const failure: unknown = await database.query('select 1').catch((error: unknown) => error);
     expect(isDatabaseUnavailable(failure)).toBe(true);
@@ -33,7 +33,7 @@ describe('the database when it takes connections and answers nothing', () => {
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('counts as away for a row in binary too', async () => {
+  it('counts as unavailable for a row in binary too', async () => {
     road.silent = true;
     const failure: unknown = await database
       .binaryRow('select 1', [], () => 1)

@@ -7,7 +7,7 @@ import { reaching } from './unreachable.js';
 import { outliveConnections } from './lost-connections.js';
 import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
-import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
+import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
 
 /**
@@ -19,7 +19,7 @@ export class Database implements OnApplicationShutdown {
   private constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
-    /** How long {@link query} waits for its answer; null: as long as it takes. */
+    /** How long {@link query} waits for its result; null: as long as it takes. */
     readonly patienceMs: number | null,
   ) {}
 
@@ -28,12 +28,12 @@ export class Database implements OnApplicationShutdown {
     readonly url: string;
     readonly poolSize: number;
     readonly migrations?: readonly Migration[];
-    /** How long {@link query} waits for its answer; as long as it takes when not set. */
+    /** How long {@link query} waits for its result; as long as it takes when not set. */
     readonly patienceMs?: number;
     /** Sessions hold others up for a while at most: {@link LIMITS}. */
     readonly limited?: boolean;
-    /** How long statements of transactions wait for their answer, in milliseconds; as long as it takes when not set. */
-    readonly answerMs?: number;
+    /** How long statements of transactions wait for their result, in milliseconds; as long as it takes when not set. */
+    readonly responseTimeoutMs?: number;
   }): Promise<Database> {
     if (options.migrations?.length) await migrate(options.url, options.migrations);
     const dataSource = new DataSource({
@@ -45,7 +45,7 @@ export class Database implements OnApplicationShutdown {
       extra: {
         ...CONNECTING,
         options: sessionOptions({ plan_cache_mode: 'force_custom_plan' }, options.limited ? LIMITS : {}),
-        ...(options.answerMs === undefined ? {} : { query_timeout: options.answerMs }),
+        ...(options.responseTimeoutMs === undefined ? {} : { query_timeout: options.responseTimeoutMs }),
       },
       // In place of TypeORM's own, which logs every lost connection.
       poolErrorHandler: () => undefined,
@@ -56,13 +56,13 @@ export class Database implements OnApplicationShutdown {
     return new Database(dataSource, pool, options.patienceMs ?? null);
   }
 
-  /** Rows of one statement. In the service one without an answer in time rejects, as if the database were away. */
+  /** Rows of one statement. In the service one without a result in time rejects, as if the database were unavailable. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
     const result = await this.pool.query<Row>(this.bounded({ text: sql, values: [...params] }));
     return result.rows;
   }
 
-  /** The statement of a transaction with the bound on its answer that {@link query} has. */
+  /** The statement of a transaction with the bound on its time that {@link query} has. */
   bounded<C extends QueryConfig>(statement: C): C {
     return this.patienceMs === null ? statement : bounded(statement, this.patienceMs);
   }
@@ -88,7 +88,7 @@ export class Database implements OnApplicationShutdown {
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
-   * `bounded`: begin, commit and rollback wait no longer for their answers than {@link query} does.
+   * `bounded`: begin, commit and rollback wait no longer for their results than {@link query} does.
    */
   async transaction<T>(
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
@@ -108,7 +108,7 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      // Where an answer did not come there comes none to a rollback: the server rolls back when the connection ends.
+      // Where a result did not come, none comes to a rollback: the server rolls back when the connection ends.
       if (error instanceof Error && /query read timeout/i.test(error.message)) broken = error;
       else
         await client.query(statement('rollback')).catch((failure: Error) => {
@@ -121,7 +121,7 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
-  /** Resolves when the database answers. */
+  /** Resolves when the database responds. */
   async ping(): Promise<void> {
     await this.pool.query('select 1');
   }
@@ -148,6 +148,6 @@ export async function databaseFromConfig(
     patienceMs: PATIENCE_MS,
     limited: true,
     // Programs of operators have no role. A rebuild waits for as long as its statements take.
-    ...(config.roles.length > 0 ? { answerMs: ANSWER_MS } : {}),
+    ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),
   });
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 /**
  * Lets connections of a pool die without the process. A pool listens for errors only while a client is idle, and
- * whoever awaits `connect()` listens a moment later: a server that goes away with its first words would find nobody,
+ * whoever awaits `connect()` listens a moment later: a server that closes with its first words would find nobody,
  * which ends the process. Whoever uses such a client learns of it, because its queries reject.
  */
 export function outliveConnections(pool: Pool): void {

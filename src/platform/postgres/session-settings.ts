@@ -16,7 +16,7 @@ const CONNECTION = {
 /**
  * How long a session may hold others up, in milliseconds. A process that stands still in a transaction (a stopped
  * container, a paused host) says nothing more: the server has to end it (ADR 98). Waiting for a lock ends before the
- * client gives the answer up, so that sessions nobody listens to do not queue for it. Work that takes longer for good
+ * client gives up, so that sessions nobody listens to do not queue for it. Work that takes longer for good
  * reasons says so with `set local`.
  */
 export const LIMITS = {
@@ -27,8 +27,8 @@ export const LIMITS = {
   transaction_timeout: 60_000,
 } as const;
 
-/** After so long a client gives up any answer: the server would have ended the session. */
-export const ANSWER_MS = LIMITS.transaction_timeout + 10_000;
+/** After so long a client gives up on any response: the server would have ended the session. */
+export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 
 /** Settings as `options` of a new session. */
 export function sessionOptions(...settings: readonly Readonly<Record<string, string | number>>[]): string {

@@ -4,7 +4,7 @@ import { types } from 'node:util';
 export const TRANSACTION_TIMEOUT = '25P04';
 
 /**
- * SQLSTATE classes of a server that is away or going away, of transactions that may simply run again, and of those that
+ * SQLSTATE classes of a server that is unavailable or shutting down, of transactions that may simply run again, and of those that
  * ended because somebody stood still: whoever held the lock that was waited for, or this process itself.
  */
 const TRANSIENT_STATES = new Set([

@@ -8,7 +8,7 @@ export class Unreachable extends Error {
 /** No such database, no such user, a wrong password: PostgreSQL; a wrong or missing password: Redis. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
-/** Runs `connect`; when what the setting names is away or lets nobody in, rejects with {@link Unreachable} that says so. */
+/** Runs `connect`; when what the setting names is unavailable or refuses everybody, rejects with {@link Unreachable} that says so. */
 export async function reaching<T>(what: string, setting: string, connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();

@@ -4,11 +4,11 @@ import { EventFeed } from './event-feed.js';
 
 it('ends when it is stopped while it still asks where the events end', async () => {
   const store = new InMemoryEventStore();
-  let answer: (head: string | null) => void = () => undefined;
-  store.head = () => new Promise((resolve) => (answer = resolve));
+  let respond: (head: string | null) => void = () => undefined;
+  store.head = () => new Promise((resolve) => (respond = resolve));
   const feed = new EventFeed(store);
   feed.start();
   const stopped = feed.stop().then(() => 'stopped');
-  answer(null);
+  respond(null);
   expect(await stopped).toBe('stopped');
 });

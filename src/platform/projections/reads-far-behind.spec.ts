@@ -77,7 +77,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   });
 
   it.each(['readAll', 'head'])(
-    'answer within READ_YOUR_WRITES_MS when the event store hangs in %s',
+    'return within READ_YOUR_WRITES_MS when the event store hangs in %s',
     async (call) => {
       await lab.write(1, WANTED);
       const progress = progressOf(100, { [call]: () => new Promise<never>(() => undefined) });

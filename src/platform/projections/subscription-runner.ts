@@ -51,7 +51,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     await this.running;
   }
 
-  /** After the last request was answered: until then answers wait for what they wrote. */
+  /** After the last response: until then responses wait for what they wrote. */
   async onApplicationShutdown(): Promise<void> {
     await this.stop();
   }

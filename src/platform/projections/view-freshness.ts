@@ -5,8 +5,8 @@ import { SubscriptionLag } from './subscription-lag.js';
 import { ViewProgress } from './view-progress.js';
 
 /**
- * Lets reads answer with what was true when they arrived: a merchant who was answered sees what it wrote, from any
- * process, and nobody is answered with what was true long ago (contract.md 7.2).
+ * Lets reads show what was true when they arrived: a merchant who got a response sees what it wrote, from any
+ * process, and nobody is shown what was true long ago (contract.md 7.2).
  */
 @Injectable()
 export class ViewFreshness {

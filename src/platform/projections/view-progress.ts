@@ -19,7 +19,7 @@ interface Waiter {
 }
 
 /**
- * Lets an answer wait until the read models show what it wrote (read your own writes). The runner of this process
+ * Lets a response wait until the read models show what it wrote (read your own writes). The runner of this process
  * tells how far it is; for runners elsewhere the checkpoints are polled, and only while somebody waits.
  */
 @Injectable()
@@ -56,7 +56,7 @@ export class ViewProgress {
 
   /**
    * True once the subscription `name` has applied all that was written before the call, by whichever process; false
-   * after READ_YOUR_WRITES_MS, in which the look at how far that is has its part. Rejects when the event store is away.
+   * after READ_YOUR_WRITES_MS, in which the look at how far that is has its part. Rejects when the event store is unavailable.
    */
   async current(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
@@ -141,7 +141,7 @@ export class ViewProgress {
         if (position !== null) this.advanced(name, position);
       }
     } catch {
-      // The database is away: whoever waits gives up in time by itself.
+      // The database is unavailable: whoever waits runs into its timeout.
     }
   }
 }

@@ -7,7 +7,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { outliveConnections } from '../postgres/lost-connections.js';
-import { ANSWER_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
+import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
 import { RedisConnections } from './redis-connections.js';
 
 const SCHEMA = 'bullmq';
@@ -24,7 +24,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     readonly kind: 'postgres' | 'redis',
     /** What BullMQ takes as `connection`. */
     readonly connection: ConnectionOptions,
-    private readonly answering: () => Promise<unknown>,
+    private readonly check: () => Promise<unknown>,
     private readonly end: () => Promise<unknown>,
     private readonly leave: () => Promise<void> = () => Promise.resolve(),
   ) {}
@@ -34,16 +34,16 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
   }
 
-  /** Resolves when the queue's server answers. */
+  /** Resolves when the queue's server responds. */
   async ping(): Promise<void> {
-    await this.answering();
+    await this.check();
   }
 
   async close(): Promise<void> {
     await this.end();
   }
 
-  /** Before BullMQ closes its queues and workers, which takes as long as their server is away. */
+  /** Before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.leave();
   }
@@ -58,7 +58,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
       application_name: 'disburse-queue',
       options: sessionOptions({ search_path: SCHEMA }, LIMITS),
       max: POOL_SIZE,
-      query_timeout: ANSWER_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       ...CONNECTING,
     });
     outliveConnections(pool);

@@ -7,7 +7,7 @@ const RETRY_AFTER_AT_MOST_MS = 2000;
 const SETTLED = ['ready', 'end', 'wait'];
 
 /**
- * A connection to Redis and those that BullMQ copies from it. They wait for as long as the server is away, and once the
+ * A connection to Redis and those that BullMQ copies from it. They wait for as long as the server is unavailable, and once the
  * process is leaving no longer: BullMQ's own farewell waits for the server to come back.
  */
 export class RedisConnections {
@@ -16,12 +16,12 @@ export class RedisConnections {
 
   private constructor(readonly client: Redis) {}
 
-  /** Rejects when the server is away. */
+  /** Rejects when the server is unavailable. */
   static async open(url: string): Promise<RedisConnections> {
     const ioredis = await import('ioredis');
     const retryStrategy = (times: number): number | null =>
       connections.leaving ? null : Math.min(times * 50, RETRY_AFTER_AT_MOST_MS);
-    // Workers block on their connection, so a command may wait for as long as the server is away.
+    // Workers block on their connection, so a command may wait for as long as the server is unavailable.
     const client = new ioredis.Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, retryStrategy });
     const connections = new RedisConnections(client);
     let lastError: Error | null = null;

@@ -41,7 +41,7 @@ export class HealthRegistry {
   private async run(check: HealthCheck): Promise<readonly [string, HealthReport['checks'][string]]> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no answer within ${CHECK_TIMEOUT_MS} ms`), CHECK_TIMEOUT_MS);
+      timer = setTimeout(() => resolve(`no response within ${CHECK_TIMEOUT_MS} ms`), CHECK_TIMEOUT_MS);
     });
     const unavailable = (detail: string) => ({ status: 'unavailable', detail }) as const;
     const outcome = Promise.resolve()

@@ -60,7 +60,7 @@ export function refusal(error: unknown): string | null {
   return null;
 }
 
-/** Tries again while the server is away. `work` is told how many attempts were before: they may have been done. */
+/** Tries again while the server is unavailable. `work` is told how many attempts were before: they may have been done. */
 export async function persevere<T>(
   work: (before: number) => Promise<T>,
   patienceMs = PATIENCE_MS,
@@ -74,7 +74,7 @@ export async function persevere<T>(
       if (refused !== null) throw new EventStoreRefusal(refused, { cause: error });
       if (error instanceof EventStoreUnavailable || !isServerAway(error)) throw error;
       if (before + 1 >= ATTEMPTS || performance.now() >= until) {
-        throw new EventStoreUnavailable('the event store is away', { cause: error });
+        throw new EventStoreUnavailable('the event store is unavailable', { cause: error });
       }
       await backOff(RETRY, before);
     }

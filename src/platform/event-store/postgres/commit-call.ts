@@ -134,8 +134,8 @@ interface RespondedRow {
 
 /** One result per unit, in order. */
 export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): CommitResult[] {
-  const answered = new Map<number, RespondedRow>();
-  for (const each of JSON.parse(row.answered ?? '[]') as RespondedRow[]) answered.set(each.unit, each);
+  const responded = new Map<number, RespondedRow>();
+  for (const each of JSON.parse(row.answered ?? '[]') as RespondedRow[]) responded.set(each.unit, each);
   const refused = new Set(row.refused);
   const done = new Map(row.done_appends.map((append, place) => [append, place]));
   let append = 0;
@@ -143,7 +143,7 @@ export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): Commit
   const results = units.map(({ commit }, unit) => {
     const first = append;
     append += commit.appends.length;
-    const response = answered.get(unit);
+    const response = responded.get(unit);
     if (response && commit.response) {
       const { fingerprint, status, body } = response;
       return { outcome: 'responded' as const, response: { ...commit.response, fingerprint, status, body } };

@@ -10,7 +10,7 @@
  * The settings keep the plan that fits a large table even while the table is small, and spare planning.
  *
  * Returns one row: the revision of each append's stream before (-1: none), the first refused append of each refused
- * unit, the appends that were done before with their revisions and positions, the answers that stood before as JSON,
+ * unit, the appends that were done before with their revisions and positions, the responses stored before as JSON,
  * and the last position given out.
  */
 export const COMMIT_FUNCTION = `
@@ -36,8 +36,8 @@ declare
   known_appends int[];
   done_units int[] := '{}';
   refused_units int[] := '{}';
-  answered_units int[];
-  stored_answers bigint;
+  responded_units int[];
+  stored_responses bigint;
   now_recorded timestamptz;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
@@ -94,7 +94,7 @@ begin
   end if;
 
   if keys <> '{}' then
-    -- Storing is the look-up: what is not stored was answered before. Refused units store nothing either way.
+    -- Storing is the look-up: what is not stored has a response already. Refused units store nothing either way.
     with stored as (
       insert into event_store.answers (scope, key, fingerprint, status, body, created_at)
       select n.scope, n.key, n.fingerprint, n.status, n.body, now_recorded
@@ -104,20 +104,20 @@ begin
       on conflict do nothing
       returning 1
     )
-    select count(*) into stored_answers from stored;
-    if stored_answers < cardinality(keys) then
+    select count(*) into stored_responses from stored;
+    if stored_responses < cardinality(keys) then
       select array_agg(n.unit),
         json_agg(json_build_object('unit', n.unit, 'fingerprint', s.fingerprint, 'status', s.status, 'body', s.body))
-      into answered_units, answered
+      into responded_units, answered
       from unnest(answer_units, answer_statuses, scopes, keys, fingerprints, bodies)
         n(unit, status, scope, key, fingerprint, body)
       join event_store.answers s on s.scope = n.scope and s.key = n.key
-      -- Those of this call are not answers that stood before.
+      -- Those of this call were not stored before.
       where s.xmin <> pg_current_xact_id()::xid
-      -- A repeat of the very commit that stored the answer succeeds like the first time.
+      -- A repeat of the very commit that stored the response succeeds like the first time.
         and not (n.unit = any(done_units)
           and s.status = n.status and s.fingerprint = n.fingerprint and s.body = n.body);
-      refused_units := refused_units || coalesce(answered_units, '{}');
+      refused_units := refused_units || coalesce(responded_units, '{}');
     end if;
   end if;
 

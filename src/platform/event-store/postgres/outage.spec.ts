@@ -46,12 +46,12 @@ describe('the PostgreSQL event store in an outage', () => {
     return { stream, appends: [{ stream, events, expected: 'no_stream' }], response };
   }
 
-  it('commits once when the answer to the call is lost on its way', async () => {
+  it('commits once when the response to the call is lost on its way', async () => {
     const commits = Array.from({ length: 5 }, someCommit);
     await store.commit(someCommit());
-    road.cutNextAnswer = true;
+    road.cutNextResponse = true;
     const results = await Promise.all(commits.map((commit) => store.commit(commit)));
-    expect(road.cutNextAnswer).toBe(false);
+    expect(road.cutNextResponse).toBe(false);
     for (const [n, { stream }] of commits.entries()) {
       const [event, ...more] = await direct.readStream(stream);
       expect(more).toEqual([]);
@@ -74,7 +74,7 @@ describe('the PostgreSQL event store in an outage', () => {
     expect(await direct.readStream(commit.stream)).toHaveLength(1);
   });
 
-  it('says that it is unavailable when the database stays away, and works again when it is back', async () => {
+  it('says that it is unavailable when the database stays down, and works again when it is back', async () => {
     await road.close();
     await expect(store.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
     await expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable);
@@ -83,7 +83,7 @@ describe('the PostgreSQL event store in an outage', () => {
     expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
   });
 
-  it('says that it is unavailable when the database takes connections and answers nothing', async () => {
+  it('says that it is unavailable when the database takes connections and never responds', async () => {
     const commit = someCommit();
     road.silent = true;
     const started = performance.now();
@@ -108,12 +108,12 @@ describe('the PostgreSQL event store in an outage', () => {
       }
     })();
     const streams: string[] = [];
-    for (const away of [false, true, false]) {
+    for (const down of [false, true, false]) {
       const commit = someCommit();
       streams.push(commit.stream);
-      if (away) await road.close();
+      if (down) await road.close();
       await direct.commit(commit);
-      if (away) await road.open();
+      if (down) await road.open();
     }
     await reading;
     await subscription.close();

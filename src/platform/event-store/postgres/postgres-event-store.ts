@@ -121,7 +121,7 @@ export class PostgresEventStore implements EventStore {
     try {
       await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.patienceMs));
     } catch (error) {
-      throw away(error);
+      throw unavailable(error);
     }
   }
 
@@ -187,7 +187,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   /**
-   * Tries again while the database is away. A call whose connection died may have been committed: event ids and
+   * Tries again while the database is unavailable. A call whose connection died may have been committed: event ids and
    * keys of responses make the repeat of it harmless.
    */
   private async persevere<T>(work: () => Promise<T>): Promise<T> {
@@ -197,13 +197,13 @@ export class PostgresEventStore implements EventStore {
         return await work();
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
-        if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw away(error);
+        if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw unavailable(error);
         await backOff(RETRY, attempt);
       }
     }
   }
 }
 
-function away(error: unknown): EventStoreUnavailable {
-  return new EventStoreUnavailable('the event store is away', { cause: error });
+function unavailable(error: unknown): EventStoreUnavailable {
+  return new EventStoreUnavailable('the event store is unavailable', { cause: error });
 }

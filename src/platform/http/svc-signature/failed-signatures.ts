@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 /**
- * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature is answered
+ * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature is refused
  * with 429 instead of the bytes that were signed; above that of its address a request with a large body is refused before
  * that is read. Whoever has signed rightly from that address stays, and whoever has not shows it with a small
  * request: api keys are public, and nobody is locked out by a stranger who fails in his name, neither from elsewhere nor

@@ -29,7 +29,7 @@ export class SvcSignature implements Authentication {
     this.failures = new FailedSignatures(now);
   }
 
-  /** What comes from where signatures fail is answered here as well, when its body is large. */
+  /** What comes from where signatures fail is refused here as well, when its body is large. */
   async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
     const absent = absentHeaders(request);
     if (absent !== null) return refuse(reply, missingHeaders(absent));
