@@ -118,9 +118,10 @@ describe('the event codec', () => {
 });
 
 describe('the event registry', () => {
-  it('refuses one name for two things', () => {
+  it('refuses a name that has an owner', () => {
     const { registry } = setUp();
-    registry.register([CREATED]);
-    expect(() => registry.register([{ type: CREATED.type }])).toThrow('registered twice');
+    expect(() => registry.register([{ type: CREATED.type }], 'payouts')).toThrow(
+      'has two owners: platform and payouts',
+    );
   });
 });
