@@ -15,7 +15,7 @@ import { SendSlots } from './application/delivering/send-slots.js';
 import { Retention } from './application/delivering/retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
-import { RECEIVER_URL_GUARD, RECEIVERS } from './application/ports.js';
+import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
 import { RecoverWebhookEndpointHandler } from './application/recover-webhook-endpoint.js';
 import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
 import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
@@ -55,7 +55,7 @@ import { RecentStats } from './views/recent-stats.js';
     RecentStats,
     SigningSecrets,
     ReceiverHosts,
-    { provide: RECEIVER_URL_GUARD, useExisting: ReceiverHosts },
+    { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
     DeliveryTable,
     Destinations,

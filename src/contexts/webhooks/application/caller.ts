@@ -1,15 +1,39 @@
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-
-/** What a write answers: the exact text, and the position to wait for in the views (null: nothing was written). */
-export interface Answered {
-  readonly body: string;
-  readonly position: string | null;
-}
 
 /** Who asks, and what the events say of the cause. */
 export interface Caller {
   readonly merchantId: string;
   readonly metadata: EventMetadata;
   readonly ticket: IdempotencyTicket;
+}
+
+/** What a write responds: the exact text, and the position to wait for in the views (null: nothing was written). */
+export interface Answered {
+  readonly body: string;
+  readonly position: string | null;
+}
+
+interface Response<State> {
+  readonly status: number;
+  /** Made from the state: a repeat that finds what the first request did responds like that one. */
+  readonly body: (state: State) => string;
+  readonly holdsSecret?: boolean;
+}
+
+/** Decides for a caller; the response travels with the events. Throws what {@link CommandLoop.execute} throws. */
+export async function decideFor<State, Event extends DomainEvent>(
+  { metadata, ticket }: Caller,
+  loop: CommandLoop,
+  [aggregate, id]: readonly [Aggregate<State, Event>, string],
+  decide: (state: State) => readonly Event[],
+  { status, body, holdsSecret = false }: Response<State>,
+): Promise<Answered> {
+  const { state, position } = await loop.execute(aggregate, id, decide, {
+    metadata,
+    response: (after) => ticket.response(status, body(after), { holdsSecret }),
+  });
+  return { body: body(state), position };
 }

@@ -1,9 +1,9 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { remove, webhookEndpoints } from '../domain/webhook-endpoints.js';
-import type { Answered, Caller } from './caller.js';
+import { decideFor, type Answered, type Caller } from './caller.js';
 
 /** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
 export class DeleteWebhookEndpoint extends Command<Answered> {
@@ -22,18 +22,11 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ caller, endpointId }: DeleteWebhookEndpoint): Promise<Answered> {
-    const command = {
-      endpoint_id: endpointId,
-      merchant_id: caller.merchantId,
-      at: timestamp(this.clock),
-    };
-    const { position } = await this.loop.execute(
-      webhookEndpoints,
-      caller.merchantId,
-      (state) => remove(command, state),
-      { metadata: caller.metadata, response: () => caller.ticket.response(204, '') },
-    );
-    return { body: '', position };
+  execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Answered> {
+    const { merchantId: merchant_id } = caller;
+    const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
+    const registry = [webhookEndpoints, merchant_id] as const;
+    const response = { status: 204, body: () => '' };
+    return decideFor(caller, this.loop, registry, (state) => remove(command, state), response);
   }
 }

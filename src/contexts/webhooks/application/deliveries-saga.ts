@@ -1,12 +1,17 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { WEBHOOK_TEST_REQUESTED, type WebhookTestRequested } from '../contract.js';
 import { envelope, type PublishedEvent } from '../domain/envelope.js';
 import { evolveLane } from '../domain/lane.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
-import { WEBHOOK_RECOVERY_REQUESTED, type WebhookRecoveryRequested } from '../domain/webhook-recovery.js';
-import { WEBHOOK_RESEND_REQUESTED, type WebhookResendRequested } from '../domain/webhook-resend.js';
+import {
+  WEBHOOK_RECOVERY_REQUESTED,
+  WEBHOOK_RESEND_REQUESTED,
+  WEBHOOK_TEST_REQUESTED,
+  type WebhookRecoveryRequested,
+  type WebhookResendRequested,
+  type WebhookTestRequested,
+} from '../domain/webhook-requests.js';
 import {
   dropDeliveries,
   insertDeliveries,
@@ -16,7 +21,7 @@ import {
 } from '../store/delivery-rows.js';
 import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
-import { PUBLISHED_EVENTS, published } from './published-events.js';
+import { PUBLISHED_EVENTS, published, testEvent } from './published-events.js';
 
 export const DELIVERIES_SAGA = 'webhooks.deliveries';
 
@@ -124,13 +129,4 @@ function rowOf(
 
 function isFor({ merchant_id, event_types }: LaneRow, { merchantId, type }: PublishedEvent): boolean {
   return merchant_id === merchantId && (event_types === null || event_types.includes(type));
-}
-
-function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
-  return {
-    type: 'webhook_endpoint.test',
-    occurredAt: data.occurred_at,
-    merchantId: data.merchant_id,
-    data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
-  };
 }

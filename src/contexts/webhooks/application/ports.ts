@@ -1,11 +1,11 @@
 import type { ReceiverResponse } from '../domain/outcome.js';
 
-/** Why a URL may not receive webhooks, in words for the merchant; null when it may. */
-export interface ReceiverUrlGuard {
-  refusal(url: string): Promise<string | null>;
+export interface ReceiverUrls {
+  /** Throws `validation_failed` for a URL that may not receive webhooks. */
+  check(url: string): Promise<void>;
 }
 
-export const RECEIVER_URL_GUARD = Symbol('RECEIVER_URL_GUARD');
+export const RECEIVER_URLS = Symbol('RECEIVER_URLS');
 
 /** One attempt's result: never a rejection, whatever the receiver does. */
 export interface ReceiverAnswer {

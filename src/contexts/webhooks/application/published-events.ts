@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { OnboardingEvent } from '../../onboarding/contract.js';
 import type { PayoutEvent } from '../../payouts/contract.js';
 import { withJsonText, type PublishedEvent } from '../domain/envelope.js';
+import type { WebhookTestRequested } from '../domain/webhook-requests.js';
 
 type Source = OnboardingEvent | PayoutEvent;
 type Data<Type extends Source['type']> = Extract<Source, { type: Type }>['data'];
@@ -37,6 +38,16 @@ export const PUBLISHED_EVENTS: readonly string[] = Object.keys(CATALOG);
 /** What endpoints hear of this event; null when it is none of the catalog. */
 export function published(event: RecordedEvent): PublishedEvent | null {
   return CATALOG[event.type]?.(event) ?? null;
+}
+
+/** What an endpoint hears of a test. */
+export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
+  return {
+    type: 'webhook_endpoint.test',
+    occurredAt: data.occurred_at,
+    merchantId: data.merchant_id,
+    data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
+  };
 }
 
 function onboarding<Type extends OnboardingEvent['type']>(

@@ -7,9 +7,9 @@ import { Database } from '../../../platform/postgres/database.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import type { DeliveryJson } from '../domain/delivery-json.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
-import { requestResend, webhookResend, type WebhookResend } from '../domain/webhook-resend.js';
+import { requestResend, webhookResend } from '../domain/webhook-requests.js';
 import { findDelivery, type FoundDelivery } from '../views/find-delivery.js';
-import type { Answered, Caller } from './caller.js';
+import { decideFor, type Answered, type Caller } from './caller.js';
 
 /**
  * Asks for one more round of a delivery, under the same `webhook-id`. Throws `not_found` for an unknown delivery and a
@@ -32,34 +32,29 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
     private readonly database: Database,
   ) {}
 
-  async execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Answered> {
-    return underKey(caller.ticket, 'webhook_resend', (id) => this.request(caller, deliveryId, id));
-  }
-
-  private async request(caller: Caller, deliveryId: string, resendId: string): Promise<Answered> {
-    const { merchantId, metadata, ticket } = caller;
-    const [delivery, { state: endpoints }] = await Promise.all([
-      findDelivery(this.database, merchantId, deliveryId),
-      this.loop.load(webhookEndpoints, merchantId),
-    ]);
-    if (!delivery) throw DomainError.notFound('Webhook delivery');
-    const command = {
-      resend_id: resendId,
-      delivery_id: deliveryId,
-      endpoint_id: delivery.json.webhook_endpoint_id,
-      merchant_id: merchantId,
-      is_test: delivery.isTest,
-      requested_at: timestamp(this.clock),
-    };
-    const bodyOf = (resend: WebhookResend): string =>
-      JSON.stringify({ webhook_delivery: resent(delivery, resend!.requested_at) });
-    const { state, position } = await this.loop.execute(
-      webhookResend,
-      command.resend_id,
-      (before) => requestResend(command, endpoints, before),
-      { metadata, response: (after) => ticket.response(202, bodyOf(after)) },
-    );
-    return { body: bodyOf(state), position };
+  execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Answered> {
+    const { merchantId: merchant_id } = caller;
+    return underKey(caller.ticket, 'webhook_resend', async (resend_id) => {
+      const [delivery, { state: endpoints }] = await Promise.all([
+        findDelivery(this.database, merchant_id, deliveryId),
+        this.loop.load(webhookEndpoints, merchant_id),
+      ]);
+      if (!delivery) throw DomainError.notFound('Webhook delivery');
+      const command = {
+        ...{
+          resend_id,
+          delivery_id: deliveryId,
+          endpoint_id: delivery.json.webhook_endpoint_id,
+          merchant_id,
+        },
+        ...{ is_test: delivery.isTest, requested_at: timestamp(this.clock) },
+      };
+      const stream = [webhookResend, resend_id] as const;
+      return decideFor(caller, this.loop, stream, (state) => requestResend(command, endpoints, state), {
+        status: 202,
+        body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
+      });
+    });
   }
 }
 

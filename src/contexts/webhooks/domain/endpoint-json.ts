@@ -1,5 +1,4 @@
-import type { DisableCause } from '../contract.js';
-import type { Endpoint } from './webhook-endpoints.js';
+import type { DisableCause, Endpoint } from './webhook-endpoints.js';
 
 /** A WebhookEndpoint as it is answered (contract.md 12), and what we show besides. */
 export interface EndpointJson {

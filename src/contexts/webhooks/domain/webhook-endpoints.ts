@@ -1,47 +1,55 @@
-import type { Aggregate } from '../../../kernel/aggregate.js';
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
-import type { DisableCause } from '../contract.js';
-import { keptSecrets } from './kept-secrets.js';
 
 /** Endpoints a merchant may have (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
 /** Replaced secrets of an endpoint that may sign beside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
+/** Rotations that are known again when their request is repeated. */
+const REMEMBERED_ROTATIONS = 100;
 
-interface Of {
+export type EndpointStatus = 'enabled' | 'disabled';
+/** Why an endpoint is disabled: by PATCH, because its receiver responded with 410, or because it kept failing. */
+export type DisableCause = 'merchant' | 'gone' | 'failing';
+
+export interface OfEndpoint {
   readonly endpoint_id: string;
   readonly merchant_id: string;
 }
 
+/** At a moment, ISO 8601 in UTC like all others here. */
+interface At extends OfEndpoint {
+  readonly at: string;
+}
+
+export interface EndpointFields {
+  readonly url: string;
+  readonly description: string | null;
+  /** Types it wants; null means all. */
+  readonly event_types: readonly string[] | null;
+}
+
+export interface Register extends OfEndpoint, EndpointFields {
+  readonly sealed_signing_secret: string;
+  readonly created_at: string;
+}
+
+export interface RotateSecret extends At {
+  /** The same for every repeat of one request. */
+  readonly rotation_id: string;
+  readonly sealed_signing_secret: string;
+  /** How long the replaced secret signs beside the fresh one; no later than `at`: not at all. */
+  readonly former_expires_at: string;
+}
+
 export type WebhookEndpointEvent =
-  | {
-      readonly type: 'webhook_endpoint.registered.v1';
-      readonly data: Of & {
-        readonly url: string;
-        readonly description: string | null;
-        /** Types it wants; null means all. */
-        readonly event_types: readonly string[] | null;
-        readonly sealed_signing_secret: string;
-        readonly created_at: string;
-      };
-    }
-  | {
-      readonly type: 'webhook_endpoint.updated.v1';
-      readonly data: Of & {
-        readonly url: string;
-        readonly description: string | null;
-        readonly event_types: readonly string[] | null;
-        readonly updated_at: string;
-      };
-    }
-  | { readonly type: 'webhook_endpoint.enabled.v1'; readonly data: Of & { readonly at: string } }
-  | {
-      readonly type: 'webhook_endpoint.disabled.v1';
-      readonly data: Of & { readonly cause: DisableCause; readonly at: string };
-    }
-  | { readonly type: 'webhook_endpoint.secret_rotated.v1'; readonly data: RotateSecret }
-  | { readonly type: 'webhook_endpoint.deleted.v1'; readonly data: Of & { readonly at: string } };
+  | DomainEvent<'webhook_endpoint.registered.v1', Register>
+  | DomainEvent<'webhook_endpoint.updated.v1', OfEndpoint & EndpointFields & { readonly updated_at: string }>
+  | DomainEvent<'webhook_endpoint.enabled.v1', At>
+  | DomainEvent<'webhook_endpoint.disabled.v1', At & { readonly cause: DisableCause }>
+  | DomainEvent<'webhook_endpoint.secret_rotated.v1', RotateSecret>
+  | DomainEvent<'webhook_endpoint.deleted.v1', At>;
 
 /** Stored names of all events of a registry. */
 export const WEBHOOK_ENDPOINT_EVENTS = [
@@ -52,8 +60,6 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.secret_rotated.v1',
   'webhook_endpoint.deleted.v1',
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
-
-export type EndpointStatus = 'enabled' | 'disabled';
 
 /** A signing secret of an endpoint, present or former. */
 export interface SigningSecret {
@@ -97,50 +103,36 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
     unpack: (packed) => ({ byId: new Map((packed as Endpoint[]).map((each) => [each.id, each])) }),
   },
   evolve: (state, event) => {
-    const { data } = event;
+    const { endpoint_id: id } = event.data;
     switch (event.type) {
-      case 'webhook_endpoint.registered.v1':
+      case 'webhook_endpoint.registered.v1': {
+        const { url, description, event_types, sealed_signing_secret: sealed, created_at } = event.data;
         return put(state, {
-          id: data.endpoint_id,
-          url: event.data.url,
-          description: event.data.description,
-          eventTypes: event.data.event_types,
-          secrets: [
-            {
-              ...{ rotationId: null, sealed: event.data.sealed_signing_secret },
-              ...{ madeAt: event.data.created_at, expiresAt: null },
-            },
-          ],
-          status: 'enabled',
-          enabledAt: event.data.created_at,
-          disabledCause: null,
-          disabledAt: null,
-          createdAt: event.data.created_at,
-          updatedAt: event.data.created_at,
-        });
-      case 'webhook_endpoint.updated.v1': {
-        const { url, description, event_types, updated_at } = event.data;
-        return change(state, data.endpoint_id, {
-          url,
-          description,
-          eventTypes: event_types,
-          updatedAt: updated_at,
+          ...{ id, url, description, eventTypes: event_types },
+          secrets: [{ rotationId: null, sealed, madeAt: created_at, expiresAt: null }],
+          ...{ status: 'enabled', enabledAt: created_at, disabledCause: null, disabledAt: null },
+          ...{ createdAt: created_at, updatedAt: created_at },
         });
       }
-      case 'webhook_endpoint.enabled.v1':
-        return change(state, data.endpoint_id, {
-          ...{ status: 'enabled', enabledAt: event.data.at, updatedAt: event.data.at },
-          ...{ disabledCause: null, disabledAt: null },
-        });
-      case 'webhook_endpoint.disabled.v1':
-        return change(state, data.endpoint_id, {
-          ...{ status: 'disabled', updatedAt: event.data.at },
-          ...{ disabledCause: event.data.cause, disabledAt: event.data.at },
-        });
-      case 'webhook_endpoint.secret_rotated.v1':
-        return rotate(state, event.data);
+      case 'webhook_endpoint.updated.v1': {
+        const { url, description, event_types: eventTypes, updated_at: updatedAt } = event.data;
+        return change(state, id, { url, description, eventTypes, updatedAt });
+      }
+      case 'webhook_endpoint.enabled.v1': {
+        const { at } = event.data;
+        const enabled = { status: 'enabled', disabledCause: null, disabledAt: null } as const;
+        return change(state, id, { ...enabled, enabledAt: at, updatedAt: at });
+      }
+      case 'webhook_endpoint.disabled.v1': {
+        const { cause: disabledCause, at } = event.data;
+        return change(state, id, { status: 'disabled', disabledCause, disabledAt: at, updatedAt: at });
+      }
+      case 'webhook_endpoint.secret_rotated.v1': {
+        const secrets = rotated(state.byId.get(id)?.secrets ?? [], event.data);
+        return change(state, id, { secrets, updatedAt: event.data.at });
+      }
       case 'webhook_endpoint.deleted.v1':
-        return { byId: new Map([...state.byId].filter(([id]) => id !== data.endpoint_id)) };
+        return { byId: new Map([...state.byId].filter(([each]) => each !== id)) };
       default:
         event satisfies never;
         return state;
@@ -157,16 +149,15 @@ function change(state: WebhookEndpoints, id: string, to: Partial<Endpoint>): Web
   return endpoint ? put(state, { ...endpoint, ...to }) : state;
 }
 
-function rotate(state: WebhookEndpoints, rotation: RotateSecret): WebhookEndpoints {
-  const [present, ...former] = state.byId.get(rotation.endpoint_id)?.secrets ?? [];
-  if (!present) return state;
-  const { rotation_id: rotationId, sealed_signing_secret: sealed, at: madeAt } = rotation;
-  const fresh = { rotationId, sealed, madeAt, expiresAt: null };
-  const replaced = { ...present, expiresAt: rotation.former_expires_at };
-  return change(state, rotation.endpoint_id, {
-    secrets: keptSecrets([fresh, replaced, ...former], rotation.at),
-    updatedAt: rotation.at,
-  });
+/** Of the replaced secrets those stay that still sign, that of the registration, and those of rotations that may be repeated. */
+function rotated(secrets: readonly SigningSecret[], rotation: RotateSecret): readonly SigningSecret[] {
+  const { rotation_id: rotationId, sealed_signing_secret: sealed, former_expires_at, at } = rotation;
+  const former = secrets.map((each, index) =>
+    index === 0 ? { ...each, expiresAt: former_expires_at } : each,
+  );
+  return [{ rotationId, sealed, madeAt: at, expiresAt: null }, ...former].filter(
+    (each, index) => index <= REMEMBERED_ROTATIONS || each.rotationId === null || (each.expiresAt ?? at) > at,
+  );
 }
 
 /** The endpoint, or the contract's 404. */
@@ -174,14 +165,6 @@ export function endpointOf(state: WebhookEndpoints, id: string): Endpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
-}
-
-export interface Register extends Of {
-  readonly url: string;
-  readonly description: string | null;
-  readonly event_types: readonly string[] | null;
-  readonly sealed_signing_secret: string;
-  readonly created_at: string;
 }
 
 /**
@@ -202,69 +185,49 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
   return [{ type: 'webhook_endpoint.registered.v1', data: command }];
 }
 
-export interface Update extends Of {
+export interface Update extends At {
   /** What is absent stays as it is. */
-  readonly changes: {
-    readonly url?: string;
-    readonly description?: string | null;
-    readonly event_types?: readonly string[] | null;
-    readonly status?: EndpointStatus;
-  };
-  readonly at: string;
+  readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
 }
 
 /** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, at } = command;
-  const endpoint = endpointOf(state, endpoint_id);
+  const { url, description, eventTypes, status } = endpointOf(state, endpoint_id);
+  const before = { url, description, event_types: eventTypes };
   const fields = {
-    url: changes.url ?? endpoint.url,
-    description: changes.description === undefined ? endpoint.description : changes.description,
-    event_types: changes.event_types === undefined ? endpoint.eventTypes : changes.event_types,
+    url: changes.url ?? url,
+    description: changes.description === undefined ? description : changes.description,
+    event_types: changes.event_types === undefined ? eventTypes : changes.event_types,
   };
   const events: WebhookEndpointEvent[] = [];
-  if (
-    fields.url !== endpoint.url ||
-    fields.description !== endpoint.description ||
-    !sameTypes(fields.event_types, endpoint.eventTypes)
-  ) {
-    events.push({
-      type: 'webhook_endpoint.updated.v1',
-      data: { endpoint_id, merchant_id, ...fields, updated_at: at },
-    });
+  if (JSON.stringify(fields) !== JSON.stringify(before)) {
+    const data = { endpoint_id, merchant_id, ...fields, updated_at: at };
+    events.push({ type: 'webhook_endpoint.updated.v1', data });
   }
   if (changes.status === 'disabled')
     events.push(...disable({ endpoint_id, merchant_id, cause: 'merchant', at }, state));
-  if (changes.status === 'enabled' && endpoint.status === 'disabled') {
+  if (changes.status === 'enabled' && status === 'disabled')
     events.push({ type: 'webhook_endpoint.enabled.v1', data: { endpoint_id, merchant_id, at } });
-  }
   return events;
 }
 
-function sameTypes(a: readonly string[] | null, b: readonly string[] | null): boolean {
-  if (a === null || b === null) return a === b;
-  return a.length === b.length && a.every((type, index) => type === b[index]);
-}
-
-interface Disable extends Of {
-  readonly cause: DisableCause;
-  readonly at: string;
-}
-
-/** Disabling what is disabled already, or gone, changes nothing: two deliveries may both be answered with 410. */
-function disable(command: Disable, state: WebhookEndpoints): WebhookEndpointEvent[] {
+/** Disabling what is disabled already, or gone, changes nothing: two deliveries may both be responded to with 410. */
+function disable(
+  command: At & { readonly cause: DisableCause },
+  state: WebhookEndpoints,
+): WebhookEndpointEvent[] {
   if (state.byId.get(command.endpoint_id)?.status !== 'enabled') return [];
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
 }
 
-export interface DisableGone extends Of {
-  /** Where the attempt went that was answered with 410, and when it began. */
+export interface DisableGone extends At {
+  /** Where the attempt went whose response was 410, and when it began. */
   readonly attempted_url: string;
   readonly attempted_at: string;
-  readonly at: string;
 }
 
-/** A merchant who moved or enabled the endpoint while the attempt was under way is not overruled by its answer. */
+/** A merchant who moved or enabled the endpoint while the attempt was under way is not overruled by its response. */
 export function disableGone(command: DisableGone, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { attempted_url, attempted_at, ...rest } = command;
   const endpoint = state.byId.get(command.endpoint_id);
@@ -272,10 +235,9 @@ export function disableGone(command: DisableGone, state: WebhookEndpoints): Webh
   return disable({ ...rest, cause: 'gone' }, state);
 }
 
-export interface DisableFailing extends Of {
+export interface DisableFailing extends At {
   /** When the oldest of the failed attempts began that were counted. */
   readonly failing_since: string;
-  readonly at: string;
 }
 
 /** Failures count only since the endpoint was enabled: a merchant who did that in between keeps it enabled. */
@@ -284,15 +246,6 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
   const enabledAt = state.byId.get(command.endpoint_id)?.enabledAt;
   if (enabledAt === undefined || failing_since <= enabledAt) return [];
   return disable({ ...rest, cause: 'failing' }, state);
-}
-
-export interface RotateSecret extends Of {
-  /** The same for every repeat of one request. */
-  readonly rotation_id: string;
-  readonly sealed_signing_secret: string;
-  /** How long the replaced secret signs beside the fresh one; no later than `at`: not at all. */
-  readonly former_expires_at: string;
-  readonly at: string;
 }
 
 /** A repeat of a rotation changes nothing; throws KeyOutlived when it comes too late. A fifth replaced secret that would sign as well is refused. */
@@ -313,11 +266,7 @@ export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): We
   return [{ type: 'webhook_endpoint.secret_rotated.v1', data: command }];
 }
 
-export interface Remove extends Of {
-  readonly at: string;
-}
-
-export function remove(command: Remove, state: WebhookEndpoints): WebhookEndpointEvent[] {
+export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEvent[] {
   endpointOf(state, command.endpoint_id);
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }

@@ -79,7 +79,12 @@ export class FailingEndpoints {
     );
   }
 
-  /** How many failures of each endpoint count now, up to a limit. */
+  /** How many failures of the endpoint count now, up to a limit. */
+  async count(endpointId: string): Promise<number> {
+    return (await this.counts([endpointId])).get(endpointId) ?? 0;
+  }
+
+  /** Those of several; one that has no deliveries yet may be missing. */
   async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
       `select endpoint_id, (select count(*)::int from (

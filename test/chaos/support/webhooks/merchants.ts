@@ -53,7 +53,7 @@ export class Merchants {
       new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers()),
       systemClock,
       // The addresses are the suite's own, on loopback; the worker judges them at every connect.
-      { refusal: () => Promise.resolve(null) },
+      { check: () => Promise.resolve() },
       new SigningSecrets(new Sealer(Buffer.from(masterKey, 'hex'))),
     );
     const ids = Array.from({ length: Math.ceil(endpoints / ENDPOINTS_PER_MERCHANT) }, newId);

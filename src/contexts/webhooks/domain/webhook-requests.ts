@@ -1,0 +1,98 @@
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { requireRepeatable } from '../../../kernel/repeats.js';
+import { endpointOf, type OfEndpoint, type WebhookEndpoints } from './webhook-endpoints.js';
+
+/** A synthetic delivery was asked for (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
+export type WebhookTestRequested = DomainEvent<
+  'webhook_endpoint.test_requested.v1',
+  OfEndpoint & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
+>;
+
+/** One more round of a delivery was asked for, under the same `webhook-id`. */
+export type WebhookResendRequested = DomainEvent<
+  'webhook_delivery.resend_requested.v1',
+  OfEndpoint & {
+    readonly resend_id: string;
+    readonly delivery_id: string;
+    /** Test deliveries go to disabled endpoints too. */
+    readonly is_test: boolean;
+    readonly requested_at: string;
+  }
+>;
+
+/** What an endpoint did not get of the deliveries made at `since` or later is to be sent after all. */
+export type WebhookRecoveryRequested = DomainEvent<
+  'webhook_endpoint.recovery_requested.v1',
+  OfEndpoint & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
+>;
+
+export const WEBHOOK_TEST_REQUESTED =
+  'webhook_endpoint.test_requested.v1' satisfies WebhookTestRequested['type'];
+export const WEBHOOK_RESEND_REQUESTED =
+  'webhook_delivery.resend_requested.v1' satisfies WebhookResendRequested['type'];
+export const WEBHOOK_RECOVERY_REQUESTED =
+  'webhook_endpoint.recovery_requested.v1' satisfies WebhookRecoveryRequested['type'];
+
+/** What a synthetic delivery says. */
+export const TEST_MESSAGE = 'This is a test delivery.';
+
+/**
+ * One stream per request, named by an id that follows from its key: a repeat finds its own event, and the registry of
+ * endpoints stays short however much a merchant asks. The state is null until it was asked.
+ */
+function request<Event extends DomainEvent>(category: string): Aggregate<Event['data'] | null, Event> {
+  return { category, initial: null, evolve: (_state, event) => event.data };
+}
+
+export const webhookTest = request<WebhookTestRequested>('webhook_test');
+export const webhookResend = request<WebhookResendRequested>('webhook_resend');
+export const webhookRecovery = request<WebhookRecoveryRequested>('webhook_recovery');
+
+/** A repeat changes nothing; throws KeyOutlived when it comes too late. */
+export function requestTest(
+  command: WebhookTestRequested['data'],
+  state: WebhookTestRequested['data'] | null,
+): WebhookTestRequested[] {
+  if (state) return repeated(state.occurred_at, command.occurred_at);
+  return [{ type: WEBHOOK_TEST_REQUESTED, data: command }];
+}
+
+/**
+ * A repeat changes nothing, whatever became of the endpoint. Throws `not_found` when the endpoint is deleted, and
+ * `invalid_transition` when it is disabled.
+ */
+export function requestResend(
+  command: WebhookResendRequested['data'],
+  endpoints: WebhookEndpoints,
+  state: WebhookResendRequested['data'] | null,
+): WebhookResendRequested[] {
+  if (state) return repeated(state.requested_at, command.requested_at);
+  const { status } = endpointOf(endpoints, command.endpoint_id);
+  if (status === 'disabled' && !command.is_test) throw endpointDisabled();
+  return [{ type: WEBHOOK_RESEND_REQUESTED, data: command }];
+}
+
+/** Like {@link requestResend}; throws `validation_failed` for a `since` in the future besides. */
+export function requestRecovery(
+  command: WebhookRecoveryRequested['data'],
+  endpoints: WebhookEndpoints,
+  state: WebhookRecoveryRequested['data'] | null,
+): WebhookRecoveryRequested[] {
+  if (state) return repeated(state.requested_at, command.requested_at);
+  const { status } = endpointOf(endpoints, command.endpoint_id);
+  if (command.since > command.requested_at)
+    throw DomainError.invalid({ since: ['must not be in the future'] });
+  if (status === 'disabled') throw endpointDisabled();
+  return [{ type: WEBHOOK_RECOVERY_REQUESTED, data: command }];
+}
+
+function repeated(firstAt: string, now: string): never[] {
+  requireRepeatable(firstAt, now);
+  return [];
+}
+
+/** The contract's 409: nothing is sent to an endpoint that is disabled. */
+function endpointDisabled(): DomainError {
+  return new DomainError('invalid_transition', 'The webhook endpoint is disabled');
+}
