@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isUuid } from '../../../kernel/ids.js';
 import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 
-/** How long an answer of the directory may be used: the longest a revoked key or a suspension goes unnoticed. */
+/** How long an entry of the directory may be used: the longest a revoked key or a suspension goes unnoticed. */
 export const FRESH_MS = 2000;
 /** An entry in use is looked up again in the background once it has less than this left, so that no request waits. */
 const REFRESH_BELOW_MS = 1000;
@@ -41,7 +41,7 @@ export class CachedDirectory implements MerchantDirectory {
   }
 
   private async load(merchantId: string): Promise<MerchantCredentials | null> {
-    // Fresh from the moment of asking: the answer may have been overtaken by the time it arrives.
+    // Fresh from the moment of asking: the entry may have been overtaken by the time it arrives.
     const start = performance.now();
     const found = await this.lookUp(merchantId);
     if (found === null) {

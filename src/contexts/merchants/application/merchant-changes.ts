@@ -4,7 +4,7 @@ import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { merchant, type Merchant, type MerchantEvent } from '../domain/merchant.js';
 import { DIRECTORY_VIEW } from '../views/directory.js';
 
-/** What every command on a merchant answers. */
+/** What every command on a merchant gives. */
 export interface MerchantChanged {
   /** Whether `merchants.directory` shows the change; false when no worker brought it there in time, though it will. */
   readonly visible: boolean;

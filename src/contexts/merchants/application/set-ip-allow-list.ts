@@ -6,7 +6,7 @@ import { setIpAllowList } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
 /**
- * Calls from outside these addresses and CIDR ranges are answered 403; none: anywhere.
+ * Calls from outside these addresses and CIDR ranges get 403; none: anywhere.
  * Throws `not_found`, or `validation_failed` on `cidrs`.
  */
 export class SetIpAllowList extends Command<MerchantChanged> {

@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { suspendMerchant } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';
 
-/** Every call of the merchant is answered 403 from now on. Throws `not_found`. */
+/** Every call of the merchant gets 403 from now on. Throws `not_found`. */
 export class SuspendMerchant extends Command<MerchantChanged> {
   constructor(readonly merchantId: string) {
     super();

@@ -20,7 +20,7 @@ const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '19
 
 /**
  * Goes through the onboarding as the user would, with the sandbox's phone and a made-up person, and waits for the
- * activation. A user who is active already is answered at once. Throws `not_found`, `invalid_transition` for a user
+ * activation. A user who is active already is given at once. Throws `not_found`, `invalid_transition` for a user
  * on the way out, or `unavailable` when the activation takes too long; it may still come.
  */
 export class CompleteSandboxOnboarding extends Command<ExistingUser> {

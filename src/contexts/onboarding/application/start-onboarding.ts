@@ -6,7 +6,7 @@ import { UsersView } from '../../users/contract.js';
 import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
-/** The user asks for a code, the first act of a person in the widget. A user who came before goes on where they were. Answers where that is. */
+/** The user asks for a code, the first act of a person in the widget. A user who came before goes on where they were. Gives where that is. */
 export class StartOnboarding extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,

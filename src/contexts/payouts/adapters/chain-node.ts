@@ -4,7 +4,7 @@ import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../app
 import type { TransactionReceipt } from '../domain/verification.js';
 import { Absences } from './absences.js';
 import { readBlock, type Block } from './block.js';
-import { JsonRpcNode, type RpcAnswer, type RpcCall } from './json-rpc-node.js';
+import { JsonRpcNode, type RpcResponse, type RpcCall } from './json-rpc-node.js';
 import { readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
 import { readReceipt } from './receipt.js';
 
@@ -89,7 +89,7 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /** Puts into `receipts` what the node says of each; a hash without a usable answer is left out. */
+  /** Puts into `receipts` what the node says of each; a hash without a usable response is left out. */
   private async read(
     wanted: readonly WantedTransaction[],
     alone: boolean,
@@ -109,15 +109,15 @@ export class ChainNode {
     );
     const inOrder = groups.flat();
     let denied = 0;
-    (await Promise.all(asked)).flat().forEach((answer, place) => {
+    (await Promise.all(asked)).flat().forEach((response, place) => {
       const each = inOrder[place]!;
-      if ('result' in answer) {
-        const receipt = readReceipt(answer.result, each.hash);
+      if ('result' in response) {
+        const receipt = readReceipt(response.result, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
         else refusals.add('a receipt that is none of the transaction');
         return;
       }
-      const { kind, message } = answer.refused;
+      const { kind, message } = response.refused;
       refusals.add(message);
       if (kind === 'denied') denied += 1;
       // A batch that takes long, or too much of what is allowed, says nothing of the one at fault.
@@ -152,9 +152,9 @@ export class ChainNode {
       receipt === null && EVM_HASH.test(hash) ? [hash] : [],
     );
     const calls = missing.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] }));
-    const answers = await this.node.ask(calls);
-    answers.forEach((answer, place) => {
-      if (readPlace(answer, missing[place]!) !== null) receipts.delete(missing[place]!);
+    const responses = await this.node.ask(calls);
+    responses.forEach((response, place) => {
+      if (readPlace(response, missing[place]!) !== null) receipts.delete(missing[place]!);
     });
   }
 
@@ -169,10 +169,10 @@ export class ChainNode {
 
   private async blocks(numbers: readonly number[]): Promise<ReadonlyMap<number, Block>> {
     const calls = numbers.map((number) => blockCall(`0x${number.toString(16)}`));
-    const answers = await this.node.ask(calls, { batch: BLOCKS_PER_BATCH });
+    const responses = await this.node.ask(calls, { batch: BLOCKS_PER_BATCH });
     const blocks = new Map<number, Block>();
-    answers.forEach((answer, place) => {
-      const block = 'result' in answer ? readBlock(answer.result) : null;
+    responses.forEach((response, place) => {
+      const block = 'result' in response ? readBlock(response.result) : null;
       if (block?.number === numbers[place]) blocks.set(block!.number, block!);
     });
     return blocks;
@@ -181,7 +181,7 @@ export class ChainNode {
   private async head(): Promise<Block> {
     const [chainId, syncing, latest] = await this.node.ask([...STATE, blockCall('latest')]);
     this.check([chainId!, syncing!]);
-    const head = readBlock(answered(latest!));
+    const head = readBlock(resultOf(latest!));
     if (head === null) throw new ChainUnavailable('the node tells no newest block');
     const { maxHeadAgeSeconds } = this.options;
     const age = Math.round(this.clock.now().getTime() / 1000 - head.timestamp);
@@ -191,12 +191,12 @@ export class ChainNode {
     return head;
   }
 
-  private check([chainId, syncing]: readonly RpcAnswer[]): void {
-    const id = Number(answered(chainId!));
+  private check([chainId, syncing]: readonly RpcResponse[]): void {
+    const id = Number(resultOf(chainId!));
     if (id !== this.options.chainId) {
       throw new ChainUnavailable(`the node is on chain ${id}, not ${this.options.chainId}`);
     }
-    if (answered(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
+    if (resultOf(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   }
 }
 
@@ -215,7 +215,8 @@ function blockCall(tag: string): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }
 
-function answered(answer: RpcAnswer): unknown {
-  if ('refused' in answer) throw new ChainUnavailable(`the node is away: ${answer.refused.message}`);
-  return answer.result;
+function resultOf(response: RpcResponse): unknown {
+  if ('result' in response) return response.result;
+  const { kind, message } = response.refused;
+  throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }

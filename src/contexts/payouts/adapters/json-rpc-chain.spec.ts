@@ -122,7 +122,7 @@ describe('the chain behind a JSON-RPC node', () => {
     chain.funded.reset();
   });
 
-  it('is away when the node is, and back when the node is back', async () => {
+  it('is unavailable when the node is, and back when the node is back', async () => {
     node.goAway();
     const failure = await look([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
@@ -151,7 +151,7 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
-    'is away when the node answers %j to everything',
+    'is unavailable when the node responds with %j to everything',
     async (body) => {
       node.answerAll(body);
       await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);

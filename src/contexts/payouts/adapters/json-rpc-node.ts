@@ -8,7 +8,7 @@ const BATCH_CALLS = 100;
 const PARTS = 8;
 /** Requests under way at a time, and as many more for calls that are asked alone: neither waits for the other. */
 const CONNECTIONS = 4;
-/** Bytes of one response: so many, and so many more for each call that it answers, up to the most. */
+/** Bytes of one response: so many, and so many more for each call in it, up to the most. */
 const RESPONSE_BYTES = 1_048_576;
 const CALL_BYTES = 65_536;
 const MOST_BYTES = 8_388_608;
@@ -20,12 +20,12 @@ export interface RpcCall {
 
 /** Why a call has no result. `denied`: the node refuses whatever is asked (401, 403, 429). */
 export interface Refusal {
-  readonly kind: 'denied' | 'too_large' | 'slow' | 'away' | 'error' | 'nonsense';
+  readonly kind: 'denied' | 'too_large' | 'slow' | 'unavailable' | 'error' | 'nonsense';
   /** For the log: holds no address and nothing that the node wrote. */
   readonly message: string;
 }
 
-export type RpcAnswer = { readonly result: unknown } | { readonly refused: Refusal };
+export type RpcResponse = { readonly result: unknown } | { readonly refused: Refusal };
 
 export interface AskOptions {
   /** Calls per request; 1 sends a plain call, no batch. */
@@ -59,8 +59,8 @@ export class JsonRpcNode {
     };
   }
 
-  /** One answer per call, in order. Never rejects. */
-  async ask(calls: readonly RpcCall[], options: AskOptions = {}): Promise<readonly RpcAnswer[]> {
+  /** One response per call, in order. Never rejects. */
+  async ask(calls: readonly RpcCall[], options: AskOptions = {}): Promise<readonly RpcResponse[]> {
     return (
       await Promise.all(parts(calls, options.batch ?? BATCH_CALLS, (part) => this.part(part, options)))
     ).flat();
@@ -70,11 +70,11 @@ export class JsonRpcNode {
     await this.pool.destroy();
   }
 
-  private async part(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcAnswer[]> {
+  private async part(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcResponse[]> {
     const slots = options.batch === 1 ? this.slots.alone : this.slots.batches;
-    const answers = [...(await slots.run(() => this.send(calls, options)))];
-    if (calls.length === 1) return answers;
-    const again = answers.flatMap((answer, place) => (worthAsking(answer) ? [place] : []));
+    const responses = [...(await slots.run(() => this.send(calls, options)))];
+    if (calls.length === 1) return responses;
+    const again = responses.flatMap((response, place) => (worthAsking(response) ? [place] : []));
     const size = Math.ceil(calls.length / PARTS);
     const asked = parts(again, size, (places) =>
       this.part(
@@ -82,15 +82,15 @@ export class JsonRpcNode {
         options,
       ),
     );
-    (await Promise.all(asked)).flat().forEach((answer, n) => (answers[again[n]!] = answer));
-    return answers;
+    (await Promise.all(asked)).flat().forEach((response, n) => (responses[again[n]!] = response));
+    return responses;
   }
 
-  private async send(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcAnswer[]> {
+  private async send(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcResponse[]> {
     const { timeoutMs = 5000, maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MOST_BYTES) } =
       options;
     const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
-    const refuse = (kind: Refusal['kind'], message: string): readonly RpcAnswer[] =>
+    const refuse = (kind: Refusal['kind'], message: string): readonly RpcResponse[] =>
       calls.map(() => ({ refused: { kind, message } }));
     const signal = AbortSignal.timeout(timeoutMs);
     try {
@@ -108,18 +108,18 @@ export class JsonRpcNode {
       }
       const text = await readCapped(body, maxBytes);
       if (text === null) return refuse('too_large', `more than ${maxBytes} bytes`);
-      return answersIn(text, calls.length);
+      return responsesIn(text, calls.length);
     } catch (error) {
       // The cause may hold the node's address, and with it a key.
-      if (signal.aborted) return refuse('slow', `no answer within ${timeoutMs} ms`);
+      if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
       if (error instanceof SyntaxError) return refuse('nonsense', 'no JSON');
-      return refuse('away', 'no connection');
+      return refuse('unavailable', 'no connection');
     }
   }
 }
 
-function worthAsking(answer: RpcAnswer): boolean {
-  return 'refused' in answer && answer.refused.kind !== 'denied' && answer.refused.kind !== 'slow';
+function worthAsking(response: RpcResponse): boolean {
+  return 'refused' in response && response.refused.kind !== 'denied' && response.refused.kind !== 'slow';
 }
 
 function httpMessage(status: number): string {
@@ -128,29 +128,29 @@ function httpMessage(status: number): string {
   return `HTTP ${status}`;
 }
 
-/** Answers of a batch come in any order; what belongs to no call, or to one that was answered already, says nothing. */
-function answersIn(text: string, count: number): readonly RpcAnswer[] {
+/** Responses of a batch come in any order; what belongs to no call, or to one that has one already, says nothing. */
+function responsesIn(text: string, count: number): readonly RpcResponse[] {
   const said = JSON.parse(text) as unknown;
-  const answers: RpcAnswer[] = Array.from({ length: count }, () => nonsense('no answer to this call'));
+  const responses: RpcResponse[] = Array.from({ length: count }, () => nonsense('no response to this call'));
   const seen = new Set<number>();
   for (const each of Array.isArray(said) ? (said as unknown[]) : [said]) {
     if (typeof each !== 'object' || each === null) continue;
     const { id, result, error } = each as { id?: unknown; result?: unknown; error?: unknown };
-    if (typeof id !== 'number' || !(id in answers)) continue;
-    if (seen.has(id)) answers[id] = nonsense('two answers to one call');
-    else if (error !== undefined && error !== null) answers[id] = errorAnswer(error);
-    else if (result !== undefined) answers[id] = { result };
+    if (typeof id !== 'number' || !(id in responses)) continue;
+    if (seen.has(id)) responses[id] = nonsense('two responses to one call');
+    else if (error !== undefined && error !== null) responses[id] = errorResponse(error);
+    else if (result !== undefined) responses[id] = { result };
     seen.add(id);
   }
-  return answers;
+  return responses;
 }
 
-function nonsense(message: string): RpcAnswer {
+function nonsense(message: string): RpcResponse {
   return { refused: { kind: 'nonsense', message } };
 }
 
-/** -32005 is what providers answer to single calls over a limit of rate. */
-function errorAnswer(error: unknown): RpcAnswer {
+/** -32005 is the error that providers give for single calls over a limit of rate. */
+function errorResponse(error: unknown): RpcResponse {
   const { code } = error as { code?: unknown };
   const shown = typeof code === 'number' ? `error ${code}` : 'an error';
   return { refused: { kind: code === -32005 || code === 429 ? 'denied' : 'error', message: shown } };

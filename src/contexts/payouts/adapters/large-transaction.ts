@@ -1,6 +1,6 @@
 import type { TransactionReceipt } from '../domain/verification.js';
 import type { WantedTransaction } from '../application/ports.js';
-import type { JsonRpcNode, RpcAnswer } from './json-rpc-node.js';
+import type { JsonRpcNode, RpcResponse } from './json-rpc-node.js';
 import { isQuantity, readReceipt, readTransfers, TRANSFER_TOPIC } from './receipt.js';
 
 /** A transaction holds up to 128 KiB of input, in some nodes more; a block some hundred transfers of one token to one wallet. */
@@ -34,19 +34,19 @@ export async function readWholeReceipt(
   hash: string,
 ): Promise<TransactionReceipt | null | undefined> {
   const call = { method: 'eth_getTransactionReceipt', params: [hash] };
-  const [answer] = await node.ask([call], { batch: 1, maxBytes: RECEIPT_BYTES, timeoutMs: 10_000 });
-  return 'result' in answer! ? readReceipt(answer.result, hash) : undefined;
+  const [response] = await node.ask([call], { batch: 1, maxBytes: RECEIPT_BYTES, timeoutMs: 10_000 });
+  return 'result' in response! ? readReceipt(response.result, hash) : undefined;
 }
 
-/** The block of a transaction, from an eth_getTransactionByHash answer; null when it is in none. */
+/** The block of a transaction, from an eth_getTransactionByHash response; null when it is in none. */
 export function readPlace(
-  answer: RpcAnswer,
+  response: RpcResponse,
   hash: string,
 ): { blockNumber: number; blockHash: string } | null | undefined {
-  if (!('result' in answer)) return undefined;
-  if (answer.result === null) return null;
-  if (typeof answer.result !== 'object') return undefined;
-  const { hash: of, blockHash, blockNumber } = answer.result as Record<string, unknown>;
+  if (!('result' in response)) return undefined;
+  if (response.result === null) return null;
+  if (typeof response.result !== 'object') return undefined;
+  const { hash: of, blockHash, blockNumber } = response.result as Record<string, unknown>;
   if (typeof of !== 'string' || of.toLowerCase() !== hash) return undefined;
   if (blockNumber === null || blockNumber === undefined) return null;
   if (!isQuantity(blockNumber) || typeof blockHash !== 'string') return undefined;

@@ -14,7 +14,7 @@ interface RawLog {
   readonly removed?: boolean;
 }
 
-/** The part of an eth_getTransactionReceipt answer that counts here. */
+/** The part of an eth_getTransactionReceipt response that counts here. */
 interface RawReceipt {
   readonly transactionHash: string;
   readonly blockNumber: string;
@@ -24,17 +24,17 @@ interface RawReceipt {
 }
 
 /**
- * What a node's answer says of the transaction `hash`: its receipt, null when it is in no block, undefined when
- * nothing may be concluded from the answer.
+ * What a node's response says of the transaction `hash`: its receipt, null when it is in no block, undefined when
+ * nothing may be concluded from the response.
  */
-export function readReceipt(answer: unknown, hash: string): TransactionReceipt | null | undefined {
-  if (answer === null) return null;
-  if (typeof answer !== 'object') return undefined;
-  const { transactionHash, blockNumber } = answer as { transactionHash?: unknown; blockNumber?: unknown };
+export function readReceipt(response: unknown, hash: string): TransactionReceipt | null | undefined {
+  if (response === null) return null;
+  if (typeof response !== 'object') return undefined;
+  const { transactionHash, blockNumber } = response as { transactionHash?: unknown; blockNumber?: unknown };
   if (typeof transactionHash !== 'string' || transactionHash.toLowerCase() !== hash) return undefined;
-  // Some nodes answer for transactions that still wait for a block.
+  // Some nodes have a receipt of transactions that still wait for a block.
   if (blockNumber === null) return null;
-  return isReceipt(answer) ? parseReceipt(answer) : undefined;
+  return isReceipt(response) ? parseReceipt(response) : undefined;
 }
 
 /** The transfers of one transaction in an eth_getLogs result; undefined when nothing may be concluded from it. */
@@ -73,8 +73,8 @@ function parseTransfer({ address, topics, data, removed }: RawLog, place: number
   ];
 }
 
-function isReceipt(answer: object): answer is RawReceipt {
-  const { blockNumber, blockHash, status, logs } = answer as Partial<RawReceipt>;
+function isReceipt(response: object): response is RawReceipt {
+  const { blockNumber, blockHash, status, logs } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
   if (typeof blockHash !== 'string' || !WORD.test(blockHash)) return false;
   if (!Array.isArray(logs) || !logs.every(isLog)) return false;

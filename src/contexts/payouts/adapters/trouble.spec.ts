@@ -46,7 +46,7 @@ describe('a JSON-RPC node that gives trouble', () => {
         ? { error: { code: -32008, message: 'response too large' } }
         : undefined;
 
-  it('is not away when the node refuses every transaction: only those are left out', async () => {
+  it('is not unavailable when the node refuses every transaction: only those are left out', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     node.tamper(refusing(absent));
     const { receipts, refusals } = await look([absent]);
@@ -84,21 +84,31 @@ describe('a JSON-RPC node that gives trouble', () => {
   });
 
   it.each([401, 429])(
-    'is away when the node answers %i to receipts alone: no hash is to blame',
+    'is unavailable when the node responds with %i to receipts alone: no hash is to blame',
     async (status) => {
       node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(look([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
     },
   );
 
-  it('reads no more of an endless or compressed answer than it would of an honest one', async () => {
+  it.each([
+    [401, 'HTTP 401: the node does not accept the credentials'],
+    [403, 'HTTP 403: the node does not accept the credentials'],
+    [429, 'HTTP 429: too many requests for the node'],
+    [500, 'the node is unavailable: HTTP 500'],
+  ])('tells a %i for what it is', async (status, reason) => {
+    node.answerAll('', status);
+    await expect(reader.ping()).rejects.toEqual(new ChainUnavailable(reason));
+  });
+
+  it('reads no more of an endless or compressed response than it would of an honest one', async () => {
     node.answerAll(' '.repeat(64 * 1_048_576));
     await expect(look([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
     node.answerAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
     await expect(look([NOWHERE])).rejects.toThrow('no JSON');
   });
 
-  it('asks again by itself for what has two answers in a batch', async () => {
+  it('asks again by itself for what has two responses in a batch', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
     node.rewrite((answers) => (answers.length === 2 ? [...answers, absent] : answers));
@@ -109,7 +119,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     );
   });
 
-  it('takes the answers of a batch in any order', async () => {
+  it('takes the responses of a batch in any order', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     node.rewrite((answers) => [...answers].reverse());
     expect((await look([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
@@ -236,7 +246,7 @@ describe('a JSON-RPC node that gives trouble', () => {
       expect(second.requests).toBeGreaterThan(before);
       second.goAway();
       await expect(reader.look(wanted([NOWHERE]))).rejects.toThrow(
-        /newest block of the node is \d+ s old|away/,
+        /newest block of the node is \d+ s old|unavailable/,
       );
       reader.close();
     });

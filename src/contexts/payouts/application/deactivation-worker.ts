@@ -34,7 +34,7 @@ export class DeactivationWorker {
       await this.commandBus.execute(new SettleDeactivation(userId));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      this.logger.debug({ msg: 'a deactivation is put off', user_id: userId, error });
+      this.logger.debug({ msg: 'a deactivation has to wait', user_id: userId, error });
     }
   }
 }

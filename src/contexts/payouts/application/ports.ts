@@ -16,7 +16,7 @@ export interface ChainLook {
   readonly head: { readonly number: number; readonly hash: string; readonly timestamp: number };
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
-   * usable answer for is missing.
+   * usable response for is missing.
    */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
   /** Why hashes are missing, for the log. */
@@ -27,11 +27,11 @@ export interface ChainLook {
 export interface ChainReader {
   /**
    * Looks up transactions, many in few round trips; `alone` asks for each by itself, so that none holds up another.
-   * Throws {@link ChainUnavailable} when no node can be relied on: away, on another chain, syncing, or standing still.
+   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or standing still.
    */
   look(wanted: readonly WantedTransaction[], options?: { readonly alone?: boolean }): Promise<ChainLook>;
   /**
-   * Looks that outcomes may rest on, one per node: nothing in them is contradicted by another answer of that node.
+   * Looks that outcomes may rest on, one per node: nothing in them is contradicted by another response of that node.
    * There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.look} does.
    */
   confirm(

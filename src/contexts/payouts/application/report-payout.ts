@@ -30,7 +30,7 @@ export interface PayoutReport {
   readonly customMetadata: string;
 }
 
-/** Answers the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
+/** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {
   constructor(
     readonly report: PayoutReport,
@@ -85,10 +85,10 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
         preconditions,
         announcement: () => intentOf(decision.facts, cause),
         expectNew: true,
-        response: (after) => ticket.response(201, answerOf(after)),
+        response: (after) => ticket.response(201, responseOf(after)),
       },
     );
-    return answerOf(state);
+    return responseOf(state);
   }
 
   private decisionOf({ report: reported }: ReportPayout, userId: string, payoutId: string): Report {
@@ -119,8 +119,8 @@ function intentOf(
   return { stream: `payout_intent-${payout_id}`, events: [event] };
 }
 
-/** The answer to the report, also for a repeat that comes when the payout has its outcome. */
-function answerOf(state: Payout): string {
+/** The response to the report, also for a repeat that comes when the payout has its outcome. */
+function responseOf(state: Payout): string {
   if (state.status === 'unreported') throw new Error('a reported payout has facts');
   return `{"payout":${payoutJson(state.facts, 'pending', null, state.createdAt)}}`;
 }

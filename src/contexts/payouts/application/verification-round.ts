@@ -106,7 +106,7 @@ export class VerificationRound {
     }
   }
 
-  /** What one look says of a payout; null when the node gave no usable answer. */
+  /** What one look says of a payout; null when the node gave no usable response. */
   private findingIn(look: ChainLook, each: Verification): Finding | null {
     if (each.wallet === null) return { kind: 'no_wallet' };
     const receipt = look.receipts.get(each.hash);
@@ -177,7 +177,7 @@ export class VerificationRound {
     return finding === null ? null : { finding, head: Math.min(...looks.map((look) => look.head.number)) };
   }
 
-  /** A payout without a usable answer (`finding` null) backs off by itself. */
+  /** A payout without a usable response (`finding` null) backs off by itself. */
   private async nextCheck(each: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
     const { payoutId, unanswered } = each;
     const intervalMs = this.config.payoutCheckIntervalMs;
@@ -198,13 +198,13 @@ export class VerificationRound {
     return { payoutId, delayMs, finding: finding.kind };
   }
 
-  /** Payouts that no node ever answers for stay pending: somebody has to look into it. */
+  /** Payouts that no node ever has a usable response for stay pending: somebody has to look into it. */
   private warnOfSilence(taken: readonly Verification[], look: ChainLook): void {
     const silent = taken.filter((each) => each.wallet !== null && !look.receipts.has(each.hash));
     if (silent.length === 0) return;
     const payoutId = silent[0]!.payoutId;
     this.logger.warn({
-      msg: 'the node gave no usable answer for payouts',
+      msg: 'the node gave no usable response for payouts',
       count: silent.length,
       payoutId,
       reasons: look.refusals,

@@ -4,7 +4,7 @@ import type { Finding } from './verification.js';
 const RAREST_MS = 30 * 60_000;
 /** Between two looks at a transfer that is on the chain and only lacks confirmations, at most. */
 const CONFIRMING_MS = 15_000;
-/** Between two looks at one whose window is over, and at one that the node gives no usable answer for, at most. */
+/** Between two looks at one whose window is over, and at one that the node gives no usable response for, at most. */
 const CLOSING_MS = 15_000;
 const SILENT_MS = 5 * 60_000;
 /** A node that is back is noticed within this time. */
@@ -30,7 +30,7 @@ export function nextCheckDelay(input: {
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
 }
 
-/** How long a payout rests that `times` looks in a row gave no usable answer for before this one, in ms: doubling to 5 minutes. */
+/** How long a payout rests that `times` looks in a row gave no usable response for before this one, in ms: doubling to 5 minutes. */
 export function silenceBackoff(times: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, SILENT_MS));
 }

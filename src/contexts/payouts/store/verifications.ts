@@ -21,7 +21,7 @@ export interface Verification {
   readonly wallet: string | null;
   /** Logs of the transaction that confirmed other payouts. */
   readonly usedLogs: ReadonlySet<number>;
-  /** How many looks in a row found no usable answer. */
+  /** How many looks in a row found no usable response. */
   readonly unanswered: number;
   /** The first look after the window; null before it. */
   readonly closing: Closing | null;
@@ -40,7 +40,7 @@ export interface Taken {
 export interface NextCheck {
   readonly payoutId: string;
   readonly delayMs: number;
-  /** Null when the look gave no usable answer: the finding before it stays. */
+  /** Null when the look gave no usable response: the finding before it stays. */
   readonly finding: string | null;
   /** The look was the first after the window that says this; a later one may agree. */
   readonly closing?: { readonly finding: string; readonly head: number };
@@ -70,8 +70,8 @@ export class Verifications {
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes up to `limit` payouts of the chain that are due, merchants by turns. `prompt`: those that the node answers
-   * for, fresh ones first; `silent`: those that it gave no usable answer for the last time.
+   * Takes up to `limit` payouts of the chain that are due, merchants by turns. `prompt`: those that the node has
+   * responses for, fresh ones first; `silent`: those that it gave no usable response for the last time.
    */
   async take(chainId: number, limit: number, line: 'prompt' | 'silent' = 'prompt'): Promise<Taken> {
     const rows = await this.database.query<Row & Record<string, unknown>>(TAKE_BY_TURNS[line], [

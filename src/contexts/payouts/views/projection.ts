@@ -12,7 +12,7 @@ import {
 } from './fold.js';
 import { fillPayoutViews } from './fill.js';
 
-/** Name of the checkpoint that a request waits for before it answers what it wrote. */
+/** Name of the checkpoint that a request waits for before it responds with what it wrote. */
 export const PAYOUT_VIEWS = 'payouts.views';
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */

@@ -16,7 +16,7 @@ import { UserClaims } from './user-claims.js';
 import { userJson } from '../views/user-json.js';
 
 /**
- * POST /merchants/v1/users (contract.md 8.1). Answers the JSON text of the 201.
+ * POST /merchants/v1/users (contract.md 8.1). Gives the JSON text of the 201.
  * Throws `validation_failed`: a field is malformed, or its value belongs to another user of the merchant.
  */
 export class CreateUser extends Command<string> {

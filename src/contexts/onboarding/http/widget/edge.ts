@@ -10,7 +10,7 @@ import { recordRequest } from '../../../../platform/http/request-record.js';
 import { isHealthPath, newRequestState } from '../../../../platform/http/request-state.js';
 import type { Log } from '../../../../platform/telemetry/logger.js';
 
-/** Gives a request its state and its id in the answer, before anything else. */
+/** Gives a request its state and its id in the response, before anything else. */
 export function receive(request: FastifyRequest, reply: FastifyReply): void {
   request.edge = newRequestState();
   request.edge.route = request.routeOptions?.url ?? null;

@@ -23,7 +23,7 @@ export interface StepCall {
   readonly session: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
-export interface StepAnswer {
+export interface StepResponse {
   readonly stage?: Stage;
   readonly session?: string;
   /** Why the identity was not verified, when it was not. */
@@ -35,7 +35,7 @@ export interface StepAnswer {
 /** The steps of the widget, by the last part of their path. Those after the phone ask for a session. */
 @Injectable()
 export class WidgetSteps {
-  readonly byName: Readonly<Record<string, (call: StepCall) => Promise<StepAnswer>>> = {
+  readonly byName: Readonly<Record<string, (call: StepCall) => Promise<StepResponse>>> = {
     code: (call) => this.sendCode(call),
     phone: (call) => this.verifyPhone(call),
     details: (call) =>
@@ -66,7 +66,7 @@ export class WidgetSteps {
     return timestamp(this.clock).slice(0, 10);
   }
 
-  private async sendCode({ merchantId, userId, body }: StepCall): Promise<StepAnswer> {
+  private async sendCode({ merchantId, userId, body }: StepCall): Promise<StepResponse> {
     const applicant = await findApplicant(this.users, merchantId, userId);
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
@@ -77,30 +77,30 @@ export class WidgetSteps {
     return {};
   }
 
-  private async verifyPhone({ merchantId, userId, body }: StepCall): Promise<StepAnswer> {
+  private async verifyPhone({ merchantId, userId, body }: StepCall): Promise<StepResponse> {
     const code = textOf(body, 'code').trim();
     const state = await this.commandBus.execute(new VerifyPhone(merchantId, userId, phoneOf(body), code));
-    return { ...answerOf(state), session: this.sessions.open(userId) };
+    return { ...responseOf(state), session: this.sessions.open(userId) };
   }
 
   private async inSession(
     { userId, session }: StepCall,
     command: () => ConfirmDetails | SubmitKyc | StartOnboarding,
-  ): Promise<StepAnswer> {
+  ): Promise<StepResponse> {
     if (!this.sessions.isOpen(userId, session)) {
       throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
     }
-    return answerOf(await this.commandBus.execute(command()));
+    return responseOf(await this.commandBus.execute(command()));
   }
 
-  private async readInbox({ merchantId, userId }: StepCall): Promise<StepAnswer> {
+  private async readInbox({ merchantId, userId }: StepCall): Promise<StepResponse> {
     if (this.inbox === null) throw DomainError.notFound('Page');
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     return { code: this.inbox.lastCode(phoneNumber) };
   }
 }
 
-function answerOf(state: Onboarding): StepAnswer {
+function responseOf(state: Onboarding): StepResponse {
   return state.stage === 'kyc_failed' ? { stage: state.stage, reason: state.reason } : { stage: state.stage };
 }
 

@@ -57,7 +57,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       http: {
         headersTimeout: HEADERS_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        // Node's own answer to a request without Host is no problem document; the edge gives one.
+        // Node's own response to a request without Host is no problem document; the edge gives one.
         requireHostHeader: false,
       },
       trustProxy: config.trustProxy ?? false,
@@ -130,13 +130,13 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const body = request.body;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new DomainError('bad_request', 'The body must be a JSON object');
-    const answer = await step({
+    const response = await step({
       merchantId,
       userId,
       session: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
       body: body as Readonly<Record<string, unknown>>,
     });
-    return reply.header('cache-control', 'no-store').send(answer);
+    return reply.header('cache-control', 'no-store').send(response);
   }
 }
 
@@ -180,7 +180,7 @@ function adviceOn(status: number): { heading: string; text: string } {
   };
 }
 
-/** Answers what was thrown; what went wrong inside is told to the log alone. */
+/** Responds with what was thrown; what went wrong inside is told to the log alone. */
 function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const problem = toProblem(error);
   if (problem.status >= 500) request.edge.failure = error;
