@@ -4,7 +4,7 @@ import { readConfig } from '../../src/composition.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';
-import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-answer.js';
+import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-response.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
 import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-table.js';
 import {
@@ -21,7 +21,7 @@ import { eventually } from './eventually.js';
 export const SHORT_TIMES: ForwardingTimes = {
   leaseMs: 60_000,
   recordMs: 50,
-  away: { firstMs: 5, mostMs: 40 },
+  unavailable: { firstMs: 5, mostMs: 40 },
   blamed: { firstMs: 5, mostMs: 40 },
 };
 

@@ -3,7 +3,7 @@ import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
 
 export const analyticsRequests = new Counter({
   name: 'disburse_analytics_requests_total',
-  help: 'Requests to the analytics provider, by outcome: accepted, parted, too_large, rejected, or why it is away: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
+  help: 'Requests to the analytics provider, by outcome: accepted, parted, too_large, rejected, or why it is unavailable: unreachable, timeout, failing, rate_limited, unauthorized, misconfigured, forbidden.',
   labelNames: ['outcome'] as const,
   registers,
 });

@@ -45,7 +45,7 @@ export const TRACKING_SETTINGS = {
     'ANALYTICS_TIMEOUT_MS',
     integer(100, 30_000),
     10_000,
-    'how long the analytics provider may take to answer.',
+    'how long the analytics provider may take to respond.',
   ),
 };
 

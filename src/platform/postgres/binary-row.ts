@@ -21,24 +21,15 @@ export async function binaryRow<T>(
   read: (fields: BinaryFields) => T,
   patienceMs: number | null,
 ): Promise<T> {
-  const [row] = await binaryRows(pool, sql, params, (fields) => ({ value: read(fields) }), patienceMs);
-  if (row === undefined) throw new Error('a statement that gives one row gave none');
-  return row.value;
-}
-
-/** All rows of `sql`, as {@link binaryRow} reads one. */
-export async function binaryRows<T>(
-  pool: Pool,
-  sql: string,
-  params: readonly (string | Date)[],
-  read: (fields: BinaryFields) => T,
-  patienceMs: number | null,
-): Promise<readonly T[]> {
   const text = sql.replace(/\$(\d+)/g, (_, number: string) => literal(params[Number(number) - 1]!));
-  const query = new CopyOut(`copy (${text}) to stdout (format binary)`, read);
+  const query = new CopyOut(`copy (${text}) to stdout (format binary)`, (fields) => ({
+    value: read(fields),
+  }));
   // The pool hands a query of one's own to a connection and waits for its callback, as for any other.
   await (pool.query(patienceMs === null ? query : bounded(query, patienceMs)) as unknown as Promise<void>);
-  return query.rows;
+  const [row] = query.rows;
+  if (row === undefined) throw new Error('a statement that gives one row gave none');
+  return row.value;
 }
 
 function literal(value: string | Date): string {

@@ -5,7 +5,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Config } from '../config/config.js';
 import { reaching } from './unreachable.js';
 import { outliveConnections } from './lost-connections.js';
-import { binaryRow, binaryRows, type BinaryFields } from './binary-row.js';
+import { binaryRow, type BinaryFields } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
 import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
@@ -74,15 +74,6 @@ export class Database implements OnApplicationShutdown {
     read: (fields: BinaryFields) => T,
   ): Promise<T> {
     return binaryRow(this.pool, sql, params, read, this.patienceMs);
-  }
-
-  /** All rows of a statement, read as {@link binaryRow} reads one. */
-  binaryRows<T>(
-    sql: string,
-    params: readonly (string | Date)[],
-    read: (fields: BinaryFields) => T,
-  ): Promise<readonly T[]> {
-    return binaryRows(this.pool, sql, params, read, this.patienceMs);
   }
 
   /**

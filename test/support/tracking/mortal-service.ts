@@ -39,7 +39,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const TIMES: ForwardingTimes = {
   ...DEFAULT_TIMES,
   leaseMs: 1000,
-  away: { firstMs: 50, mostMs: 200 },
+  unavailable: { firstMs: 50, mostMs: 200 },
 };
 
 export interface MortalServiceOptions {
@@ -99,7 +99,7 @@ export class MortalService {
     this.road.endAt(nth, side);
   }
 
-  /** Ends it, if it is not dead yet, and takes the corpse away. */
+  /** Ends it, if it is not dead yet, and takes the corpse unavailable. */
   async bury(): Promise<void> {
     this.road.endNow();
     // Its clients lose their connections too: one that is kept would hold the rest of it for a minute.

@@ -2,11 +2,11 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'undici';
 import type { Config } from '../../../platform/config/config.js';
 import type { Analytics, AnalyticsEvent, SendResult } from '../application/ports.js';
-import { AMPLITUDE_WAITS, resultOf, type AmplitudeWaits } from './amplitude-answer.js';
+import { AMPLITUDE_WAITS, resultOf, type AmplitudeWaits } from './amplitude-response.js';
 import { eventJson } from './event-json.js';
 
-/** An answer may name each of the events it refuses, and their users. What is longer is not read. */
-const MOST_ANSWER_BYTES = 1_048_576;
+/** A response may name each of the events it refuses, and their users. What is longer is not read. */
+const MOST_RESPONSE_BYTES = 1_048_576;
 
 /** Ids that make Amplitude refuse the whole event; then the user's own id has to do. */
 const REFUSED_DEVICE_IDS: ReadonlySet<string> = new Set([
@@ -60,9 +60,10 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
         this.waits,
       );
     } catch (error) {
-      if (signal.aborted) return away('timeout', `no whole answer within ${this.timeoutMs / 1000} s`);
+      if (signal.aborted)
+        return unavailable('timeout', `no whole response within ${this.timeoutMs / 1000} s`);
       // The code alone: messages may hold what was sent.
-      return away('unreachable', (error as { code?: unknown }).code);
+      return unavailable('unreachable', (error as { code?: unknown }).code);
     }
   }
 
@@ -77,19 +78,19 @@ function acceptable(event: AnalyticsEvent): AnalyticsEvent {
   return REFUSED_DEVICE_IDS.has(id) || ALL_ZEROS.test(id) ? { ...event, deviceId: null } : event;
 }
 
-/** The text of an answer; '' for one that is too long. */
+/** The text of a response; '' for one that is too long. */
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > MOST_ANSWER_BYTES) return '';
+    if (bytes > MOST_RESPONSE_BYTES) return '';
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function away(cause: 'timeout' | 'unreachable', detail: unknown): SendResult {
+function unavailable(cause: 'timeout' | 'unreachable', detail: unknown): SendResult {
   const shown = typeof detail === 'string' ? detail : 'the connection failed';
-  return { outcome: 'away', cause, detail: shown, retryAfterMs: null };
+  return { outcome: 'unavailable', cause, detail: shown, retryAfterMs: null };
 }

@@ -27,7 +27,12 @@ export class SandboxAnalytics implements Analytics {
       );
       return { outcome: 'accepted' };
     } catch (error) {
-      return { outcome: 'away', cause: 'failing', detail: (error as Error).message, retryAfterMs: null };
+      return {
+        outcome: 'unavailable',
+        cause: 'failing',
+        detail: (error as Error).message,
+        retryAfterMs: null,
+      };
     }
   }
 }

@@ -15,11 +15,11 @@ export interface AnalyticsEvent {
 }
 
 /** Why the provider takes nothing at the moment. */
-export type AwayCause =
+export type UnavailableCause =
   /** No connection, or none that held. */
   | 'unreachable'
   | 'timeout'
-  /** 5xx, or no answer that can be understood. */
+  /** 5xx, or no response that can be understood. */
   | 'failing'
   /** It limits the whole project. */
   | 'rate_limited'
@@ -57,8 +57,8 @@ export type SendResult =
   /** Something in it is not liked, and it does not say what. */
   | { readonly outcome: 'rejected'; readonly reason: string }
   | {
-      readonly outcome: 'away';
-      readonly cause: AwayCause;
+      readonly outcome: 'unavailable';
+      readonly cause: UnavailableCause;
       /** For operators: a short sentence without secrets. */
       readonly detail: string;
       /** The least that it asks to be waited; null when it does not say. */

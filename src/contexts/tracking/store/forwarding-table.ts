@@ -168,7 +168,7 @@ export class ForwardingTable {
     );
   }
 
-  /** The provider is away: nobody tries it for a while. */
+  /** The provider is unavailable: nobody tries it for a while. */
   async pause(cause: string, delayMs: number): Promise<void> {
     await this.database.query(
       `update tracking.forwarding set failures = failures + 1, cause = $1,
@@ -178,7 +178,7 @@ export class ForwardingTable {
     );
   }
 
-  /** The provider answers again. */
+  /** The provider responds again. */
   async resume(): Promise<void> {
     await this.database.query(
       `update tracking.forwarding set failures = 0, cause = null, paused_until = '-infinity', failing_since = null`,

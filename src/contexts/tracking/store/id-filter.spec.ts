@@ -1,27 +1,26 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { hashId, IdFilter, merchantSeed, type IdHash } from './id-filter.js';
 
 const KEYS = 20_000;
 
-function hashes(ids: Buffer, seed: number): IdHash[] {
-  return Array.from({ length: ids.length / 16 }, (_, index) => hashId(ids, index * 16, seed));
-}
+const ids = (): string[] => Array.from({ length: KEYS }, () => randomUUID());
+const hashes = (of: readonly string[], seed: number): IdHash[] => of.map((id) => hashId(id, seed));
 
 describe('a filter of ids', () => {
-  const seed = merchantSeed(randomBytes(16), 0);
-  const added = randomBytes(KEYS * 16);
+  const seed = merchantSeed(randomUUID());
+  const added = ids();
   const filter = IdFilter.for(KEYS);
   for (const hash of hashes(added, seed)) filter.add(hash);
 
   it('knows all that were added, and of the others fewer than one in three hundred', () => {
     expect(hashes(added, seed).every((hash) => filter.mayHold(hash))).toBe(true);
-    const taken = hashes(randomBytes(KEYS * 16), seed).filter((hash) => filter.mayHold(hash)).length;
+    const taken = hashes(ids(), seed).filter((hash) => filter.mayHold(hash)).length;
     expect(taken).toBeLessThan(KEYS / 300);
   });
 
   it('tells merchants apart', () => {
-    const other = merchantSeed(randomBytes(16), 0);
+    const other = merchantSeed(randomUUID());
     const taken = hashes(added, other).filter((hash) => filter.mayHold(hash)).length;
     expect(taken).toBeLessThan(KEYS / 300);
   });
@@ -38,5 +37,16 @@ describe('a filter of ids', () => {
   it('of nothing knows nothing', () => {
     expect(hashes(added, seed).some((hash) => IdFilter.for(0).mayHold(hash))).toBe(false);
     expect(hashes(added, seed).some((hash) => IdFilter.of([]).mayHold(hash))).toBe(false);
+  });
+
+  it('finds the bits again that an earlier version has set', () => {
+    const hash = hashId(
+      '4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
+      merchantSeed('018f4e0c-1111-7abc-8def-000000000001'),
+    );
+    const filter = IdFilter.for(1000);
+    filter.add(hash);
+    const bits = [...filter.parts(1 << 20)][0]!.toString('base64').replace(/(A{8})+/g, '*');
+    expect(bits).toBe('*AAAAAAAg*AAAAABQ*AAACAAg*AAAE*AAAAAAC*AAAAAAB*AAA=');
   });
 });

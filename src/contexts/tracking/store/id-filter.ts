@@ -74,19 +74,22 @@ export class IdFilter {
   }
 }
 
-/** The hashes of the 16 bytes of an event's id at `at`, of the merchant with the seed. */
-export function hashId(bytes: Buffer, at: number, seed: number): IdHash {
-  const [a, b] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
-  const [c, d] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12)];
-  const first = mixed(mixed(mixed(mixed(seed ^ a) ^ b) ^ c) ^ d);
+/** The hashes of an event_id, in lower case, of the merchant with the seed. */
+export function hashId(eventId: string, seed: number): IdHash {
+  const first = hashed(seed, eventId);
   return { first: first >>> 0, second: mixed(first ^ 0x9e3779b9) >>> 0 };
 }
 
-/** What makes the same id of two merchants two keys: the hash of the 16 bytes of a merchant's id at `at`. */
-export function merchantSeed(bytes: Buffer, at: number): number {
-  let seed = 0;
-  for (let i = 0; i < 16; i += 4) seed = mixed(seed ^ bytes.readUInt32BE(at + i));
-  return seed;
+/** What makes the same id of two merchants two keys. */
+export function merchantSeed(merchantId: string): number {
+  return hashed(0, merchantId);
+}
+
+function hashed(seed: number, uuid: string): number {
+  const hex = uuid.replaceAll('-', '');
+  let hash = seed;
+  for (let at = 0; at < hex.length; at += 8) hash = mixed(hash ^ parseInt(hex.slice(at, at + 8), 16));
+  return hash;
 }
 
 /** The last step of MurmurHash3: each bit of the input moves half of those of the output. */

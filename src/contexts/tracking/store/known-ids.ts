@@ -13,8 +13,6 @@ export interface EventPartition {
   readonly sealed: boolean;
 }
 
-const UUID_BYTES = 16;
-
 interface Sent {
   readonly eventId: string;
 }
@@ -37,9 +35,8 @@ export class KnownIds {
     partitions: readonly EventPartition[],
     tx: PoolClient,
   ): Promise<ReadonlySet<number>> {
-    const [merchant, ids] = [bytesOf([merchantId]), bytesOf(events.map(({ eventId }) => eventId))];
-    const seed = merchantSeed(merchant, 0);
-    const hashes = events.map((_, index) => hashId(ids, index * UUID_BYTES, seed));
+    const seed = merchantSeed(merchantId);
+    const hashes = events.map(({ eventId }) => hashId(eventId, seed));
     const all = events.map((_, index) => index);
     const probes = partitions
       .map(({ table, name, sealed }) => {
@@ -65,8 +62,4 @@ function look(table: string, probe: number): string {
     cross join lateral (select from ${table} event
       where event.merchant_id = $1::uuid and event.event_id = id.event_id limit 1) found
     where exists (select from ${table})`;
-}
-
-function bytesOf(uuids: readonly string[]): Buffer {
-  return Buffer.from(uuids.join('').replaceAll('-', ''), 'hex');
 }

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
@@ -22,9 +21,9 @@ const STANDSTILL_MS = 1000;
 const PART_BYTES = 4 << 20;
 /** Memory that filters may take in a process, those of the newest months first; other months are looked into. */
 const MEMORY_BYTES = 512 << 20;
-/** A tuple of COPY (binary) with two uuids: a count, and a length before each. */
-const TUPLE_BYTES = 2 + 2 * (4 + 16);
-const HEADER_BYTES = 19;
+/** Ids of a month are read so many at a time. */
+const READ_AT_ONCE = 10_000;
+const NIL = '00000000-0000-0000-0000-000000000000';
 
 interface SealedMonth {
   readonly partition: string;
@@ -118,16 +117,15 @@ export class MonthFilters {
   }
 
   private async loadOne(partition: string): Promise<IdFilter> {
-    const places = await this.database.query<{ part: number }>(
-      'select part from tracking.filter_parts where partition = $1 order by part',
-      [partition],
-    );
-    const parts: Uint8Array[] = [];
-    for (const { part } of places) {
-      const sql = `select bits from tracking.filter_parts where partition = $1 and part = ${part}`;
-      parts.push(await this.database.binaryRow(sql, [partition], ([bits]) => Uint8Array.from(bits!)));
+    const parts: Buffer[] = [];
+    for (let part = 0; ; part += 1) {
+      const [row] = await this.database.query<{ bits: Buffer }>(
+        'select bits from tracking.filter_parts where partition = $1 and part = $2',
+        [partition, part],
+      );
+      if (row === undefined) return IdFilter.of(parts);
+      parts.push(row.bits);
     }
-    return IdFilter.of(parts);
   }
 
   private sealed(): Promise<readonly SealedMonth[]> {
@@ -137,21 +135,21 @@ export class MonthFilters {
   }
 }
 
+/** In pages along the index of the month: it may hold millions of events. */
 async function makeFilter(partition: string, tx: PoolClient): Promise<void> {
-  const { rows } = await tx.query<{ events: string }>(`select count(*) as events from tracking.${partition}`);
-  const filter = IdFilter.for(Number(rows[0]!.events));
-  const stream = tx.query(
-    copyTo(`copy (select merchant_id, event_id from tracking.${partition}) to stdout (format binary)`),
-  );
-  let rest: Buffer = Buffer.alloc(0);
-  let at = HEADER_BYTES;
-  for await (const chunk of stream) {
-    const bytes: Buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    for (; at + TUPLE_BYTES <= bytes.length; at += TUPLE_BYTES) {
-      filter.add(hashId(bytes, at + 26, merchantSeed(bytes, at + 6)));
-    }
-    rest = Buffer.from(bytes.subarray(Math.min(at, bytes.length)));
-    at = Math.max(0, at - bytes.length);
+  const counted = await tx.query<{ events: string }>(`select count(*) as events from tracking.${partition}`);
+  const { events } = counted.rows[0]!;
+  const filter = IdFilter.for(Number(events));
+  let last = { merchant_id: NIL, event_id: NIL };
+  for (let read = READ_AT_ONCE; read === READ_AT_ONCE;) {
+    const { rows } = await tx.query<typeof last>(
+      `select merchant_id, event_id from tracking.${partition}
+       where (merchant_id, event_id) > ($1, $2) order by merchant_id, event_id limit ${READ_AT_ONCE}`,
+      [last.merchant_id, last.event_id],
+    );
+    for (const { merchant_id, event_id } of rows) filter.add(hashId(event_id, merchantSeed(merchant_id)));
+    last = rows.at(-1) ?? last;
+    read = rows.length;
   }
   let part = 0;
   for (const bits of filter.parts(PART_BYTES)) {
@@ -160,9 +158,7 @@ async function makeFilter(partition: string, tx: PoolClient): Promise<void> {
     ]);
     part += 1;
   }
-  await tx.query('update tracking.sealed_months set events = $2 where partition = $1', [
-    ...[partition, rows[0]!.events],
-  ]);
+  await tx.query('update tracking.sealed_months set events = $2 where partition = $1', [partition, events]);
 }
 
 /** Of a month that the partition keeper made. */

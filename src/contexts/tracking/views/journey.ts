@@ -15,7 +15,7 @@ export interface JourneyFilter {
   readonly after?: ExactPlace;
 }
 
-/** An event of a journey, as it is answered but for `payload`, which is JSON text. */
+/** An event of a journey, as it is in the response but for `payload`, which is JSON text. */
 interface JourneyRow {
   readonly event_id: string;
   readonly event_name: string;

@@ -18,7 +18,7 @@ export class BatchInHand implements ForwardedBatch {
   refusals: Refusal[] = [];
   /** Milliseconds after which some of it may be tried again; null when nothing was put off. */
   waitMs: number | null = null;
-  /** The provider was away, or refused to answer, and this batch may be why. */
+  /** The provider was unavailable, or refused to respond, and this batch may be why. */
   blamed = false;
   /** Nothing can happen to it any more. */
   settled = false;

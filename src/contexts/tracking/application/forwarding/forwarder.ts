@@ -29,8 +29,8 @@ export interface ForwardingTimes {
   readonly leaseMs: number;
   /** What was sent is recorded, and the lease kept, at least this often. */
   readonly recordMs: number;
-  /** Between tries of a provider that is away. */
-  readonly away: Backoff;
+  /** Between tries of a provider that is unavailable. */
+  readonly unavailable: Backoff;
   /** Between tries of a batch that may be why a request failed. */
   readonly blamed: Backoff;
 }
@@ -40,7 +40,7 @@ const LEASE_MARGIN_MS = 15_000;
 export const DEFAULT_TIMES: ForwardingTimes = {
   leaseMs: 25_000,
   recordMs: 5000,
-  away: { firstMs: 1000, mostMs: 300_000 },
+  unavailable: { firstMs: 1000, mostMs: 300_000 },
   blamed: { firstMs: 2000, mostMs: HOUR_MS },
 };
 
@@ -162,20 +162,23 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private async judge(
-    { away, answered }: TurnEnd,
+    { unavailable, responded }: TurnEnd,
     state: ProviderState,
     work: readonly Work[],
   ): Promise<void> {
     const batches = work.map(({ batch }) => batch);
     // Of several nobody knows which it was; after a failure they are tried one by one.
-    if (away !== null && batches.length === 1) batches[0]!.blamed = true;
+    if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);
-    if (away !== null) {
-      const pauseMs = Math.max(backoffMs(this.times.away, state.failures), away.retryAfterMs ?? 0);
+    if (unavailable !== null) {
+      const pauseMs = Math.max(
+        backoffMs(this.times.unavailable, state.failures),
+        unavailable.retryAfterMs ?? 0,
+      );
       this.most = 1;
-      await this.table.pause(away.cause, pauseMs);
-      this.observer.away(away, state, pauseMs);
-    } else if (answered) {
+      await this.table.pause(unavailable.cause, pauseMs);
+      this.observer.unavailable(unavailable, state, pauseMs);
+    } else if (responded) {
       this.most = Math.min(MOST_BATCHES, this.most * 2);
       if (state.failures === 0) return;
       await this.table.resume();

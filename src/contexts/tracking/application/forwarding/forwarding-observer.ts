@@ -10,7 +10,7 @@ import {
 import type { SendResult } from '../ports.js';
 import type { BatchInHand } from './batch-in-hand.js';
 import type { Backlog, ProviderState } from '../../store/forwarding-table.js';
-import type { Away } from './turn.js';
+import type { Unavailable } from './turn.js';
 
 /** Causes that do not pass by themselves. */
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
@@ -21,7 +21,7 @@ export class ForwardingObserver {
   constructor(private readonly log: Log) {}
 
   sent(result: SendResult, events: number, durationMs: number): void {
-    const outcome = result.outcome === 'away' ? result.cause : result.outcome;
+    const outcome = result.outcome === 'unavailable' ? result.cause : result.outcome;
     analyticsRequests.inc({ outcome });
     if (result.outcome === 'accepted') analyticsEvents.inc({ outcome: 'forwarded' }, events);
     if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
@@ -50,7 +50,7 @@ export class ForwardingObserver {
     this.log.wideLog('a batch cannot be read for forwarding', { batch_id, merchant_id }, 'error');
   }
 
-  away({ cause, detail }: Away, { failures }: ProviderState, pauseMs: number): void {
+  unavailable({ cause, detail }: Unavailable, { failures }: ProviderState, pauseMs: number): void {
     this.log.wideLog(
       'the analytics provider is away',
       { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) },

@@ -6,13 +6,13 @@ import type { ThrottledIdentities } from './throttled-identities.js';
 /** So many requests rejected without a word, and none taken in between, mean that it rejects this service. */
 const MOST_REJECTED_IN_ROW = 20;
 
-export type Away = Extract<SendResult, { outcome: 'away' }>;
+export type Unavailable = Extract<SendResult, { outcome: 'unavailable' }>;
 
 export interface TurnEnd {
   /** Why the provider takes nothing more for now; null when nothing speaks against going on. */
-  readonly away: Away | null;
+  readonly unavailable: Unavailable | null;
   /** Whether it took something, or said what it does not take. */
-  readonly answered: boolean;
+  readonly responded: boolean;
 }
 
 /** What a turn is given to work with. */
@@ -39,17 +39,17 @@ export class Turn {
    */
   private doubts: { readonly pending: PendingEvent; readonly reason: string }[] = [];
   private rejectedInRow = 0;
-  private answeredWell = false;
+  private responded = false;
 
   constructor(private readonly tools: TurnTools) {}
 
   /** Rejects only if `mayGoOn` does. */
   async run(pending: readonly (readonly PendingEvent[])[]): Promise<TurnEnd> {
-    const away = await this.sendAll(pending);
-    return { away, answered: this.answeredWell };
+    const unavailable = await this.sendAll(pending);
+    return { unavailable, responded: this.responded };
   }
 
-  private async sendAll(pending: readonly (readonly PendingEvent[])[]): Promise<Away | null> {
+  private async sendAll(pending: readonly (readonly PendingEvent[])[]): Promise<Unavailable | null> {
     const { analytics, most } = this.tools;
     const limits = { ...analytics.limits, events: Math.min(most, analytics.limits.events) };
     const waiting = pending.flatMap((events) => requestsOf(events, limits)).reverse();
@@ -60,7 +60,7 @@ export class Turn {
       const began = performance.now();
       const result = await analytics.send(request.map(({ event }) => event));
       this.tools.sent(result, request.length, performance.now() - began);
-      if (result.outcome === 'away') return result;
+      if (result.outcome === 'unavailable') return result;
       waiting.push(...this.outcomeOf(request, result).reverse());
       if (this.rejectedInRow >= MOST_REJECTED_IN_ROW)
         return forbidden('it rejects one request after another');
@@ -69,11 +69,11 @@ export class Turn {
   }
 
   /** What is to be sent of the request after all. */
-  private outcomeOf(request: PendingEvent[], result: Exclude<SendResult, Away>): PendingEvent[][] {
+  private outcomeOf(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.accepted(item);
-        this.answered();
+        this.hasResponded();
         this.confirmDoubts();
         return [];
       case 'parted':
@@ -101,7 +101,7 @@ export class Turn {
     this.tools.identities.throttle(paused, performance.now());
     for (const { batch, waitMs } of paused) batch.putOff(waitMs);
     if (out.size === 0) return this.rejected(request, 'it refuses events that were not sent');
-    this.answered();
+    this.hasResponded();
     const rest = request.filter((_, index) => !out.has(index));
     // It may name only the first of many: halves cost less than going through all of them each time.
     return refusals > 0 ? halvesOf(rest) : [rest];
@@ -123,9 +123,9 @@ export class Turn {
     return [];
   }
 
-  private answered(): void {
+  private hasResponded(): void {
     this.rejectedInRow = 0;
-    this.answeredWell = true;
+    this.responded = true;
   }
 
   private confirmDoubts(): void {
@@ -136,9 +136,9 @@ export class Turn {
     this.doubts = [];
   }
 
-  private endWithDoubts(): Away | null {
+  private endWithDoubts(): Unavailable | null {
     for (const { pending } of this.doubts) pending.batch.blamed = true;
-    return this.doubts.length > 0 && !this.answeredWell ? forbidden(this.doubts[0]!.reason) : null;
+    return this.doubts.length > 0 && !this.responded ? forbidden(this.doubts[0]!.reason) : null;
   }
 
   /** The events of the request that may go now; the others are put off. */
@@ -152,8 +152,8 @@ export class Turn {
   }
 }
 
-function forbidden(detail: string): Away {
-  return { outcome: 'away', cause: 'forbidden', detail, retryAfterMs: null };
+function forbidden(detail: string): Unavailable {
+  return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
 /** What is pending, by request that it may share: batches that were blamed before go alone, and first. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AnalyticsEvent } from '../application/ports.js';
-import { AMPLITUDE_WAITS, resultOf } from './amplitude-answer.js';
+import { AMPLITUDE_WAITS, resultOf } from './amplitude-response.js';
 
 const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
   insertId: name,
@@ -19,11 +19,11 @@ const said = (status: number, body: object | string = {}, retryAfter: string | n
     AMPLITUDE_WAITS,
   );
 
-describe('an answer of Amplitude', () => {
+describe('a response of Amplitude', () => {
   it('that says 200 twice means that it took everything', () => {
     expect(said(200, { code: 200, events_ingested: 5 })).toEqual({ outcome: 'accepted' });
     for (const other of ['<html>welcome</html>', '', 'null', '[]', { code: 400 }])
-      expect(said(200, other)).toMatchObject({ outcome: 'away', cause: 'failing' });
+      expect(said(200, other)).toMatchObject({ outcome: 'unavailable', cause: 'failing' });
   });
 
   it('names events that it will never take', () => {
@@ -99,7 +99,7 @@ describe('an answer of Amplitude', () => {
     ['a pause', 503, {}, 'failing'],
     ['a slow gateway', 504, {}, 'failing'],
   ])('that tells of %s is about no event', (_, status, body, cause) => {
-    expect(said(status, body)).toMatchObject({ outcome: 'away', cause });
+    expect(said(status, body)).toMatchObject({ outcome: 'unavailable', cause });
   });
 
   it('about the request as a whole does not say which event it is', () => {

@@ -1,6 +1,6 @@
 import type {
   AnalyticsEvent,
-  AwayCause,
+  UnavailableCause,
   RefusedEvent,
   SendResult,
   ThrottledEvent,
@@ -20,7 +20,7 @@ export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: 3_600
 
 const MOST_RETRY_AFTER_MS = 3_600_000;
 
-/** The members of an answer that are read; anything may stand in them. */
+/** The members of a response that are read; anything may stand in them. */
 interface Told {
   readonly code?: unknown;
   readonly error?: unknown;
@@ -37,15 +37,15 @@ interface Told {
   readonly exceeded_daily_quota_devices?: unknown;
 }
 
-export interface AmplitudeAnswer {
+export interface AmplitudeResponse {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly text: string;
 }
 
-/** What an answer of Amplitude's HTTP API V2, or of its batch API, means for the events that were sent. */
+/** What a response of Amplitude's HTTP API V2, or of its batch API, means for the events that were sent. */
 export function resultOf(
-  { status, retryAfter, text }: AmplitudeAnswer,
+  { status, retryAfter, text }: AmplitudeResponse,
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
 ): SendResult {
@@ -53,27 +53,27 @@ export function resultOf(
   const asked = retryAfterMs(retryAfter);
   if (status === 200) {
     if (told.code === 200) return { outcome: 'accepted' };
-    return away('failing', 'answered 200 without saying that it took the events', asked);
+    return unavailable('failing', 'answered 200 without saying that it took the events', asked);
   }
   if (status === 400) return badRequest(told, events, waits);
-  if (status === 401) return away('unauthorized', 'the API key is refused', asked);
+  if (status === 401) return unavailable('unauthorized', 'the API key is refused', asked);
   // Its firewall: something in the request, or whoever sends it.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 413) return { outcome: 'too_large' };
   if (status === 429) return tooMany(told, events, waits, asked);
-  if (status === 408 || status >= 500) return away('failing', `answered ${status}`, asked);
-  return away('misconfigured', `answered ${status}`, asked);
+  if (status === 408 || status >= 500) return unavailable('failing', `answered ${status}`, asked);
+  return unavailable('misconfigured', `answered ${status}`, asked);
 }
 
 function badRequest(told: Told, events: readonly AnalyticsEvent[], waits: AmplitudeWaits): SendResult {
   const error = typeof told.error === 'string' ? told.error : '';
-  if (/^invalid api key/i.test(error)) return away('unauthorized', 'the API key is refused', null);
+  if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
   if (/^invalid request path/i.test(error))
-    return away('misconfigured', 'the path of the URL is refused', null);
+    return unavailable('misconfigured', 'the path of the URL is refused', null);
   const refused = refusedOf(told, events);
   const throttled = throttledOf(told, events, waits, false);
   if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
-  if (told.missing_field === 'api_key') return away('unauthorized', 'the API key is missing', null);
+  if (told.missing_field === 'api_key') return unavailable('unauthorized', 'the API key is missing', null);
   return { outcome: 'rejected', reason: 'answered 400' };
 }
 
@@ -85,7 +85,7 @@ function tooMany(
 ): SendResult {
   const throttled = throttledOf(told, events, waits, true);
   if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
-  return away('rate_limited', 'answered 429 for the project', asked ?? waits.project);
+  return unavailable('rate_limited', 'answered 429 for the project', asked ?? waits.project);
 }
 
 function refusedOf(told: Told, events: readonly AnalyticsEvent[]): RefusedEvent[] {
@@ -129,8 +129,8 @@ function throttledOf(
   });
 }
 
-function away(cause: AwayCause, detail: string, asked: number | null): SendResult {
-  return { outcome: 'away', cause, detail, retryAfterMs: asked };
+function unavailable(cause: UnavailableCause, detail: string, asked: number | null): SendResult {
+  return { outcome: 'unavailable', cause, detail, retryAfterMs: asked };
 }
 
 function parsed(text: string): Told {
