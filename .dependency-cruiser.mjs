@@ -1,3 +1,24 @@
+/**
+ * The folders and files of src/platform, lowest first: each may import those before it. A new one needs its place here.
+ */
+const PLATFORM = [
+  ...[
+    'failpoints',
+    'config',
+    'telemetry',
+    'background',
+    'postgres',
+    'json-text',
+    'sealing',
+    'queue',
+    'outbound',
+  ],
+  ...['event-store', 'projections', 'idempotency', 'http', 'openapi', 'context', 'boot'],
+];
+const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
+const SPEC = '\\.spec\\.ts$';
+const SQL_PACKAGES = '(^|/)node_modules/(@types/)?(pg|pg-copy-streams|typeorm)/';
+
 /** The dependency rules of docs/adr/0001: what may import what. Each one is tested with a planted violation. */
 export default {
   forbidden: [
@@ -63,6 +84,50 @@ export default {
       severity: 'error',
       from: { path: '^src/(platform|kernel)/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/contexts/' },
+    },
+    ...PLATFORM.map((name, place) => ({
+      name: 'platform-arrows-point-down',
+      comment: 'A mechanism knows those below it: the order is the list at the head of this file.',
+      severity: 'error',
+      from: { path: inPlatform([name]), pathNot: SPEC },
+      to: { path: '^src/platform/', pathNot: inPlatform(PLATFORM.slice(0, place + 1)) },
+    })),
+    {
+      name: 'platform-folders-have-a-place',
+      comment:
+        'A folder of the platform that is not in the list at the head of this file may import nothing.',
+      severity: 'error',
+      from: { path: '^src/platform/', pathNot: [inPlatform(PLATFORM), SPEC] },
+      to: {},
+    },
+    {
+      name: 'application-speaks-no-sql',
+      comment: 'Tables are read and written in store/ and views/.',
+      severity: 'warn',
+      from: { path: '^src/contexts/[^/]+/(application|domain|http)/', pathNot: SPEC },
+      to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|binary-row|bounded|created-page)'] },
+    },
+    {
+      name: 'store-knows-no-use-case',
+      comment: 'What keeps tables serves the use cases and does not know them.',
+      severity: 'error',
+      from: { path: '^src/contexts/([^/]+)/store/', pathNot: SPEC },
+      to: { path: '^src/contexts/$1/(application|http|adapters|views)/' },
+    },
+    {
+      name: 'http-knows-the-edge',
+      comment:
+        'A controller turns requests into commands and queries: of the mechanisms it needs those of HTTP and reading.',
+      severity: 'warn',
+      from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
+      to: { path: inPlatform(['background', 'postgres', 'queue', 'outbound', 'event-store/(?!port)']) },
+    },
+    {
+      name: 'adapters-know-no-http',
+      comment: 'An outgoing client serves a port of the application.',
+      severity: 'error',
+      from: { path: '^src/contexts/([^/]+)/adapters/', pathNot: SPEC },
+      to: { path: '^src/contexts/$1/(http|views)/' },
     },
     {
       name: 'product-knows-no-sandbox',

@@ -52,6 +52,41 @@ const planted: Record<string, Record<string, string>> = {
     'src/platform/bad.ts': "import { chain } from '../../sandbox/chain.js';\nexport const x = chain;",
     'sandbox/chain.ts': 'export const chain = 1;',
   },
+  'platform-arrows-point-down': {
+    'src/platform/postgres/bad.ts':
+      "import type { Store } from '../event-store/port.js';\nexport const x: Store = 1;",
+    'src/platform/event-store/port.ts': 'export type Store = 1;',
+  },
+  'platform-folders-have-a-place': {
+    'src/platform/newcomer/new.ts': "import { config } from '../config/config.js';\nexport const x = config;",
+    'src/platform/config/config.ts': 'export const config = 1;',
+  },
+  'contexts-meet-one-way': {
+    'src/contexts/payouts/application/a.ts':
+      "import type { User } from '../../users/contract.js';\nexport const x: User = 1;",
+    'src/contexts/payouts/contract.ts': 'export type Payout = 1;',
+    'src/contexts/users/application/deep/b.ts':
+      "import type { Payout } from '../../../payouts/contract.js';\nexport const x: Payout = 1;",
+    'src/contexts/users/contract.ts': 'export type User = 1;',
+  },
+  'application-speaks-no-sql': {
+    'src/contexts/payouts/application/bad.ts': "import type { Pool } from 'pg';\nexport type X = Pool;",
+  },
+  'store-knows-no-use-case': {
+    'src/contexts/payouts/store/bad.ts':
+      "import { report } from '../application/report.js';\nexport const x = report;",
+    'src/contexts/payouts/application/report.ts': 'export const report = 1;',
+  },
+  'http-knows-the-edge': {
+    'src/contexts/payouts/http/bad.ts':
+      "import { queue } from '../../../platform/queue/queue.js';\nexport const x = queue;",
+    'src/platform/queue/queue.ts': 'export const queue = 1;',
+  },
+  'adapters-know-no-http': {
+    'src/contexts/payouts/adapters/bad.ts':
+      "import { controller } from '../http/controller.js';\nexport const x = controller;",
+    'src/contexts/payouts/http/controller.ts': 'export const controller = 1;',
+  },
   'no-cycles': {
     'src/contexts/payouts/domain/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
     'src/contexts/payouts/domain/b.ts': "import { a } from './a.js';\nexport const b = () => a;",
@@ -72,12 +107,16 @@ interface CruiseReport {
   };
 }
 
-function cruise(folder: string): CruiseReport {
+const FOLDERS = '.dependency-cruiser.folders.mjs';
+const OF_FOLDERS = ['contexts-meet-one-way'];
+const CONFIGS = ['.dependency-cruiser.mjs', FOLDERS];
+
+function cruise(folder: string, config: string): CruiseReport {
   const args = [
     join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
     ...['src', 'sandbox'].filter((name) => existsSync(join(folder, name))),
     '--config',
-    '.dependency-cruiser.mjs',
+    config,
     '--output-type',
     'json',
   ];
@@ -95,7 +134,7 @@ describe('the dependency rules', () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'disburse-rules-'));
-    for (const file of ['.dependency-cruiser.mjs', 'tsconfig.json', 'package.json']) {
+    for (const file of [...CONFIGS, 'tsconfig.json', 'package.json']) {
       writeFileSync(join(folder, file), readFileSync(join(root, file)));
     }
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -110,14 +149,16 @@ describe('the dependency rules', () => {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
-    const names = cruise(folder).summary.violations.map((violation) => violation.rule.name);
-    expect(names).toContain(rule);
+    const { violations } = cruise(folder, OF_FOLDERS.includes(rule) ? FOLDERS : CONFIGS[0]!).summary;
+    expect(violations.map(({ rule: { name } }) => name)).toContain(rule);
   });
 
   it('each have a planted violation', async () => {
-    const config = (await import(join(root, '.dependency-cruiser.mjs'))) as {
-      default: { forbidden: { name: string }[] };
-    };
-    expect(Object.keys(planted).sort()).toEqual(config.default.forbidden.map((rule) => rule.name).sort());
+    const rules = new Set<string>();
+    for (const file of CONFIGS) {
+      const config = (await import(join(root, file))) as { default: { forbidden: { name: string }[] } };
+      for (const { name } of config.default.forbidden) rules.add(name);
+    }
+    expect(Object.keys(planted).sort()).toEqual([...rules].sort());
   });
 });

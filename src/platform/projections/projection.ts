@@ -1,6 +1,9 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../event-store/port.js';
 
+/** Where a consumer writes: its rows commit together with its checkpoint. */
+export type Transaction = PoolClient;
+
 /**
  * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
  * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.
@@ -15,7 +18,7 @@ export interface SubscriptionDefinition {
    * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened.
    * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
    */
-  apply(events: readonly RecordedEvent[], tx: PoolClient, schema?: string): Promise<void>;
+  apply(events: readonly RecordedEvent[], tx: Transaction, schema?: string): Promise<void>;
   /**
    * Under load, the least time in ms between the starts of two batches: larger ones cost less. An event that comes
    * alone is applied at once. For work that nobody waits for.
@@ -29,7 +32,7 @@ export interface SubscriptionDefinition {
    * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
    * COPY). The default is to `apply` the whole history.
    */
-  fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: PoolClient, schema: string): Promise<void>;
+  fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: Transaction, schema: string): Promise<void>;
 }
 
 /** Tables of a read model, all in one schema; nothing else writes to them. */

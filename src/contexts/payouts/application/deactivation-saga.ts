@@ -1,6 +1,5 @@
-import type { PoolClient } from 'pg';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { SubscriptionDefinition, Transaction } from '../../../platform/projections/projection.js';
 import {
   PAYOUT_EXPIRED,
   PAYOUT_INTENDED,
@@ -74,7 +73,7 @@ function isNew(event: RecordedEvent, rows: ReadonlyMap<string, UserCount>): bool
 }
 
 /** A payout is reported after it was intended, once at most: what is reported here can be told apart from the whole batch. */
-async function keepIntents(tx: PoolClient, events: readonly RecordedEvent[]): Promise<void> {
+async function keepIntents(tx: Transaction, events: readonly RecordedEvent[]): Promise<void> {
   const open = new Map<string, string>();
   const reported: string[] = [];
   for (const { type, data } of events) {

@@ -1,6 +1,5 @@
-import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { SubscriptionDefinition, Transaction } from '../../../platform/projections/projection.js';
 import type { UserActivated, UserEvent } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
@@ -27,7 +26,7 @@ export function verificationSaga(wake: () => void): SubscriptionDefinition {
   };
 }
 
-export async function recordWork(events: readonly RecordedEvent[], tx: PoolClient): Promise<void> {
+export async function recordWork(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
   const activated: UserActivated['data'][] = [];
   const reported: PayoutReported['data'][] = [];
   const received: PayoutReceived['data'][] = [];
