@@ -13,7 +13,7 @@ const PLATFORM = [
     'queue',
     'outbound',
   ],
-  ...['event-store', 'projections', 'idempotency', 'http', 'openapi', 'context', 'boot'],
+  ...['event-store', 'projections', 'idempotency', 'http', 'openapi', 'context|operator', 'boot'],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';

@@ -20,10 +20,9 @@ import { SealingModule } from './platform/sealing/sealing.module.js';
 
 /** Those of the platform; the others are the contexts'. */
 const PLATFORM_PROGRAMS: Programs = {
-  keys: async () => (await import('./platform/sealing/cli/keys.js')).keysProgram,
-  rebuild: async () => (await import('./platform/projections/cli/rebuild.js')).rebuildProgram,
-  subscriptions: async () =>
-    (await import('./platform/projections/cli/subscriptions.js')).subscriptionsProgram,
+  keys: async () => (await import('./platform/operator/keys.js')).keysProgram,
+  rebuild: async () => (await import('./platform/operator/rebuild.js')).rebuildProgram,
+  subscriptions: async () => (await import('./platform/operator/subscriptions.js')).subscriptionsProgram,
 };
 
 /** Where a program's settings come from, and where its response and its exit code go. */

@@ -1,16 +1,16 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
-import { CONFIG, type Config } from '../../config/config.js';
-import { Database } from '../../postgres/database.js';
-import { masterKeysOf, type MasterKeys } from '../key-ring.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { Database } from '../postgres/database.js';
+import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import {
   addFreshKey,
   FRESH_AFTER_SECONDS,
   retireFormer,
   ringStatus,
   type RingStatus,
-} from '../key-rotation.js';
-import { operate, type Operator } from '../../operator/operator.js';
+} from '../sealing/key-rotation.js';
+import { operate, type Operator } from './operator.js';
 
 /** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
 export function keysProgram(program: Command, operator: Operator): void {

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { knownTypes } from '../../context.js';
-import type { EventStore } from '../../event-store/port.js';
-import { Checkpoints } from '../checkpoints.js';
-import { PassingTypes, type PassingType } from '../passing-types.js';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { Database } from '../../postgres/database.js';
-import { connected } from '../../operator/connected.js';
-import type { Operator } from '../../operator/operator.js';
+import { knownTypes } from '../context.js';
+import type { EventStore } from '../event-store/port.js';
+import { Checkpoints } from '../projections/checkpoints.js';
+import { PassingTypes, type PassingType } from '../projections/passing-types.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { Database } from '../postgres/database.js';
+import { connected } from './connected.js';
+import type { Operator } from './operator.js';
 
 /** Where a subscription stands: its checkpoint, and the event it takes next. */
 interface Standing {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { Operator } from '../../operator/operator.js';
-import { ReadModelRebuild } from '../read-model-rebuild.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { Operator } from './operator.js';
+import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 
 /** `npm run rebuild`: builds read models anew from the events, while the service runs. */
 export function rebuildProgram(program: Command, { boot, print }: Operator): void {
