@@ -12,18 +12,18 @@ export interface Limits {
   readonly keptBytes: number;
 }
 
-/** What came of a request. */
+export interface HttpResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  /** The field's text as it came. */
+  readonly retryAfter: string | null;
+  /** The first bytes of the body, never decompressed. */
+  readonly body: Buffer;
+}
+
+/** What came of a request; `error` is a sentence without secrets. */
 export type HttpResult =
-  | {
-      readonly kind: 'response';
-      readonly status: number;
-      /** The field's text as it came. */
-      readonly retryAfter: string | null;
-      /** The first bytes of the body, never decompressed. */
-      readonly body: Buffer;
-    }
-  /** `error` is a sentence without secrets. */
-  | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
+  HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 

@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Stage } from './exchange.js';
-import { AddressRefused, HTTPS_ONLY, type GuardedHosts } from './guarded-hosts.js';
+import { AddressRefused, HTTPS_ONLY, type Hosts } from './guarded-hosts.js';
 import { describe, RequestFailure } from './request-failure.js';
 
 /** Of a name with hundreds of addresses, so many are tried. */
@@ -10,9 +10,6 @@ const ADDRESSES_TRIED = 4;
 /** The parts of the time that the look-up, and each address but the last, may take, so that some is left for the rest. */
 const NAME_SHARE = 1 / 3;
 const ADDRESS_SHARE = 1 / 6;
-
-/** What a connector asks before it connects. */
-export type Hosts = Pick<GuardedHosts, 'plainHttp' | 'resolve'>;
 
 /** Where a connection goes: to an address that was judged; the name is for the certificate alone. */
 interface Target {

@@ -20,11 +20,33 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
+/** Where a client may connect to. */
+export interface Hosts {
+  /** Whether http:// is allowed. */
+  readonly plainHttp: boolean;
+  /**
+   * Addresses of a host that may be connected to, in the order to try. Rejects with {@link AddressRefused}, or with
+   * NameUnresolved, also when the signal aborts.
+   */
+  resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** Hosts that an operator chose: at any address, over http too. */
+export class OperatorHosts implements Hosts {
+  readonly plainHttp = true;
+  private readonly names = new HostNames();
+
+  async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
+    const host = withoutBrackets(hostname);
+    return isIP(host) ? [host] : this.names.addresses(host, signal);
+  }
+}
+
 /**
  * Which hosts of strangers may be reached: the one verdict for a URL that is taken and for every connect. Names are
  * resolved and every A and AAAA record is judged; one that is not allowed refuses the name.
  */
-export class GuardedHosts {
+export class GuardedHosts implements Hosts {
   private readonly names = new HostNames();
 
   constructor(
@@ -50,12 +72,8 @@ export class GuardedHosts {
     }
   }
 
-  /**
-   * Addresses of a host that may be connected to, in the order to try. Rejects with {@link AddressRefused}, or with
-   * NameUnresolved, also when the signal aborts.
-   */
   async resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const host = withoutBrackets(hostname);
     if (isIP(host)) return this.judged(host, [host]);
     const refusal = this.nameRefusal(host);
     if (refusal !== null) throw new AddressRefused(refusal);
@@ -93,4 +111,9 @@ export class GuardedHosts {
     if (url.hostname === '') return 'must name a host';
     return null;
   }
+}
+
+/** `::1` of `[::1]`, as the host of a URL is written. */
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { eventually } from '../../../test/support/eventually.js';
 import { TestReceiver } from '../../../test/support/receiver.js';
 import { parseCidrs } from '../config/cidrs.js';
-import type { Hosts } from './guarded-connector.js';
-import { GuardedHosts } from './guarded-hosts.js';
+import { GuardedHosts, type Hosts } from './guarded-hosts.js';
 import { OutboundClient } from './outbound-client.js';
 
 const TIMEOUT_MS = 1000;

@@ -1,9 +1,10 @@
 import type { HttpResult, Limits } from './exchange.js';
-import { GuardedConnector, type Hosts } from './guarded-connector.js';
+import { GuardedConnector } from './guarded-connector.js';
+import type { Hosts } from './guarded-hosts.js';
 import { HostConnection } from './host-connection.js';
 
 /**
- * Calls hosts that strangers chose, over kept-alive connections. Every new connection resolves the name again, has all
+ * Calls hosts over kept-alive connections. Every new connection resolves the name again, has all
  * its addresses judged and goes to an address that was judged, never to the name: a name cannot change its mind in
  * between. Redirects are not followed and responses never decompressed.
  */

@@ -14,7 +14,7 @@ const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
 
 const said = (status: number, body: object | string = {}, retryAfter: string | null = null) =>
   resultOf(
-    { status, retryAfter, text: typeof body === 'string' ? body : JSON.stringify(body) },
+    { status, retryAfter, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) },
     events,
     AMPLITUDE_WAITS,
   );

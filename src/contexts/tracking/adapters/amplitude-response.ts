@@ -1,3 +1,5 @@
+import type { HttpResponse } from '../../../platform/outbound/exchange.js';
+import { retryAfterMs } from '../../../platform/outbound/retry-after.js';
 import type {
   AnalyticsEvent,
   UnavailableCause,
@@ -37,20 +39,15 @@ interface Told {
   readonly exceeded_daily_quota_devices?: unknown;
 }
 
-export interface AmplitudeResponse {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly text: string;
-}
-
 /** What a response of Amplitude's HTTP API V2, or of its batch API, means for the events that were sent. */
 export function resultOf(
-  { status, retryAfter, text }: AmplitudeResponse,
+  { status, retryAfter, body }: Omit<HttpResponse, 'kind'>,
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
 ): SendResult {
-  const told = parsed(text);
-  const asked = retryAfterMs(retryAfter);
+  const told = parsed(body.toString('utf8'));
+  const ms = retryAfterMs(retryAfter, Date.now());
+  const asked = ms === null ? null : Math.min(ms, MOST_RETRY_AFTER_MS);
   if (status === 200) {
     if (told.code === 200) return { outcome: 'accepted' };
     return unavailable('failing', 'answered 200 without saying that it took the events', asked);
@@ -152,10 +149,4 @@ function numbers(value: unknown): number[] {
 /** Names of fields are logged; what is no such name might be anything. */
 function named(field: string): string {
   return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
-}
-
-function retryAfterMs(value: string | null): number | null {
-  if (value === null) return null;
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? null : Math.min(MOST_RETRY_AFTER_MS, Math.max(0, ms));
 }

@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Pool } from 'undici';
 import type { Config } from '../../../platform/config/config.js';
+import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
+import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult } from '../application/ports.js';
 import { AMPLITUDE_WAITS, resultOf, type AmplitudeWaits } from './amplitude-response.js';
 import { eventJson } from './event-json.js';
@@ -21,54 +22,36 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
   /** It takes fewer than 2000 events and less than 1 MB in one request. */
   readonly limits = { events: 1000, bytes: 950_000 };
 
-  private readonly pool: Pool;
-  private readonly path: string;
+  private readonly client: OutboundClient;
+  private readonly url: string;
   private readonly opening: string;
-  private readonly timeoutMs: number;
 
   constructor(
     config: Pick<Config, 'amplitudeUrl' | 'analyticsTimeoutMs'> & { readonly amplitudeApiKey: string },
     private readonly waits: AmplitudeWaits = AMPLITUDE_WAITS,
   ) {
-    const { origin, pathname, search } = new URL(config.amplitudeUrl);
-    this.timeoutMs = config.analyticsTimeoutMs;
-    this.pool = new Pool(origin, { connections: 1, connect: { timeout: this.timeoutMs } });
-    this.path = `${pathname}${search}`;
+    const limits = { bodyBytes: MOST_RESPONSE_BYTES, keptBytes: MOST_RESPONSE_BYTES };
+    this.client = new OutboundClient(new OperatorHosts(), {
+      timeoutMs: config.analyticsTimeoutMs,
+      ...limits,
+    });
+    this.url = config.amplitudeUrl;
     // Ids of merchants may be as short as one character.
     this.opening = `{"api_key":${JSON.stringify(config.amplitudeApiKey)},"options":{"min_id_length":1},"events":[`;
   }
 
   async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
     const sent = events.map(acceptable);
-    const signal = AbortSignal.timeout(this.timeoutMs);
-    try {
-      const { statusCode, headers, body } = await this.pool.request({
-        method: 'POST',
-        path: this.path,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: `${this.opening}${sent.map(eventJson).join()}]}`,
-        signal,
-      });
-      const retryAfter = headers['retry-after'];
-      return resultOf(
-        {
-          status: statusCode,
-          retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
-          text: await readText(body),
-        },
-        sent,
-        this.waits,
-      );
-    } catch (error) {
-      if (signal.aborted)
-        return unavailable('timeout', `no whole response within ${this.timeoutMs / 1000} s`);
-      // The code alone: messages may hold what was sent.
-      return unavailable('unreachable', (error as { code?: unknown }).code);
-    }
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const body = `${this.opening}${sent.map(eventJson).join()}]}`;
+    const result = await this.client.post(this.url, headers, body);
+    if (result.kind === 'response') return resultOf(result, sent, this.waits);
+    const cause = result.phase === 'timeout' ? 'timeout' : 'unreachable';
+    return { outcome: 'unavailable', cause, detail: result.error, retryAfterMs: null };
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.pool.destroy();
+  onApplicationShutdown(): Promise<void> {
+    return this.client.close();
   }
 }
 
@@ -76,21 +59,4 @@ function acceptable(event: AnalyticsEvent): AnalyticsEvent {
   if (event.deviceId === null) return event;
   const id = event.deviceId.trim().toLowerCase();
   return REFUSED_DEVICE_IDS.has(id) || ALL_ZEROS.test(id) ? { ...event, deviceId: null } : event;
-}
-
-/** The text of a response; '' for one that is too long. */
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MOST_RESPONSE_BYTES) return '';
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function unavailable(cause: 'timeout' | 'unreachable', detail: unknown): SendResult {
-  const shown = typeof detail === 'string' ? detail : 'the connection failed';
-  return { outcome: 'unavailable', cause, detail: shown, retryAfterMs: null };
 }
