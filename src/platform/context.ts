@@ -2,6 +2,7 @@ import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
+import type { JsonObject } from './event-store/port.js';
 import type { OpenApiFragment } from './openapi/fragment.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
@@ -12,6 +13,29 @@ export const CONTEXTS = Symbol('CONTEXTS');
 
 /** A provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
+
+/** What endpoints of merchants hear of a stored event. */
+export interface Announced {
+  readonly occurredAt: string;
+  /** Of `data`, in the order in which they are sent. */
+  readonly fields: object;
+  /** A member that follows them, and is JSON text already. */
+  readonly text?: readonly [name: string, json: string];
+}
+
+/** A type of the catalog of webhooks, and how it is read out of the data of a stored event. */
+export interface Publication {
+  readonly type: string;
+  readonly read: (data: JsonObject) => Announced;
+}
+
+/** Checks the type of a mapper and nothing else. */
+export function publication<Event extends { readonly data: object }>(
+  type: string,
+  read: (data: Event['data']) => Announced,
+): Publication {
+  return { type, read: (data) => read(data) };
+}
 
 /** Programs of operators, by name; loaded when they are asked for. */
 export type Programs = Readonly<Record<string, () => Promise<Program>>>;
@@ -32,6 +56,8 @@ export interface Context extends SettingsOwner {
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
   /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  /** By stored name: what endpoints of merchants hear of its events. */
+  readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
   readonly migrations?: readonly Migration[];
   /** Its endpoints, as the OpenAPI document shows them. */

@@ -35,6 +35,7 @@ import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
 import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
+import { ONBOARDING_PUBLISHES } from './published.js';
 import { ONBOARDING_SETTINGS } from './settings.js';
 
 interface Providers {
@@ -81,6 +82,7 @@ export const onboarding = defineContext({
     },
   },
   subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake())],
+  publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   migrations: [Onboarding1764000000410],
   apis: ({ mode }) => (mode === 'sandbox' ? [onboardingApi] : []),

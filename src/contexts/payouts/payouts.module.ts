@@ -19,6 +19,7 @@ import { BalanceController } from './http/balance.controller.js';
 import { payoutsApi } from './http/openapi.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
+import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
 import { PayoutsView } from './views/payouts.js';
@@ -67,6 +68,7 @@ export const payouts = defineContext({
     ...DeactivationsModule.subscriptions(get),
   ],
   operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
+  publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: { user: async () => (await import('./cli/user.js')).deactivationProgram },

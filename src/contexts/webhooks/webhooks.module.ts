@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
-import { defineContext } from '../../platform/context.js';
+import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
@@ -16,6 +16,7 @@ import { Retention } from './application/delivering/retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
+import { publishedBy } from './application/published-events.js';
 import { RecoverWebhookEndpointHandler } from './application/recover-webhook-endpoint.js';
 import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
 import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
@@ -81,7 +82,9 @@ export const webhooks = defineContext({
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
   subscriptions: (get) => [
-    deliveriesSaga((endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each))),
+    deliveriesSaga(publishedBy(get<readonly Context[]>(CONTEXTS)), (endpointIds) =>
+      endpointIds.forEach((each) => get(Lanes).wake(each)),
+    ),
   ],
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,

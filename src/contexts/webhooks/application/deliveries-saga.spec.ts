@@ -3,12 +3,14 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { WebhookHistory } from '../../../../test/support/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
+import { ALL_CONTEXTS } from '../../../composition.js';
+import { publishedBy } from './published-events.js';
 import { deliveriesSaga } from './deliveries-saga.js';
 import { DROPPED_AT_ONCE } from '../store/delivery-rows.js';
 
 let db: TestDatabase;
 let woken: string[] = [];
-const saga = deliveriesSaga((ids) => woken.push(...ids));
+const saga = deliveriesSaga(publishedBy(ALL_CONTEXTS), (ids) => woken.push(...ids));
 const at = '2026-01-01T00:00:00.000Z';
 let history: WebhookHistory;
 let merchant: string;

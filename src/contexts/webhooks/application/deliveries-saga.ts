@@ -21,7 +21,7 @@ import {
 } from '../store/delivery-rows.js';
 import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
-import { PUBLISHED_EVENTS, published, testEvent } from './published-events.js';
+import { testEvent, type Published } from './published-events.js';
 
 export const DELIVERIES_SAGA = 'webhooks.deliveries';
 
@@ -40,19 +40,22 @@ interface Reaction {
  * what happened while an endpoint was disabled is recorded as dropped, and never sent by itself (contract.md 13.8). Requests
  * to send once more are carried out here as well, as of their place in the stream.
  */
-export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): SubscriptionDefinition {
+export function deliveriesSaga(
+  published: Published,
+  wake: (endpointIds: readonly string[]) => void,
+): SubscriptionDefinition {
   let touched: readonly string[] = [];
   return {
     name: DELIVERIES_SAGA,
     events: [
       ...WEBHOOK_ENDPOINT_EVENTS,
-      ...PUBLISHED_EVENTS,
+      ...published.events,
       WEBHOOK_TEST_REQUESTED,
       WEBHOOK_RESEND_REQUESTED,
       WEBHOOK_RECOVERY_REQUESTED,
     ],
     apply: async (events, tx) => {
-      const { lanes, deliveries, resends, recoveries } = react(events, await lanesOf(events, tx));
+      const { lanes, deliveries, resends, recoveries } = react(events, await lanesOf(events, tx), published);
       await saveLanes(lanes, tx);
       await insertDeliveries(deliveries, tx);
       await resendDeliveries(resends, tx);
@@ -70,14 +73,18 @@ export function deliveriesSaga(wake: (endpointIds: readonly string[]) => void): 
 }
 
 /** Pure: what the events come to, in their order. */
-export function react(events: readonly RecordedEvent[], before: readonly LaneRow[]): Reaction {
+export function react(
+  events: readonly RecordedEvent[],
+  before: readonly LaneRow[],
+  published: Published,
+): Reaction {
   const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
   const changed = new Set<string>();
   const deliveries: DeliveryRow[] = [];
   const resends: ResendRow[] = [];
   const recoveries: RecoveryRow[] = [];
   for (const event of events) {
-    const content = published(event);
+    const content = published.of(event);
     if (content) {
       for (const lane of lanes.values()) {
         if (lane.status === 'deleted' || !isFor(lane, content) || isAhead(lane, event)) continue;

@@ -1,89 +1,54 @@
+import type { Context } from '../../../platform/context.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { OnboardingEvent } from '../../onboarding/contract.js';
-import type { PayoutEvent } from '../../payouts/contract.js';
-import { withJsonText, type PublishedEvent } from '../domain/envelope.js';
+import {
+  EVENT_TYPES,
+  TEST_TYPE,
+  withJsonText,
+  type EventType,
+  type PublishedEvent,
+} from '../domain/envelope.js';
 import type { WebhookTestRequested } from '../domain/webhook-requests.js';
 
-type Source = OnboardingEvent | PayoutEvent;
-type Data<Type extends Source['type']> = Extract<Source, { type: Type }>['data'];
-type Publish = (event: RecordedEvent) => PublishedEvent;
-
-/** What endpoints hear of each stored event: the catalog of contract.md 13.5, fields in its order. */
-const CATALOG: Readonly<Record<string, Publish>> = {
-  ...onboarding('onboarding.started.v1', 'user.onboarding_started', ({ user_id }) => ({ user_id })),
-  ...onboarding('onboarding.kyc_submitted.v1', 'user.kyc_submitted', ({ user_id }) => ({ user_id })),
-  ...onboarding('onboarding.kyc_passed.v1', 'user.kyc_passed', ({ user_id }) => ({ user_id })),
-  ...onboarding('onboarding.kyc_failed.v1', 'user.kyc_failed', ({ user_id, reason }) => ({
-    user_id,
-    reason,
-  })),
-  ...onboarding(
-    'onboarding.completed.v1',
-    'user.onboarding_completed',
-    ({ user_id, issuer_wallet_address }) => ({ user_id, issuer_wallet_address }),
-  ),
-  ...payout('payout.received.v1', 'payout.received', (data) => ({
-    occurredAt: data.received_at,
-    fields: pick(data, ['payout_id', 'user_id', 'amount', 'currency_code', 'transaction_hash']),
-  })),
-  ...payout('payout.expired.v1', 'payout.failed', (data) => ({
-    occurredAt: data.expired_at,
-    fields: pick(data, ['payout_id', 'user_id', 'amount', 'currency_code', 'reason']),
-  })),
-};
-
-/** Stored names of the events that endpoints may hear of. */
-export const PUBLISHED_EVENTS: readonly string[] = Object.keys(CATALOG);
-
-/** What endpoints hear of this event; null when it is none of the catalog. */
-export function published(event: RecordedEvent): PublishedEvent | null {
-  return CATALOG[event.type]?.(event) ?? null;
+/** What endpoints hear of stored events. */
+export interface Published {
+  /** Stored names of the events that endpoints may hear of. */
+  readonly events: readonly string[];
+  /** Null when the event is none of the catalog. */
+  of(event: RecordedEvent): PublishedEvent | null;
 }
 
 /** What an endpoint hears of a test. */
 export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
   return {
-    type: 'webhook_endpoint.test',
+    type: TEST_TYPE,
     occurredAt: data.occurred_at,
     merchantId: data.merchant_id,
     data: JSON.stringify({ webhook_endpoint_id: data.endpoint_id, message: data.message }),
   };
 }
 
-function onboarding<Type extends OnboardingEvent['type']>(
-  stored: Type,
-  type: PublishedEvent['type'],
-  fields: (data: Data<Type>) => object,
-): Record<string, Publish> {
+/** As the contexts declare it. Throws when the catalog and what they publish are not the same types. */
+export function publishedBy(contexts: readonly Context[]): Published {
+  const all = contexts.flatMap(({ publishes = {} }) => Object.entries(publishes));
+  const types = new Set(all.map(([, { type }]) => type));
+  const unmapped = EVENT_TYPES.find((type) => type !== TEST_TYPE && !types.has(type));
+  if (unmapped !== undefined)
+    throw new Error(`the published type ${unmapped} has no mapper: no context publishes it`);
+  const stray = [...types].find((type) => !EVENT_TYPES.includes(type as EventType));
+  if (stray !== undefined) throw new Error(`the published type ${stray} is not in the catalog of webhooks`);
+  const publications = new Map(all);
   return {
-    [stored]: (event) => {
-      const data = event.data as unknown as Data<Type>;
-      const { at, merchant_id } = data;
-      return { type, occurredAt: at, merchantId: merchant_id, data: JSON.stringify(fields(data)) };
-    },
-  };
-}
-
-function payout<Type extends PayoutEvent['type']>(
-  stored: Type,
-  type: PublishedEvent['type'],
-  read: (data: Data<Type>) => { occurredAt: string; fields: object },
-): Record<string, Publish> {
-  return {
-    [stored]: (event) => {
-      const data = event.data as unknown as Data<Type>;
-      const { occurredAt, fields } = read(data);
-      const { merchant_id, custom_metadata } = data;
+    events: [...publications.keys()],
+    of: ({ type, data }) => {
+      const publication = publications.get(type);
+      if (publication === undefined) return null;
+      const { occurredAt, fields, text } = publication.read(data);
       return {
-        type,
+        type: publication.type as EventType,
         occurredAt,
-        merchantId: merchant_id,
-        data: withJsonText(fields, 'custom_metadata', custom_metadata),
+        merchantId: String(data['merchant_id']),
+        data: text === undefined ? JSON.stringify(fields) : withJsonText(fields, ...text),
       };
     },
   };
-}
-
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }

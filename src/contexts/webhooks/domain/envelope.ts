@@ -10,6 +10,9 @@ export const EVENT_TYPES = [
   'webhook_endpoint.test',
 ] as const;
 
+/** Of deliveries that a merchant asked for, to try an endpoint: no context publishes it. */
+export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
+
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** An event as endpoints get it, before it has a delivery's id. */

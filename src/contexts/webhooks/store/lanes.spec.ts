@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { newId } from '../../../kernel/ids.js';
+import { ALL_CONTEXTS } from '../../../composition.js';
+import { publishedBy } from '../application/published-events.js';
 import { react } from '../application/deliveries-saga.js';
 import { lanesOf, saveLanes, type LaneRow } from './lanes.js';
 
@@ -42,7 +44,7 @@ const rotated = (onDay: number, former_expires_at: string) =>
 /** As the saga does it: load, fold, save, each event in a transaction of its own. */
 async function handle(each: RecordedEvent): Promise<void> {
   await db.database.transaction(async (tx) => {
-    const { lanes } = react([each], await lanesOf([each], tx));
+    const { lanes } = react([each], await lanesOf([each], tx), publishedBy(ALL_CONTEXTS));
     await saveLanes(lanes, tx);
   });
 }
