@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { ScheduleModule } from '@nestjs/schedule';
 import { sandboxApi } from '../sandbox/openapi.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { ALL_CONTEXTS, MIGRATIONS } from './composition.js';
@@ -29,7 +28,6 @@ export class AppModule {
       imports: [
         ConfigModule.of(config),
         CqrsModule.forRoot(),
-        ScheduleModule.forRoot(),
         BackgroundModule,
         DatabaseModule.of(MIGRATIONS),
         SealingModule,

@@ -75,7 +75,6 @@ test.each([1, 7, 100, 101, 150, 1000])(
     const takes = Array.from({ length: limit * 2 + 50 }, async (_, i) => limiters[i % 2]!.take(merchant));
     const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
     expect(allowed).toBe(limit);
-    limiters.forEach((limiter) => limiter.close());
   },
 );
 
@@ -93,7 +92,6 @@ test('a high limit costs few queries: points are leased', async () => {
   const merchant = randomUUID();
   for (let i = 0; i < 1000; i++) expect((await limiter.take(merchant)).allowed).toBe(true);
   expect(queries).toBe(10);
-  limiter.close();
 });
 
 test('a window ends, and the next one is full again', async () => {
@@ -105,7 +103,6 @@ test('a window ends, and the next one is full again', async () => {
   await db.pool.query('update platform.rate_limits set expire = 0');
   now += 60_001;
   expect([await take(), await take(), await take()]).toEqual([true, true, false]);
-  limiter.close();
 });
 
 test('without its store a process counts alone, and still refuses', async () => {
@@ -116,5 +113,4 @@ test('without its store a process counts alone, and still refuses', async () => 
   const allowed = [];
   for (let i = 0; i < 5; i++) allowed.push((await limiter.take(merchant)).allowed);
   expect(allowed).toEqual([true, true, true, false, false]);
-  limiter.close();
 });

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyBooks } from '../../src/contexts/audit/application/verify-books.js';
+import { AuditedTables } from '../../src/contexts/audit/store/audited-tables.js';
 import { ALL_CONTEXTS, KNOWN_EVENTS } from '../../src/composition.js';
 import { knownTypes } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
@@ -241,7 +242,9 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
           return store.readAll(after, limit);
         },
       });
-      const auditing = verifyBooks(db.database, gated, knownTypes(ALL_CONTEXTS));
+      const auditing = AuditedTables.read(db.database, (tables) =>
+        verifyBooks(tables, gated, knownTypes(ALL_CONTEXTS)),
+      );
       await slow.somebodyWaits;
       const rebuilding = rebuild();
       await Promise.race([wanted(tables, db.pool), rebuilding]);

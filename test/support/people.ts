@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
-import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { ProjectionsModule } from '../../src/platform/projections/projections.module.js';
@@ -53,7 +52,6 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     imports: [
       ConfigModule.of(config),
       CqrsModule.forRoot(),
-      ScheduleModule.forRoot(),
       BackgroundModule,
       DatabaseModule.of(),
       SealingModule,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Abstract, INestApplicationContext } from '@nestjs/common';
 import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
-import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { ProjectionsModule } from '../../src/platform/projections/projections.module.js';
@@ -65,13 +64,7 @@ export class WebhookWorker {
       ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '30000' },
       ...settings,
     });
-    const platform = [
-      ConfigModule.of(config),
-      CqrsModule.forRoot(),
-      ScheduleModule.forRoot(),
-      BackgroundModule,
-      DatabaseModule.of(),
-    ];
+    const platform = [ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule, DatabaseModule.of()];
     const builder = Test.createTestingModule({
       imports: [
         ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, VitalsModule, QueueModule],

@@ -1,4 +1,4 @@
-import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
@@ -26,9 +26,7 @@ import { SvcSignature } from './svc-signature/svc-signature.js';
   providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, Authentications, MetricsServer],
   exports: [Authentications, MetricsServer],
 })
-export class HttpModule implements OnModuleInit, OnApplicationShutdown {
-  private limiter: MerchantRateLimiter | null = null;
-
+export class HttpModule implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly modules: ModuleRef,
@@ -43,16 +41,12 @@ export class HttpModule implements OnModuleInit, OnApplicationShutdown {
     const anywhere = { strict: false };
     const directory = this.modules.get<MerchantDirectory>(MERCHANT_DIRECTORY, anywhere);
     this.authentications.register(new SvcSignature(directory));
-    this.limiter = new MerchantRateLimiter(this.database.pool, this.config.rateLimitPerMinute);
+    const limiter = new MerchantRateLimiter(this.database.pool, this.config.rateLimitPerMinute);
     adapter.edge.connect({
       authentications: this.authentications,
-      admission: new Admission(this.limiter),
+      admission: new Admission(limiter),
       keyed: new KeyedRequests(this.modules.get(Idempotency, anywhere)),
       log: this.modules.get(Log, anywhere),
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.limiter?.close();
   }
 }

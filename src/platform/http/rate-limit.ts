@@ -1,9 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Problem } from './problem.js';
 
 /** Length of the window in seconds; it starts with a merchant's first request. */
 const WINDOW_SECONDS = 60;
+/** The most merchants kept in mind; one that is forgotten takes new points from the shared counter. */
+const MOST_WINDOWS = 50_000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -50,11 +53,10 @@ interface Window {
  * When the database is unavailable the process counts alone, up to the whole limit: the gate never stands open.
  */
 export class MerchantRateLimiter {
-  private readonly windows = new Map<string, Window>();
+  private readonly windows = new LRUCache<string, Window>({ max: MOST_WINDOWS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
   private readonly local: RateLimiterMemory;
-  private readonly sweeper: NodeJS.Timeout;
   readonly policy: string;
 
   constructor(
@@ -75,7 +77,6 @@ export class MerchantRateLimiter {
       keyPrefix: 'merchant',
       tableCreated: true,
     });
-    this.sweeper = setInterval(() => this.sweep(), WINDOW_SECONDS * 1000).unref();
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
@@ -92,10 +93,6 @@ export class MerchantRateLimiter {
   /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */
   header(quota: Quota): string {
     return `"merchant";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
-  }
-
-  close(): void {
-    clearInterval(this.sweeper);
   }
 
   private windowOf(merchantId: string): Window {
@@ -167,12 +164,5 @@ export class MerchantRateLimiter {
       timer = setTimeout(() => reject(new Error('rate limit store too slow')), STORE_TIMEOUT_MS);
     });
     return Promise.race([work, late]).finally(() => clearTimeout(timer));
-  }
-
-  private sweep(): void {
-    const now = this.now();
-    for (const [merchantId, window] of this.windows) {
-      if (window.resetsAt <= now && !window.fetching) this.windows.delete(merchantId);
-    }
   }
 }

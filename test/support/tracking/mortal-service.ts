@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
 import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
@@ -74,7 +73,7 @@ export class MortalService {
       MASTER_KEY: masterKey,
     });
     const imports = [
-      ...[ConfigModule.of(config), CqrsModule.forRoot(), ScheduleModule.forRoot(), BackgroundModule],
+      ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
       ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, merchants] : [tracking]),

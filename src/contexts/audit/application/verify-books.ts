@@ -1,14 +1,12 @@
-import type { PoolClient } from 'pg';
 import { comparePositions, type EventStore } from '../../../platform/event-store/port.js';
-import type { Database } from '../../../platform/postgres/database.js';
 import { answerOf, type Books, type BookedPayout, type Violation } from '../domain/books.js';
+import type { AuditedTables, PayoutRow } from '../store/audited-tables.js';
 import { replay, type Replay, type UnknownType } from './replay.js';
 
 /** The checkpoint that the read models of payouts stand at. */
 const PAYOUT_VIEWS = 'payouts.views';
 /** The checkpoint of the list of payouts that are looked up on the chain. */
 const PAYOUT_VERIFICATION = 'payouts.verification';
-const ROWS_PER_PAGE = 10_000;
 /** Differences listed; all are counted. */
 const LISTED = 50;
 
@@ -36,40 +34,26 @@ export interface AuditReport {
  * rows and their position are read from one snapshot of the database.
  */
 export async function verifyBooks(
-  database: Database,
+  tables: AuditedTables,
   store: EventStore,
   known: ReadonlySet<string>,
 ): Promise<AuditReport> {
-  return database.transaction(async (tx) => {
-    await tx.query('set transaction isolation level repeatable read, read only');
-    // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
-    await tx.query('lock table payouts.payouts, payouts.balances in access share mode');
-    const position = await checkpointOf(PAYOUT_VIEWS, tx);
-    const replayed = await replay(store, position, known);
-    const { books } = replayed;
-    const differences = new Differences();
-    await comparePayouts(tx, books, differences);
-    await compareBalances(tx, books, differences);
-    await compareWork(tx, replayed, differences);
-    const passing = await tx.query<{ type: string }>('select type from event_store.passing_types');
-    const allowed = new Set(passing.rows.map(({ type }) => type));
-    return {
-      ...report(books, position, differences),
-      violations: [
-        ...books.violations,
-        ...replayed.unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
-      ],
-      let_pass: replayed.unknown.filter(({ type }) => allowed.has(type)),
-    };
-  });
-}
-
-async function checkpointOf(name: string, tx: PoolClient): Promise<string | null> {
-  const { rows } = await tx.query<{ position: string | null }>(
-    'select position from event_store.checkpoints where name = $1',
-    [name],
-  );
-  return rows[0]?.position ?? null;
+  const position = await tables.checkpointOf(PAYOUT_VIEWS);
+  const replayed = await replay(store, position, known);
+  const { books } = replayed;
+  const differences = new Differences();
+  await comparePayouts(tables, books, differences);
+  await compareBalances(tables, books, differences);
+  await compareWork(tables, replayed, differences);
+  const allowed = await tables.passingTypes();
+  return {
+    ...report(books, position, differences),
+    violations: [
+      ...books.violations,
+      ...replayed.unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
+    ],
+    let_pass: replayed.unknown.filter(({ type }) => allowed.has(type)),
+  };
 }
 
 function unknownTo({ type, count, position }: UnknownType): Violation {
@@ -86,35 +70,19 @@ class Differences {
   }
 }
 
-interface PayoutRow {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly user_id: string;
-  readonly status: number;
-  readonly created_at: Date;
-  readonly amount_minor: string;
-  readonly body: string;
-}
-
 const STATUS = ['pending', 'received', 'expired'] as const;
 
-async function comparePayouts(tx: PoolClient, books: Books, differences: Differences): Promise<void> {
-  const seen = await pages<PayoutRow>(
-    tx,
-    `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
-    ({ id }) => id,
-    (row) => {
-      const payout = books.payouts.get(row.id);
-      if (payout === undefined) differences.add(`payout ${row.id} has a row and no event`);
-      else if (!agrees(row, payout))
-        differences.add(`payout ${row.id} has a row that differs from its events`);
-    },
-  );
+async function comparePayouts(tables: AuditedTables, books: Books, differences: Differences): Promise<void> {
+  const seen = await tables.payouts((row) => {
+    const payout = books.payouts.get(row.id);
+    if (payout === undefined) differences.add(`payout ${row.id} has a row and no event`);
+    else if (!agrees(row, payout)) differences.add(`payout ${row.id} has a row that differs from its events`);
+  });
   for (const id of books.payouts.keys())
     if (!seen.has(id)) differences.add(`payout ${id} has events and no row`);
 }
 
-/** The row, and the answer the API gives from it. */
+/** The row, and the response the API gives from it. */
 function agrees(row: PayoutRow, payout: BookedPayout): boolean {
   return (
     row.merchant_id === payout.merchantId &&
@@ -126,68 +94,31 @@ function agrees(row: PayoutRow, payout: BookedPayout): boolean {
   );
 }
 
-interface BalanceRow {
-  readonly user_id: string;
-  readonly merchant_id: string;
-  readonly confirmed: string;
-  readonly pending: string;
-}
-
-async function compareBalances(tx: PoolClient, books: Books, differences: Differences): Promise<void> {
-  const seen = await pages<BalanceRow>(
-    tx,
-    `select user_id, merchant_id, confirmed, pending from payouts.balances where user_id > $1 order by user_id limit $2`,
-    ({ user_id: id }) => id,
-    (row) => {
-      const balance = books.balances.get(row.user_id);
-      const same =
-        balance !== undefined &&
-        balance.merchantId === row.merchant_id &&
-        balance.confirmed === BigInt(row.confirmed) &&
-        balance.pending === BigInt(row.pending);
-      if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
-    },
-  );
+async function compareBalances(tables: AuditedTables, books: Books, differences: Differences): Promise<void> {
+  const seen = await tables.balances((row) => {
+    const balance = books.balances.get(row.user_id);
+    const same =
+      balance !== undefined &&
+      balance.merchantId === row.merchant_id &&
+      balance.confirmed === BigInt(row.confirmed) &&
+      balance.pending === BigInt(row.pending);
+    if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
+  });
   for (const id of books.balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
 }
 
 /** Every pending payout is on the list of those that are looked up: else it would be pending for ever. */
 async function compareWork(
-  tx: PoolClient,
+  tables: AuditedTables,
   { books, endedLater }: Replay,
   differences: Differences,
 ): Promise<void> {
-  const listedUpTo = await checkpointOf(PAYOUT_VERIFICATION, tx);
-  const listed = await pages<{ payout_id: string }>(
-    tx,
-    'select payout_id from payouts.verifications where payout_id > $1 order by payout_id limit $2',
-    ({ payout_id: id }) => id,
-    () => undefined,
-  );
+  const listedUpTo = await tables.checkpointOf(PAYOUT_VERIFICATION);
+  const listed = await tables.verifications();
   for (const { id, status, reportedAt } of books.payouts.values()) {
     const due = status === 'pending' && comparePositions(reportedAt, listedUpTo) <= 0;
     if (due && !listed.has(id) && !endedLater.has(id))
       differences.add(`payout ${id} is pending, and nobody looks for its transfer`);
-  }
-}
-
-/** Reads a whole table by its key, page by page; returns the keys. */
-async function pages<Row extends object>(
-  tx: PoolClient,
-  sql: string,
-  keyOf: (row: Row) => string,
-  look: (row: Row) => void,
-): Promise<Set<string>> {
-  const seen = new Set<string>();
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
-    const { rows } = await tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
-    for (const row of rows) {
-      seen.add(keyOf(row));
-      look(row);
-    }
-    if (rows.length < ROWS_PER_PAGE) return seen;
-    after = keyOf(rows.at(-1)!);
   }
 }
 

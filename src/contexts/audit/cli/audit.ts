@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { verifyBooks, type AuditReport } from '../application/verify-books.js';
+import { AuditedTables } from '../store/audited-tables.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { knownTypes } from '../../../platform/context.js';
 import { connected } from '../../../platform/operator/connected.js';
@@ -18,7 +19,7 @@ export function auditProgram(program: Command, operator: Operator): void {
     )
     .action(async () => {
       const report = await connected(operator, (database, store) =>
-        verifyBooks(database, store, knownTypes(operator.contexts)),
+        AuditedTables.read(database, (tables) => verifyBooks(tables, store, knownTypes(operator.contexts))),
       );
       const asJson = program.opts<{ json?: boolean }>().json === true;
       operator.print(asJson ? JSON.stringify(report, null, 2) : describe(report));

@@ -1,0 +1,94 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../../../platform/postgres/database.js';
+
+const ROWS_PER_PAGE = 10_000;
+
+export interface PayoutRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly user_id: string;
+  readonly status: number;
+  readonly created_at: Date;
+  readonly amount_minor: string;
+  readonly body: string;
+}
+
+export interface BalanceRow {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly confirmed: string;
+  readonly pending: string;
+}
+
+/** What the read models and the list of verifications hold, in one snapshot of the database. */
+export class AuditedTables {
+  private constructor(private readonly tx: PoolClient) {}
+
+  static async read<T>(database: Database, act: (tables: AuditedTables) => Promise<T>): Promise<T> {
+    return database.transaction(async (tx) => {
+      await tx.query('set transaction isolation level repeatable read, read only');
+      // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
+      await tx.query('lock table payouts.payouts, payouts.balances in access share mode');
+      return act(new AuditedTables(tx));
+    });
+  }
+
+  async checkpointOf(name: string): Promise<string | null> {
+    const { rows } = await this.tx.query<{ position: string | null }>(
+      'select position from event_store.checkpoints where name = $1',
+      [name],
+    );
+    return rows[0]?.position ?? null;
+  }
+
+  /** Types that an operator let pass. */
+  async passingTypes(): Promise<ReadonlySet<string>> {
+    const { rows } = await this.tx.query<{ type: string }>('select type from event_store.passing_types');
+    return new Set(rows.map(({ type }) => type));
+  }
+
+  /** Shows every payout to `look`; returns their ids. */
+  payouts(look: (row: PayoutRow) => void): Promise<Set<string>> {
+    return this.pages(
+      `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
+      ({ id }) => id,
+      look,
+    );
+  }
+
+  /** Shows every balance to `look`; returns the ids of their users. */
+  balances(look: (row: BalanceRow) => void): Promise<Set<string>> {
+    return this.pages(
+      `select user_id, merchant_id, confirmed, pending from payouts.balances where user_id > $1 order by user_id limit $2`,
+      ({ user_id: id }) => id,
+      look,
+    );
+  }
+
+  /** Ids of the payouts that are looked up on the chain. */
+  verifications(): Promise<Set<string>> {
+    return this.pages<{ payout_id: string }>(
+      'select payout_id from payouts.verifications where payout_id > $1 order by payout_id limit $2',
+      ({ payout_id: id }) => id,
+    );
+  }
+
+  /** Reads a whole table by its key, page by page; returns the keys. */
+  private async pages<Row extends object>(
+    sql: string,
+    keyOf: (row: Row) => string,
+    look?: (row: Row) => void,
+  ): Promise<Set<string>> {
+    const seen = new Set<string>();
+    let after = '00000000-0000-0000-0000-000000000000';
+    for (;;) {
+      const { rows } = await this.tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
+      for (const row of rows) {
+        seen.add(keyOf(row));
+        look?.(row);
+      }
+      if (rows.length < ROWS_PER_PAGE) return seen;
+      after = keyOf(rows.at(-1)!);
+    }
+  }
+}
