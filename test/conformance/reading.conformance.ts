@@ -74,7 +74,7 @@ export function describeReading(subject: SubjectOf): void {
       await ended;
     });
 
-    it('answers a ping', async () => {
+    it('responds to a ping', async () => {
       await store.ping();
     });
 

@@ -7,7 +7,7 @@ import {
 } from '../../src/platform/event-store/port.js';
 import { freshStream, someEvent, type SubjectOf } from './support.js';
 
-/** Answers of idempotent requests that ride with the events. */
+/** Responses of idempotent requests that ride with the events. */
 export function describeResponses(subject: SubjectOf): void {
   describe('responses', () => {
     let store: EventStore;

@@ -5,7 +5,7 @@ import type { OpenApiFragment } from '../../src/platform/openapi/fragment.js';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { ContractChecker, expectResponseMatchesContract, routeDifferences } from '../support/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { send, type Answer } from '../support/signed-client.js';
+import { send, type ApiResponse as Answer } from '../support/signed-client.js';
 
 /** Two of the probe's routes, described as a context describes its own. */
 const probeApi: OpenApiFragment = {

@@ -75,7 +75,7 @@ describe('npm run audit -- verify', () => {
       () => `payout ${pending} has a row that differs from its events`,
     ],
     [
-      'an answer',
+      'a response',
       () => [
         `update payouts.payouts set body = replace(body, '7.50', '9.50') where id = '${pending}'`,
         `update payouts.payouts set body = replace(body, '9.50', '7.50') where id = '${pending}'`,
@@ -83,7 +83,7 @@ describe('npm run audit -- verify', () => {
       () => `payout ${pending} has a row that differs from its events`,
     ],
     [
-      'an answer that is no JSON any more',
+      'a response that is no JSON any more',
       () => [
         `update payouts.payouts set body = 'x' || body where id = '${received}'`,
         `update payouts.payouts set body = substr(body, 2) where id = '${received}'`,

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createPayee, createUser, reported, settledPayout, USERS } from '../support/payout-calls.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const NOTHING = '{"balance":{"confirmed":"0","pending":"0","committed":"0","currency_code":"USDC"}}';
 
-/** Answers are checked against the OpenAPI document by the client itself. */
+/** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /users/{id}/balance', () => {
   let app: TestApp;
   let merchant: SignedClient;
@@ -18,12 +18,13 @@ describe('GET /users/{id}/balance', () => {
   });
   afterAll(() => app.close());
 
-  const balance = (userId: string, by = merchant): Promise<Answer> => by.get(`${USERS}/${userId}/balance`);
+  const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
+    by.get(`${USERS}/${userId}/balance`);
 
   it('200: zeros for a user without payouts, at once after the user was created', async () => {
     const users = await Promise.all(Array.from({ length: 10 }, () => createUser(merchant)));
-    const answers = await Promise.all(users.map((id) => balance(id)));
-    expect(answers.map(({ text }) => text)).toEqual(users.map(() => NOTHING));
+    const responses = await Promise.all(users.map((id) => balance(id)));
+    expect(responses.map(({ text }) => text)).toEqual(users.map(() => NOTHING));
   });
 
   it('200: zeros for a new user also when the read models are far behind', async () => {
@@ -62,13 +63,13 @@ describe('GET /users/{id}/balance', () => {
     const userId = await createUser(merchant);
     expect((await balance(userId, app.secondMerchant)).status).toBe(404);
     for (const id of [randomUUID(), 'nobody', '0']) {
-      const answer = await balance(id);
-      expect([answer.status, answer.json()['detail']]).toEqual([404, 'User not found']);
+      const response = await balance(id);
+      expect([response.status, response.json()['detail']]).toEqual([404, 'User not found']);
     }
   });
 
   it('401 without a signature', async () => {
-    const answer = await merchant.get(`${USERS}/${randomUUID()}/balance`, { 'svc-signature': null });
-    expect(answer.status).toBe(401);
+    const response = await merchant.get(`${USERS}/${randomUUID()}/balance`, { 'svc-signature': null });
+    expect(response.status).toBe(401);
   });
 });

@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  'fuzzed requests and broken HTTP are answered as the contract says, and hold nobody up',
+  'fuzzed requests and broken HTTP get responses as the contract says, and hold nobody up',
   () => hold(fuzz, 1500, { seed: 1 }),
   PATIENCE_MS,
 );

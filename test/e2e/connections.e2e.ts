@@ -131,10 +131,10 @@ describe('a guarded listener', () => {
     const many = await client();
     many.write(GET('/never').repeat(9));
     expect(await closed(many)).toBe(true);
-    const answered = await client();
+    const responded = await client();
     for (let i = 0; i < 5; i++) {
-      answered.write(GET('/').repeat(8));
-      await once(answered, 'data');
+      responded.write(GET('/').repeat(8));
+      await once(responded, 'data');
     }
     expect(await opened()).toBe(2);
   });

@@ -27,8 +27,8 @@ afterAll(() => app?.close());
   }, 60_000);
   afterAll(() => browser?.close());
 
-  /** The answer that stands below an operation once it came. */
-  const answered = (operation: Locator, status: number): Promise<void> =>
+  /** The response that stands below an operation once it came. */
+  const responded = (operation: Locator, status: number): Promise<void> =>
     operation
       .locator('.live-responses-table tr.response .response-col_status')
       .getByText(new RegExp(`^${status}`))
@@ -51,11 +51,11 @@ afterAll(() => app?.close());
       .locator('textarea')
       .fill('{"phone_number": "+1 555 000 2222", "external_id": "Grüße 日本 😀"}');
     await operation.getByRole('button', { name: 'Execute' }).click();
-    await answered(operation, 401);
+    await responded(operation, 401);
     await page.getByLabel('svc-api-key').fill(apiKey);
     await page.getByLabel('private key').fill(privateKey);
     await operation.getByRole('button', { name: 'Execute' }).click();
-    await answered(operation, 201);
+    await responded(operation, 201);
     await picture(page, 'docs-2');
 
     const list = page.locator('#operations-Payouts-listPayouts');
@@ -63,7 +63,7 @@ afterAll(() => app?.close());
     await list.getByRole('button', { name: 'Try it out' }).click();
     await list.getByPlaceholder('page_size').fill('5');
     await list.getByRole('button', { name: 'Execute' }).click();
-    await answered(list, 200);
+    await responded(list, 200);
 
     expect(sent.filter((each) => each.includes('svc-signature'))).toHaveLength(2);
     expect(sent.filter((each) => each.includes(privateKey))).toEqual([]);

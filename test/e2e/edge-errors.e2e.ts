@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { PATIENCE_MS } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { send, type Answer } from '../support/signed-client.js';
+import { send, type ApiResponse as Answer } from '../support/signed-client.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;

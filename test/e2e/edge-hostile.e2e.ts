@@ -86,7 +86,7 @@ test.each([
     'Invalid svc-api-key',
   ],
   ['an unknown path elsewhere', () => ({ apiKey: '', path: '/none' }), 'No such resource'],
-] as [string, () => Head, string][])('%s is answered before the body comes', async (_, request, detail) => {
+] as [string, () => Head, string][])('%s is refused before the body comes', async (_, request, detail) => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   socket.write(head({ ...request(), more: [announced] }) + ' ');
@@ -208,20 +208,20 @@ test('bodies and responses share a bound; small requests go on, and all is given
   const { apiKey } = client.credentials;
   expect((await client.post(PLAIN, {})).status).toBe(201);
   // A quarter is 4 MiB: of five unfinished bodies of nearly one each, not all find room.
-  const answer = await Promise.race(
+  const response = await Promise.race(
     await Promise.all(
       [1, 2, 3, 4, 5].map(async () => {
         const socket = await open();
         socket.write(head({ apiKey, more: [announced] }));
         socket.write(LARGE.subarray(1));
-        return { answered: until(socket, '{}}') };
+        return { responded: until(socket, '{}}') };
       }),
-    ).then((all) => all.map(({ answered }) => answered)),
+    ).then((all) => all.map(({ responded }) => responded)),
   );
-  expect(answer).toMatch(/^HTTP\/1.1 503 Service Unavailable\r\n/);
-  expect(answer).toMatch(/^retry-after: 1\r\n/im);
-  expect(answer).toMatch(/^content-type: application\/problem\+json/im);
-  expect(answer).toContain('"title":"Service unavailable","status":503');
+  expect(response).toMatch(/^HTTP\/1.1 503 Service Unavailable\r\n/);
+  expect(response).toMatch(/^retry-after: 1\r\n/im);
+  expect(response).toMatch(/^content-type: application\/problem\+json/im);
+  expect(response).toContain('"title":"Service unavailable","status":503');
   expect((await client.post(PLAIN, {})).status).toBe(201);
 
   sockets.splice(0).forEach((socket) => socket.destroy());
@@ -231,7 +231,7 @@ test('bodies and responses share a bound; small requests go on, and all is given
   for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, large)).status).toBe(201);
 });
 
-test('a HEAD with a large body and a wrong signature has no body in its answer', async () => {
+test('a HEAD with a large body and a wrong signature has no body in its response', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const { apiKey } = edge.client().credentials;
@@ -248,9 +248,9 @@ test('a body of chunks of one byte each is read like any other', async () => {
   const { apiKey } = edge.client().credentials;
   socket.write(head({ apiKey, more: ['Transfer-Encoding: chunked'] }));
   socket.write(`${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`);
-  const answer = await until(socket, ']}');
-  expect(answer).toContain('401 Unauthorized');
-  expect(answer.split(',32').length).toBeGreaterThan(99_999);
+  const response = await until(socket, ']}');
+  expect(response).toContain('401 Unauthorized');
+  expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
 test('requests whose clients have gone leave nothing counted', async () => {

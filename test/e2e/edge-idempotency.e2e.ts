@@ -35,7 +35,7 @@ const COMMIT = '/merchants/v1/probe/commit';
 const PLAIN = '/merchants/v1/probe/plain';
 const SLOW = '/merchants/v1/probe/slow';
 
-test('an answer that went with its events is replayed byte for byte', async () => {
+test('a response that went with its events is replayed byte for byte', async () => {
   const client = edge.client();
   const key = randomUUID();
   const first = await client.post(COMMIT, { a: 1 }, key);
@@ -55,9 +55,9 @@ test('an answer that went with its events is replayed byte for byte', async () =
 
 test('without a key every request is a new one', async () => {
   const client = edge.client();
-  const answers = await Promise.all([1, 2].map(() => client.post(COMMIT, { a: 1 })));
-  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-  expect(answers[0]!.text).not.toBe(answers[1]!.text);
+  const responses = await Promise.all([1, 2].map(() => client.post(COMMIT, { a: 1 })));
+  expect(responses.map(({ status }) => status)).toEqual([201, 201]);
+  expect(responses[0]!.text).not.toBe(responses[1]!.text);
 });
 
 test.each([
@@ -94,15 +94,15 @@ test('a repeat while the original is in flight is 409; after it, a replay', asyn
   expect(edge.probe.runs).toBe(2);
 });
 
-test('100 concurrent repeats in two processes: one event, every answer 409 or the first 201', async () => {
+test('100 concurrent repeats in two processes: one event, every response 409 or the first 201', async () => {
   const client = edge.client();
   const credentials = edge.merchants.get(client.credentials.apiKey)!;
   const twin = other.client({ ...credentials });
   const key = randomUUID();
   const calls = Array.from({ length: 100 }, (_, i) => (i % 2 ? client : twin).post(COMMIT, { a: 1 }, key));
-  const answers = await Promise.all(calls);
-  const created = answers.filter(({ status }) => status === 201);
-  expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+  const responses = await Promise.all(calls);
+  const created = responses.filter(({ status }) => status === 201);
+  expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
   expect(created.length).toBeGreaterThan(0);
   expect(new Set(created.map(({ text }) => text)).size).toBe(1);
   const id = created[0]!.json<{ thing: { id: string } }>().thing.id;
@@ -122,15 +122,15 @@ test('the same key with another body, path or method is 422', async () => {
     await client.post(COMMIT, { a: 1 }, key),
     await client.call({ method: 'PATCH', path: PLAIN, body: { a: 1 }, idempotencyKey: key }),
   ];
-  for (const answer of others) {
-    expect(answer.status).toBe(422);
-    expect(answer.json()).toMatchObject({ title: 'Invalid request parameters', errors: {} });
-    expect(answer.headers['idempotent-replayed']).toBeUndefined();
+  for (const response of others) {
+    expect(response.status).toBe(422);
+    expect(response.json()).toMatchObject({ title: 'Invalid request parameters', errors: {} });
+    expect(response.headers['idempotent-replayed']).toBeUndefined();
   }
   expect((await client.post(PLAIN, { a: 1 }, key)).headers['idempotent-replayed']).toBe('true');
 });
 
-test('400 and 422 are the answer of their key, with their content type', async () => {
+test('400 and 422 are the response of their key, with their content type', async () => {
   const client = edge.client();
   for (const [path, body, status] of [
     [COMMIT, '{', 400],
@@ -150,15 +150,15 @@ test.each([
   ['404', 'absent'],
   ['409', 'domain'],
 ])(
-  '%s is not the answer of its key: once what was missing is there, a repeat is done',
+  '%s is not the response of its key: once what was missing is there, a repeat is done',
   async (status, fail) => {
     const client = edge.client();
     const key = randomUUID();
     edge.probe.fail(fail);
     const refused = [await client.post(COMMIT, { a: 1 }, key), await client.post(COMMIT, { a: 1 }, key)];
-    for (const answer of refused) {
-      expect(String(answer.status)).toBe(status);
-      expect(answer.headers['idempotent-replayed']).toBeUndefined();
+    for (const response of refused) {
+      expect(String(response.status)).toBe(status);
+      expect(response.headers['idempotent-replayed']).toBeUndefined();
     }
     edge.probe.fail(null);
     const done = await client.post(COMMIT, { a: 1 }, key);
@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test('an answer given once stands, whatever a later run would say', async () => {
+test('a response given once stands, whatever a later run would say', async () => {
   const client = edge.client();
   const key = randomUUID();
   const first = await client.post(PLAIN, {}, key);
@@ -182,7 +182,7 @@ test('an answer given once stands, whatever a later run would say', async () => 
   expect(row).toEqual({ status: 201, body: first.text });
 });
 
-test('401, 413, 429 and 5xx are not the answer of a key', async () => {
+test('401, 413, 429 and 5xx are not the response of a key', async () => {
   const client = edge.client();
   const key = randomUUID();
   const failed = await client.post(COMMIT, { fail: 'unexpected' }, key);
@@ -204,7 +204,7 @@ test('401, 413, 429 and 5xx are not the answer of a key', async () => {
   expect(rows).toEqual([]);
 });
 
-test('an operation whose answer does not travel is not run again', async () => {
+test('an operation whose response does not travel is not run again', async () => {
   const client = edge.client();
   const key = randomUUID();
   const first = await client.post(PLAIN, {}, key);
@@ -222,17 +222,17 @@ test.each([
 ])('400 for the Idempotency-Key %s', async (header) => {
   const client = edge.client();
   const call = { method: 'POST', path: PLAIN, headers: { 'idempotency-key': header } } as const;
-  const answer = await client.call(call);
-  expect(answer.status).toBe(400);
-  expect(answer.json()).toMatchObject({ detail: expect.stringContaining('Idempotency-Key'), errors: {} });
+  const response = await client.call(call);
+  expect(response.status).toBe(400);
+  expect(response.json()).toMatchObject({ detail: expect.stringContaining('Idempotency-Key'), errors: {} });
   expect((await client.get('/merchants/v1/probe/whoami', call.headers)).status).toBe(200);
 });
 
 test('the events tell which request and merchant caused them', async () => {
   const client = edge.client();
-  const answer = await client.post(COMMIT, {});
+  const response = await client.post(COMMIT, {});
   expect(edge.probe.causes.at(-1)).toEqual({
-    request_id: answer.headers['request-id'],
+    request_id: response.headers['request-id'],
     merchant_id: client.credentials.apiKey,
   });
 });

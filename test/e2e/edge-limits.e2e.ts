@@ -32,15 +32,15 @@ test('the limit of a merchant is exact over two processes, told in headers, and 
   const passed = rest.filter(({ status }) => status === 200).length;
   expect(passed).toBe(99);
   const refused = rest.filter(({ status }) => status !== 200);
-  for (const answer of refused) {
-    expect(answer.status).toBe(429);
-    expect(answer.json()).toMatchObject({
+  for (const response of refused) {
+    expect(response.status).toBe(429);
+    expect(response.json()).toMatchObject({
       title: 'Too many requests',
       detail: 'Rate limit exceeded',
       errors: {},
     });
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(50);
-    expect(answer.headers['ratelimit']).toMatch(/^"merchant";r=0;t=\d+$/);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(50);
+    expect(response.headers['ratelimit']).toMatch(/^"merchant";r=0;t=\d+$/);
   }
 
   expect((await one.client().get(PATH)).status).toBe(200);
@@ -51,10 +51,10 @@ test('the limit of a merchant is exact over two processes, told in headers, and 
 test('the limit per address comes before authentication', async () => {
   const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '5' });
   for (let i = 0; i < 5; i++) expect((await send(`${edge.url}${PATH}`)).status).toBe(401);
-  const answer = await edge.client().get(PATH);
-  expect(answer.status).toBe(429);
-  expect(answer.json()).toMatchObject({ title: 'Too many requests', detail: 'Rate limit exceeded' });
-  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  const response = await edge.client().get(PATH);
+  expect(response.status).toBe(429);
+  expect(response.json()).toMatchObject({ title: 'Too many requests', detail: 'Rate limit exceeded' });
+  expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
   await edge.close();
 });
 

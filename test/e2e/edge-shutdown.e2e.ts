@@ -21,7 +21,7 @@ afterAll(() => db.drop());
 test('draining under load cuts off no accepted request, and soon ends idle connections', async () => {
   const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' });
   const dispatcher = new Agent({ connections: 16, pipelining: 1 });
-  let answered = 0;
+  let responded = 0;
   const failures: string[] = [];
   const refused = new AbortController();
   const work = Array.from({ length: 16 }, async () => {
@@ -29,7 +29,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
       try {
         const { statusCode, body } = await request(`${edge.url}/health/live`, { dispatcher });
         await body.dump();
-        if (statusCode === 200) answered += 1;
+        if (statusCode === 200) responded += 1;
         else failures.push(String(statusCode));
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
@@ -38,7 +38,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
       }
     }
   });
-  while (answered < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (responded < 200) await new Promise((resolve) => setTimeout(resolve, 5));
   const started = performance.now();
   await drainHttp(edge.adapter, PATIENCE_MS);
   await edge.close();
@@ -67,7 +67,7 @@ const CLIENT = `
   Promise.all(Array.from({ length: 10 }, ask)).then((all) => console.log(all.join()));
 `;
 
-test('whoever stands in the queue of the listener when draining begins is still answered', async () => {
+test('whoever stands in the queue of the listener when draining begins still gets its response', async () => {
   const edge = await startEdgeApp(db.database);
   const marker = join(specFolder('drain'), 'sent');
   const { port } = new URL(edge.url);
@@ -91,9 +91,9 @@ test('a request under way is waited for, up to the grace', async () => {
   while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   const drained = drainHttp(edge.adapter, 10_000);
   setTimeout(() => edge.probe.release(), 800);
-  const answer = await slow;
-  expect(answer.status).toBe(201);
-  expect(answer.headers['connection']).toBe('close');
+  const response = await slow;
+  expect(response.status).toBe(201);
+  expect(response.headers['connection']).toBe('close');
   await drained;
   await edge.close();
 });

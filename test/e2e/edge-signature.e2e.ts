@@ -29,38 +29,38 @@ function unauthorized(detail: unknown) {
   };
 }
 
-test('a signed request is let in, and every answer has a Request-Id', async () => {
+test('a signed request is let in, and every response has a Request-Id', async () => {
   const client = edge.client();
-  const answer = await client.get(`${PATH}?size=7`);
-  expect(answer.status).toBe(200);
-  expect(answer.json()).toEqual({ merchant_id: client.credentials.apiKey, size: 7 });
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(answer.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  const response = await client.get(`${PATH}?size=7`);
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({ merchant_id: client.credentials.apiKey, size: 7 });
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test.each(['svc-api-key', 'svc-timestamp', 'svc-signature'])('401 without %s', async (name) => {
-  const answer = await edge.client().get(PATH, { [name]: null });
-  expect(answer.status).toBe(401);
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(answer.json()).toEqual(unauthorized(expect.stringContaining(name)));
+  const response = await edge.client().get(PATH, { [name]: null });
+  expect(response.status).toBe(401);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(response.json()).toEqual(unauthorized(expect.stringContaining(name)));
 });
 
 test('401 for an api key that is unknown or no uuid, before anything else is looked at', async () => {
   const client = edge.client();
   for (const key of ['7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11', 'nobody', "' or 1=1"]) {
-    const answer = await client.get(PATH, { 'svc-api-key': key, 'svc-timestamp': '1' });
-    expect(answer.json()).toEqual(unauthorized('Invalid svc-api-key'));
+    const response = await client.get(PATH, { 'svc-api-key': key, 'svc-timestamp': '1' });
+    expect(response.json()).toEqual(unauthorized('Invalid svc-api-key'));
   }
 });
 
-test.each([-299, 299])('a timestamp %d s away is accepted', async (timeShift) => {
+test.each([-299, 299])('a timestamp %d s off is accepted', async (timeShift) => {
   expect((await edge.client().call({ path: PATH, timeShift })).status).toBe(200);
 });
 
-test.each([-302, 302])('401 for a timestamp %d s away, without the bytes', async (timeShift) => {
-  const answer = await edge.client().call({ path: PATH, timeShift });
-  expect(answer.status).toBe(401);
-  expect(answer.json()).toEqual(unauthorized(expect.stringContaining('svc-timestamp')));
+test.each([-302, 302])('401 for a timestamp %d s off, without the bytes', async (timeShift) => {
+  const response = await edge.client().call({ path: PATH, timeShift });
+  expect(response.status).toBe(401);
+  expect(response.json()).toEqual(unauthorized(expect.stringContaining('svc-timestamp')));
 });
 
 test('401 for another signature, with the exact bytes that the server signed', async () => {
@@ -69,10 +69,10 @@ test('401 for another signature, with the exact bytes that the server signed', a
   const timestamp = String(Math.floor(Date.now() / 1000));
   const headers = { 'svc-signature': '0'.repeat(64), 'svc-timestamp': timestamp };
   const path = '/merchants/v1/probe/plain?a=%20b';
-  const answer = await client.call({ method: 'POST', path, body, headers });
+  const response = await client.call({ method: 'POST', path, body, headers });
   const signed = Buffer.concat([Buffer.from(`${timestamp}\nPOST\n/merchants/v1/probe/plain\n`), body]);
-  expect(answer.status).toBe(401);
-  expect(answer.json()).toEqual({
+  expect(response.status).toBe(401);
+  expect(response.json()).toEqual({
     ...unauthorized(expect.any(String)),
     string_to_sign_bytes: [...signed],
   });
@@ -86,7 +86,7 @@ test('401 for another signature, with the exact bytes that the server signed', a
   const [detail, label, hex] = text.text.split('\n');
   expect(text.status).toBe(401);
   expect(text.headers['content-type']).toBe('text/plain; charset=utf-8');
-  expect(detail).toBe(answer.json()['detail']);
+  expect(detail).toBe(response.json()['detail']);
   expect(label).toBe('StringToSignBytes (hex, space-separated, lower-case):');
   expect(hex).toBe([...signed].map((byte) => byte.toString(16).padStart(2, '0')).join(' '));
 });
@@ -100,8 +100,8 @@ test('the path is signed as it is sent: percent-encoding kept, query string left
 });
 
 test('a path that only decodes to a signed one needs a signature too', async () => {
-  const answer = await send(`${edge.url}/%6Derchants/v1/probe/whoami`);
-  expect(answer.status).toBe(401);
+  const response = await send(`${edge.url}/%6Derchants/v1/probe/whoami`);
+  expect(response.status).toBe(401);
 });
 
 test('a GET may carry a body, and then it is signed', async () => {
@@ -129,9 +129,9 @@ test('an unsigned malformed body is 401, a signed one 400', async () => {
 
 test('403 for a suspended merchant, but only to itself', async () => {
   const client = edge.client({ status: 'suspended' });
-  const answer = await client.get(PATH);
-  expect(answer.status).toBe(403);
-  expect(answer.json()).toMatchObject({ title: 'Access forbidden', status: 403, errors: {} });
+  const response = await client.get(PATH);
+  expect(response.status).toBe(403);
+  expect(response.json()).toMatchObject({ title: 'Access forbidden', status: 403, errors: {} });
   expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
 });
 
@@ -147,10 +147,10 @@ test('a failure of the directory is 503, not an open gate', async () => {
   merchants.get = () => {
     throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
   };
-  const answer = await client.get(PATH).finally(() => {
+  const response = await client.get(PATH).finally(() => {
     merchants.get = get;
   });
-  expect(answer.status).toBe(503);
-  expect(answer.headers['retry-after']).toBe('1');
-  expect(answer.text).not.toContain('5432');
+  expect(response.status).toBe(503);
+  expect(response.headers['retry-after']).toBe('1');
+  expect(response.text).not.toContain('5432');
 });

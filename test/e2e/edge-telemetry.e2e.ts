@@ -47,19 +47,19 @@ async function linesOf(requestId: string | undefined, count = 1): Promise<Record
 test('one wide line per request, without the body, the signature or the key', async () => {
   const client = edge.client();
   const body = { phone_number: '+14155550100', email: 'ada@example.com' };
-  const answer = await client.post(
+  const response = await client.post(
     '/merchants/v1/probe/plain?email=ada@example.com',
     body,
     'b3a0e6a4-0d5a-4d7c-8f0e-6f2a1c9d1e11',
   );
-  const lines = await linesOf(answer.headers['request-id']);
+  const lines = await linesOf(response.headers['request-id']);
   expect(lines).toEqual([
     {
       level: 'info',
       time: expect.any(String),
       pid: process.pid,
       msg: 'request',
-      request_id: answer.headers['request-id'],
+      request_id: response.headers['request-id'],
       method: 'POST',
       route: '/merchants/v1/probe/plain',
       status: 201,
@@ -67,15 +67,15 @@ test('one wide line per request, without the body, the signature or the key', as
       merchant_id: client.credentials.apiKey,
       idempotency: 'fresh',
       bytes_in: Buffer.byteLength(JSON.stringify(body)),
-      bytes_out: Buffer.byteLength(answer.text),
+      bytes_out: Buffer.byteLength(response.text),
     },
   ]);
 });
 
-test('what failed inside is in the log with its stack, and in no answer', async () => {
-  const answer = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
-  expect(answer.status).toBe(500);
-  const lines = await linesOf(answer.headers['request-id'], 2);
+test('what failed inside is in the log with its stack, and in no response', async () => {
+  const response = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
+  expect(response.status).toBe(500);
+  const lines = await linesOf(response.headers['request-id'], 2);
   expect(lines.map(({ msg }) => msg)).toEqual(['request', 'request failed']);
   expect(lines[1]).toMatchObject({
     level: 'error',
@@ -156,7 +156,7 @@ test('ready tells the truth about each dependency, within its time', async () =>
   expect(JSON.stringify(report)).not.toContain('10.0.0.7');
 });
 
-test('ready is 503 when the database is away, and live is not', async () => {
+test('ready is 503 when the database is unavailable, and live is not', async () => {
   const gone = await testDatabase();
   const app = await startEdgeApp(gone.database);
   expect((await send(`${app.url}/health/ready`)).status).toBe(200);

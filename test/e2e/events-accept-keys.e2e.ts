@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { CuttableRoad } from '../support/cuttable-road.js';
 import { batchOf, eventItem } from '../support/event-batches.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const PATH = '/merchants/v1/events';
 const LIMIT = 40;
@@ -42,15 +42,15 @@ async function storedBatches(of = client): Promise<number> {
   return row!.n;
 }
 
-test('503 while the database is away, nothing is stored, and later the same request is accepted', async () => {
+test('503 while the database is unavailable, nothing is stored, and later the same request is accepted', async () => {
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);
   await road.close();
   for (const each of [undefined, key]) {
-    const answer = await client.post(PATH, body, each);
-    expect(answer.status).toBe(503);
-    expect(answer.headers['retry-after']).toBe('1');
-    expect(answer.json()).toMatchObject({ title: 'Service unavailable', errors: {} });
+    const response = await client.post(PATH, body, each);
+    expect(response.status).toBe(503);
+    expect(response.headers['retry-after']).toBe('1');
+    expect(response.json()).toMatchObject({ title: 'Service unavailable', errors: {} });
   }
   await road.open();
   expect(await storedBatches()).toBe(1);
@@ -72,8 +72,8 @@ test('a batch whose commit was not heard of is found again under its key', async
 
 test('429 above the limit of the merchant, and nothing of that is stored under the key', async () => {
   const body = batchOf([eventItem()]);
-  const answers = await Promise.all(Array.from({ length: LIMIT + 5 }, () => client.post(PATH, body)));
-  expect(answers.filter(({ status }) => status === 202)).toHaveLength(LIMIT);
+  const responses = await Promise.all(Array.from({ length: LIMIT + 5 }, () => client.post(PATH, body)));
+  expect(responses.filter(({ status }) => status === 202)).toHaveLength(LIMIT);
   const refused = await client.post(PATH, body, randomUUID());
   expect(refused.status).toBe(429);
   expect(refused.json()).toMatchObject({
@@ -86,15 +86,15 @@ test('429 above the limit of the merchant, and nothing of that is stored under t
 });
 
 describe('an Idempotency-Key', () => {
-  test('has the empty answer replayed and the batch stored once', async () => {
+  test('has the empty response replayed and the batch stored once', async () => {
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
-    const answers = [await client.post(PATH, body, key), await client.post(PATH, body, key)];
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+    const responses = [await client.post(PATH, body, key), await client.post(PATH, body, key)];
+    expect(responses.map(({ status, text }) => [status, text])).toEqual([
       [202, ''],
       [202, ''],
     ]);
-    expect(answers.map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
-    expect(answers[1]!.headers['content-type']).toBeUndefined();
+    expect(responses.map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
+    expect(responses[1]!.headers['content-type']).toBeUndefined();
     expect(await storedBatches()).toBe(1);
   });
 
@@ -102,18 +102,18 @@ describe('an Idempotency-Key', () => {
     const clients = [await app.newMerchant(), await app.newMerchant()];
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
     for (const each of clients) {
-      const answer = await each.post(PATH, body, key);
-      expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([202, undefined]);
+      const response = await each.post(PATH, body, key);
+      expect([response.status, response.headers['idempotent-replayed']]).toEqual([202, undefined]);
       expect(await storedBatches(each)).toBe(1);
     }
   });
 
-  test('finds the batch again when the process died before its answer was stored', async () => {
+  test('finds the batch again when the process died before its response was stored', async () => {
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
     await client.post(PATH, body, key);
     await db.database.query('delete from event_store.answers where scope = $1', [client.credentials.apiKey]);
-    const answer = await client.post(PATH, body, key);
-    expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([202, undefined]);
+    const response = await client.post(PATH, body, key);
+    expect([response.status, response.headers['idempotent-replayed']]).toEqual([202, undefined]);
     expect(await storedBatches()).toBe(1);
   });
 
@@ -144,19 +144,19 @@ describe('an Idempotency-Key', () => {
   test('is 409 while the first request under it is under way', async () => {
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
     // Nothing can be inserted until this ends.
-    const answers = await db.database.transaction(async (tx) => {
+    const responses = await db.database.transaction(async (tx) => {
       await tx.query('lock table tracking.batches in exclusive mode');
       const first = client.post(PATH, body, key);
-      const other = async (): Promise<Answer> => {
-        const answer = await client.post(PATH, body, key);
-        return answer.status === 409 ? answer : other();
+      const other = async (): Promise<ApiResponse> => {
+        const response = await client.post(PATH, body, key);
+        return response.status === 409 ? response : other();
       };
       const second = await Promise.race([first, other()]);
       await tx.query('commit');
       return [await first, second] as const;
     });
-    expect(answers[0].status).toBe(202);
-    expect(answers[1].json()).toMatchObject({
+    expect(responses[0].status).toBe(202);
+    expect(responses[1].json()).toMatchObject({
       status: 409,
       title: 'Conflict',
       detail: 'A request with this Idempotency-Key is in flight',

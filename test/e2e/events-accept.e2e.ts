@@ -8,7 +8,7 @@ import { Log } from '../../src/platform/telemetry/logger.js';
 import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../support/event-batches.js';
-import type { Answer, Credentials, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, Credentials, SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/eventually.js';
 
 const PATH = '/merchants/v1/events';
@@ -40,12 +40,12 @@ function stored(client: SignedClient): Promise<Stored[]> {
   );
 }
 
-function expectProblem(answer: Answer, status: number, title: string, detail: string | RegExp): void {
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-  const problem = answer.json();
+function expectProblem(response: ApiResponse, status: number, title: string, detail: string | RegExp): void {
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  const problem = response.json();
   expect(problem).toMatchObject({ type: 'about:blank', title, status, instance: null, errors: {} });
   expect(problem['detail']).toEqual(typeof detail === 'string' ? detail : expect.stringMatching(detail));
-  expect(answer.status).toBe(status);
+  expect(response.status).toBe(status);
 }
 
 function logged(): SentItem[] {
@@ -79,14 +79,14 @@ function batchOfBytes(bytes: number): string {
 }
 
 describe('202', () => {
-  test('the batch is on disk as it was sent, and the answer has no body', async () => {
+  test('the batch is on disk as it was sent, and the response has no body', async () => {
     const client = await app.newMerchant();
     const body = ` ${batchOf([eventItem(), eventItem({ device_id: undefined, event_name: 'Köln \u{1F600}' })])}\n`;
-    const answer = await client.post(PATH, body);
-    expect(answer).toMatchObject({ status: 202, text: '' });
-    expect(answer.headers['content-type']).toBeUndefined();
-    expect(answer.headers['request-id']).toBeDefined();
-    expect(answer.headers['ratelimit']).toBeDefined();
+    const response = await client.post(PATH, body);
+    expect(response).toMatchObject({ status: 202, text: '' });
+    expect(response.headers['content-type']).toBeUndefined();
+    expect(response.headers['request-id']).toBeDefined();
+    expect(response.headers['ratelimit']).toBeDefined();
     expect(await stored(client)).toEqual([{ body: Buffer.from(body), item_count: 2 }]);
   });
 
@@ -95,8 +95,8 @@ describe('202', () => {
     const thousand = batchOf(Array.from({ length: 1000 }, () => eventItem()));
     const largest = batchOfBytes(MOST_BYTES);
     const bodies = [thousand, largest, ...Array.from({ length: 40 }, () => batchOf([eventItem()]))];
-    const answers = await Promise.all(bodies.map((body) => client.post(PATH, body)));
-    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 202));
+    const responses = await Promise.all(bodies.map((body) => client.post(PATH, body)));
+    expect(responses.map(({ status }) => status)).toEqual(bodies.map(() => 202));
     const rows = await stored(client);
     expect(rows.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
   });
@@ -112,13 +112,13 @@ describe('202', () => {
   test('shows in the log and in the metrics how many events came', async () => {
     const client = await app.newMerchant();
     const before = await counts();
-    const answer = await client.post(PATH, batchOf([eventItem(), eventItem(), eventItem()]));
+    const response = await client.post(PATH, batchOf([eventItem(), eventItem(), eventItem()]));
     await client.post(PATH, batchOf([eventItem(), eventItem({ event_id: 'x' })]));
     const after = await counts();
     expect(after.map((value, i) => value - before[i]!)).toEqual([1, 1, 3, 2]);
-    // The line is written once the answer has left.
+    // The line is written once the response has left.
     const line = await eventually(
-      () => logged().find((each) => each['request_id'] === answer.headers['request-id']) ?? null,
+      () => logged().find((each) => each['request_id'] === response.headers['request-id']) ?? null,
     );
     expect(line).toMatchObject({ route: PATH, status: 202, items: 3 });
   });
@@ -166,8 +166,8 @@ describe('400', () => {
   test('one event at fault refuses the whole batch, and nothing of it is kept', async () => {
     const client = await app.newMerchant();
     const events = Array.from({ length: 999 }, () => eventItem());
-    const answer = await client.post(PATH, batchOf([...events, eventItem({ event_id: '1' })]));
-    expectProblem(answer, 400, 'Bad request', 'events[999].event_id must be a UUID v4');
+    const response = await client.post(PATH, batchOf([...events, eventItem({ event_id: '1' })]));
+    expectProblem(response, 400, 'Bad request', 'events[999].event_id must be a UUID v4');
     expect(await stored(client)).toEqual([]);
   });
 
@@ -187,22 +187,22 @@ test('401 before anything else is looked at', async () => {
     app.merchant.call({ method: 'POST', path: PATH, body, headers });
   const tooMany = `{"events":[${'1,'.repeat(1000)}1]}`;
   for (const body of ['nonsense', tooMany, batchOf([eventItem()])]) {
-    const answer = await call(body, { 'svc-signature': '0'.repeat(64) });
-    expect(answer.status).toBe(401);
-    expect(answer.json()['string_to_sign_bytes']).toBeDefined();
+    const response = await call(body, { 'svc-signature': '0'.repeat(64) });
+    expect(response.status).toBe(401);
+    expect(response.json()['string_to_sign_bytes']).toBeDefined();
   }
   expect((await call(tooMany, { 'svc-signature': null })).status).toBe(401);
 });
 
 test('415 for what is not called JSON', async () => {
   const headers = { 'content-type': 'text/csv' };
-  const answer = await app.merchant.call({
+  const response = await app.merchant.call({
     method: 'POST',
     path: PATH,
     body: batchOf([eventItem()]),
     headers,
   });
-  expect(answer.status).toBe(415);
+  expect(response.status).toBe(415);
 });
 
 describe('413', () => {
@@ -236,7 +236,7 @@ describe('413', () => {
   });
 });
 
-/** Sends a signed batch in chunks, without a content-length; resolves to the whole answer. */
+/** Sends a signed batch in chunks, without a content-length; resolves to the whole response. */
 function chunked({ apiKey, privateKey }: Credentials, body: string): Promise<string> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', privateKey)
@@ -258,13 +258,13 @@ function chunked({ apiKey, privateKey }: Credentials, body: string): Promise<str
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () => {
       socket.write(`${head.join('\r\n')}\r\n\r\n${chunks.join('')}0\r\n\r\n`);
     });
-    let answer = '';
+    let response = '';
     socket.on('data', (data) => {
-      answer += data.toString();
+      response += data.toString();
       // After a refusal the connection stays open, for a client that is still sending.
-      if (answer.includes('}') || answer.startsWith('HTTP/1.1 202')) socket.end();
+      if (response.includes('}') || response.startsWith('HTTP/1.1 202')) socket.end();
     });
-    socket.on('close', () => resolve(answer));
+    socket.on('close', () => resolve(response));
     socket.on('error', reject);
   });
 }

@@ -39,7 +39,7 @@ it('an accepted event reaches the provider once, with its device id, however oft
   expect(provider.taken.get(other.event_id)).toMatchObject({ times: 1 });
 });
 
-it('a provider that never answers slows no request, and readiness does not depend on it', async () => {
+it('a provider that never responds slows no request, and readiness does not depend on it', async () => {
   const before = provider.taken.size;
   provider.always = 'hang';
   const events = items(20, { event_name: 'waiting' });

@@ -5,14 +5,14 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../support/event-batches.js';
 import { eventually } from '../support/eventually.js';
 import { USERS } from '../support/payout-calls.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 interface Page {
   readonly events: readonly Record<string, unknown>[];
   readonly next_cursor: string | null;
 }
 
-/** Answers are checked against the OpenAPI document by the client itself. */
+/** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /users/{id}/events', () => {
   let app: TestApp;
   let merchant: SignedClient;
@@ -27,11 +27,11 @@ describe('GET /users/{id}/events', () => {
   async function userOf(externalId: string | null, by = merchant): Promise<string> {
     phone += 1;
     const body = { phone_number: `+4915112${String(phone).padStart(6, '0')}`, external_id: externalId };
-    const answer = await by.post(
+    const response = await by.post(
       USERS,
       JSON.stringify(externalId === null ? { phone_number: body.phone_number } : body),
     );
-    return answer.json<{ user: { id: string } }>().user.id;
+    return response.json<{ user: { id: string } }>().user.id;
   }
   const processed = async (): Promise<void> => {
     const done = async (): Promise<boolean> =>
@@ -43,12 +43,12 @@ describe('GET /users/{id}/events', () => {
     expect((await by.post('/merchants/v1/events', batchOf(items))).status).toBe(202);
     await processed();
   }
-  const journey = (userId: string, query = '', by = merchant): Promise<Answer> =>
+  const journey = (userId: string, query = '', by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/${userId}/events${query}`);
   const page = async (userId: string, query = ''): Promise<Page> => {
-    const answer = await journey(userId, query);
-    expect(answer.status).toBe(200);
-    return answer.json<Page>();
+    const response = await journey(userId, query);
+    expect(response.status).toBe(200);
+    return response.json<Page>();
   };
   const walk = async (userId: string, query: string): Promise<unknown[]> => {
     const ids: unknown[] = [];
@@ -76,8 +76,8 @@ describe('GET /users/{id}/events', () => {
         event_datetime: '2026-01-31T00:00:00.000001Z',
       }),
     ]);
-    const answer = await journey(userId.toUpperCase());
-    expect(answer.json<Page>()).toMatchObject({
+    const response = await journey(userId.toUpperCase());
+    expect(response.json<Page>()).toMatchObject({
       events: [
         { event_id: late, event_datetime: '2026-01-31T00:00:00.000001Z', user_external_id: externalId },
         {
@@ -90,7 +90,7 @@ describe('GET /users/{id}/events', () => {
       ],
       next_cursor: null,
     });
-    expect(answer.text).toContain(`"payload":${payload},"received_at":"`);
+    expect(response.text).toContain(`"payload":${payload},"received_at":"`);
   });
 
   it('200: nothing for a user without events, or without external_id', async () => {
@@ -137,8 +137,8 @@ describe('GET /users/{id}/events', () => {
     ],
   ])('400: %s', async (query) => {
     const name = query.slice(0, query.indexOf('='));
-    const answer = await journey(randomUUID(), `?${query}`);
-    expect(answer.json()).toMatchObject({ status: 400, errors: {}, detail: expect.stringContaining(name) });
+    const response = await journey(randomUUID(), `?${query}`);
+    expect(response.json()).toMatchObject({ status: 400, errors: {}, detail: expect.stringContaining(name) });
   });
 
   it('200: filtered by name in any letter case, and by days that are inclusive', async () => {

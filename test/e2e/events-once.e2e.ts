@@ -77,7 +77,7 @@ const doom: fc.Arbitrary<Doom> = fc.record({
   does: fc.constant('doom'),
   part: fc.constantFrom('api', 'api', 'worker', 'other worker'),
   nth: fc.integer({ min: 1, max: 9 }),
-  side: fc.constantFrom('unsent', 'unanswered'),
+  side: fc.constantFrom('unsent', 'unacknowledged'),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: send },

@@ -42,6 +42,6 @@ test('processes that are told to stop while batches are under way end soon, and 
   }
   await stage.settle(names, ['processed', 'forwarded']);
   expect(books.sent.length).toBeGreaterThan(ROUNDS * CLIENTS);
-  expect(books.sent.every(({ answeredAt }) => answeredAt !== null)).toBe(true);
+  expect(books.sent.every(({ respondedAt }) => respondedAt !== null)).toBe(true);
   expect(books.faults(await stage.events(names), await stage.batches(names))).toEqual([]);
 });

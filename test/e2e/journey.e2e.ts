@@ -113,7 +113,7 @@ describe.each(STORES)('the whole way with events in %s', (_name, settings) => {
       Array.from({ length: 20 }, () => merchant.post(path, { to, amount: '0.25' })),
     );
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
-    const hashes = sent.map((answer) => answer.json<{ transaction_hash: string }>().transaction_hash);
+    const hashes = sent.map((response) => response.json<{ transaction_hash: string }>().transaction_hash);
     expect(new Set(hashes).size).toBe(20);
     await Promise.all(hashes.map((hash) => chain.provider.waitForTransaction(hash)));
     expect(await chain.balanceOf(to)).toBe(5_000_000n);
@@ -148,18 +148,18 @@ describe.each(STORES)('the whole way with events in %s', (_name, settings) => {
     ['too much', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '1000000.000001' }, ['amount']],
     ['nothing at all', {}, ['to', 'amount']],
   ])('a sandbox transfer with %s is 422', async (_, body, fields) => {
-    const answer = await service.merchant.post('/merchants/v1/sandbox/transfers', body);
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.json<{ errors: object }>().errors)).toEqual(fields);
+    const response = await service.merchant.post('/merchants/v1/sandbox/transfers', body);
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(fields);
   });
 
   test('an unsigned sandbox transfer is 401', async () => {
-    const answer = await service.merchant.call({
+    const response = await service.merchant.call({
       method: 'POST',
       path: '/merchants/v1/sandbox/transfers',
       body: { to: service.chain.newAddress(), amount: '1' },
       headers: { 'svc-signature': null },
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 });

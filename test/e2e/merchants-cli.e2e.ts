@@ -117,8 +117,8 @@ describe('the operator programs', () => {
   });
 
   it('deactivate a user', async () => {
-    const answer = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
-    const { id } = answer.json<{ user: { id: string } }>().user;
+    const response = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
+    const { id } = response.json<{ user: { id: string } }>().user;
     expect(await run('user', 'deactivate', id)).toMatch(/^The user is deactivating|^The user is deactivated/);
     const done = async (): Promise<string> => run('user', '--json', 'complete-deactivation', id);
     expect(JSON.parse(await done())).toEqual({ user_id: id, account_state: 'deactivated' });

@@ -44,7 +44,7 @@ describe('merchants', () => {
     expect(await statusFor(merchantId, second.privateKey)).toBe(404);
   });
 
-  it('are answered 403 while suspended', async () => {
+  it('get 403 while suspended', async () => {
     const { merchantId, privateKey } = await commands.execute(new RegisterMerchant('Acme'));
     await commands.execute(new SuspendMerchant(merchantId));
     await becomes(merchantId, privateKey, 403);
@@ -52,7 +52,7 @@ describe('merchants', () => {
     await becomes(merchantId, privateKey, 404);
   });
 
-  it('are answered 403 from outside their allow list', async () => {
+  it('get 403 from outside their allow list', async () => {
     const { merchantId, privateKey } = await commands.execute(new RegisterMerchant('Acme'));
     await commands.execute(new SetIpAllowList(merchantId, ['203.0.113.0/24']));
     await becomes(merchantId, privateKey, 403);

@@ -44,8 +44,8 @@ describe('events of a newer version', () => {
   const program = (which: string, ...args: string[]): Promise<Run> =>
     invoke(which, { DATABASE_URL: app.config.databaseUrl! }, ...args);
   const ready = async () => {
-    const answer = await fetch(`${app.url}/health/ready`);
-    return { status: answer.status, body: (await answer.json()) as { checks: Record<string, object> } };
+    const response = await fetch(`${app.url}/health/ready`);
+    return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };
   };
 
   it('leave the user and the endpoints to be read', async () => {

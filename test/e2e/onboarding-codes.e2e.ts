@@ -12,21 +12,21 @@ const MASTER_KEY = '22'.repeat(32);
 const CODES_A_DAY = 10;
 const GUESSES_A_DAY = 30;
 
-interface Answer {
+interface StepResponse {
   readonly status: number;
   readonly detail: string | undefined;
 }
 
-/** The sandbox's phones, counted over all processes of this file; while `away`, nothing is handed over. */
+/** The sandbox's phones, counted over all processes of this file; while `down`, nothing is handed over. */
 class CountedSms extends SandboxSms {
   static sent: string[] = [];
-  static away = false;
+  static down = false;
   static readonly latest = new Map<string, string>();
 
   override async send(phone: string, code: string): Promise<void> {
     // As a real network would: time for another request to come in between.
     await new Promise((resolve) => setTimeout(resolve, 50));
-    if (CountedSms.away) throw new Error(`could not send ${code} to ${phone}`);
+    if (CountedSms.down) throw new Error(`could not send ${code} to ${phone}`);
     CountedSms.sent.push(phone);
     CountedSms.latest.set(phone, code);
   }
@@ -61,7 +61,7 @@ describe('one-time codes over two processes', () => {
     expect((await fetch(`${urls[0]}/onboarding?${query.toString()}`)).status).toBe(200);
     return { userId, phone };
   };
-  const step = async (userId: string, name: string, body: object, at = 0): Promise<Answer> => {
+  const step = async (userId: string, name: string, body: object, at = 0): Promise<StepResponse> => {
     const response = await fetch(`${urls[at]}/onboarding/${merchantId}/${userId}/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -82,11 +82,11 @@ describe('one-time codes over two processes', () => {
 
   it('may be asked for again at once when the message could not be handed over', async () => {
     const { userId, phone } = await createUser();
-    CountedSms.away = true;
+    CountedSms.down = true;
     try {
       expect((await step(userId, 'code', { phone_number: phone })).status).toBe(500);
     } finally {
-      CountedSms.away = false;
+      CountedSms.down = false;
     }
     expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
     expect((await step(userId, 'code', { phone_number: phone })).status).toBe(409);

@@ -87,7 +87,7 @@ async function waitingSteps(people: People): Promise<number> {
   return (await people.database.query('select 1 from onboarding.steps')).length;
 }
 
-/** A provider whose first calls fail, as if it were away or the process had died in them. */
+/** A provider whose first calls fail, as if it were unavailable or the process had died in them. */
 function failing<T extends object>(provider: T, failures: number): { provider: T; calls: () => number } {
   let calls = 0;
   const proxy = new Proxy(provider, {
@@ -96,7 +96,7 @@ function failing<T extends object>(provider: T, failures: number): { provider: T
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         calls += 1;
-        if (calls <= failures) return Promise.reject(new Error('away'));
+        if (calls <= failures) return Promise.reject(new Error('unavailable'));
         return member.apply(target, args) as unknown;
       };
     },
@@ -132,17 +132,17 @@ describe('the onboarding process', () => {
     ['the wallet provider', WALLET_PROVISIONER, SandboxWallets],
     ['the card issuer', CARD_ISSUER, SandboxCards],
   ])(
-    'goes on by itself when %s was away',
+    'goes on by itself when %s was unavailable',
     async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const away = failing(new provider(ROOT), 2);
+      const failed = failing(new provider(ROOT), 2);
       const people = await start({
-        override: (builder) => builder.overrideProvider(token).useValue(away.provider),
+        override: (builder) => builder.overrideProvider(token).useValue(failed.provider),
       });
       const userId = await createUser(people);
       await submit(people, userId);
       await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
       expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
-      expect(away.calls()).toBe(3);
+      expect(failed.calls()).toBe(3);
     },
   );
 

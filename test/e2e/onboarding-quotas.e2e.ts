@@ -33,10 +33,10 @@ describe('what a person in the widget may do how often', () => {
   });
 
   interface Visitor {
-    step(name: string, body?: object, process?: number): Promise<{ response: Response; body: Answer }>;
+    step(name: string, body?: object, process?: number): Promise<{ response: Response; body: StepResponse }>;
     events(type: string): Promise<number>;
   }
-  interface Answer {
+  interface StepResponse {
     readonly stage?: string;
     readonly session?: string;
     readonly detail?: string;
@@ -57,7 +57,7 @@ describe('what a person in the widget may do how often', () => {
         headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
         body: JSON.stringify(body),
       });
-      return { response, body: (await response.json()) as Answer };
+      return { response, body: (await response.json()) as StepResponse };
     };
     await step('code', { phone_number: phone });
     const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
@@ -71,8 +71,8 @@ describe('what a person in the widget may do how often', () => {
   it('confirms the same details once', async () => {
     const { step, events } = await visitor();
     for (let time = 0; time < 5; time += 1) {
-      const answers = await Promise.all([step('details', DETAILS), step('details', DETAILS, 1)]);
-      for (const { body } of answers) expect(body.stage).toBe('details_confirmed');
+      const responses = await Promise.all([step('details', DETAILS), step('details', DETAILS, 1)]);
+      for (const { body } of responses) expect(body.stage).toBe('details_confirmed');
     }
     expect(await events('onboarding.details_confirmed.v1')).toBe(1);
   });

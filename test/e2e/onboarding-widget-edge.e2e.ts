@@ -69,22 +69,22 @@ describe('the edge of the onboarding widget', () => {
     const query = new URLSearchParams({ merchant_id: merchantId, user_id: userId });
     const page = await fetch(`${url}/onboarding?${query.toString()}`);
     const guess = JSON.stringify({ phone_number: PHONE, code: '135790' });
-    const answers = [
+    const responses = [
       [page, 'GET', '/onboarding', 200],
       [await post('phone', guess), 'POST', STEP_ROUTE, 422],
       [await fetch(`${url}/elsewhere?email=${EMAIL}`), 'GET', 'unknown', 404],
     ] as const;
-    for (const [response, method, route, status] of answers) {
+    for (const [response, method, route, status] of responses) {
       const [line, ...more] = await linesOf(response);
       expect(more).toEqual([]);
       expect(line).toMatchObject({ msg: 'request', level: 'info', method, route, status });
       expect(line!['duration_ms']).toBeGreaterThan(0);
     }
-    expect((await linesOf(answers[1][0]))[0]!['bytes_in']).toBe(guess.length);
+    expect((await linesOf(responses[1][0]))[0]!['bytes_in']).toBe(guess.length);
     for (const personal of ['5550001111', EMAIL, '135790']) expect(await text()).not.toContain(personal);
   });
 
-  it('logs why it answered 5xx, redacted', async () => {
+  it('logs why it returned 5xx, redacted', async () => {
     const response = await post('code', JSON.stringify({ phone_number: PHONE }));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('no route');

@@ -11,7 +11,7 @@ import { plainTicket, startPeople, type People } from '../support/people.js';
 let merchantId: string;
 const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' };
 
-interface StepAnswer {
+interface StepResponse {
   readonly status: number;
   readonly body: { readonly stage?: string; readonly session?: string; readonly errors?: object };
 }
@@ -36,13 +36,18 @@ describe('the onboarding widget', () => {
   };
   const page = (query: Record<string, string>): Promise<Response> =>
     fetch(`${url}/onboarding?${new URLSearchParams(query).toString()}`);
-  const step = async (userId: string, name: string, body: object = {}, session = ''): Promise<StepAnswer> => {
+  const step = async (
+    userId: string,
+    name: string,
+    body: object = {},
+    session = '',
+  ): Promise<StepResponse> => {
     const response = await fetch(`${url}/onboarding/${merchantId}/${userId}/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
       body: JSON.stringify(body),
     });
-    return { status: response.status, body: (await response.json()) as StepAnswer['body'] };
+    return { status: response.status, body: (await response.json()) as StepResponse['body'] };
   };
   const codeFor = (phone: string): string =>
     people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';

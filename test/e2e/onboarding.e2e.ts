@@ -5,7 +5,7 @@ import { SettleDeactivation } from '../../src/contexts/payouts/application/settl
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   let app: TestApp;
@@ -14,39 +14,39 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   beforeAll(async () => {
     app = await startTestApp();
     ({ merchant } = app);
-    [merchant, app.secondMerchant].forEach(checkAnswers);
+    [merchant, app.secondMerchant].forEach(checkResponses);
   });
   afterAll(() => app.close());
 
-  /** Every answer to this client is checked against the service's own OpenAPI document. */
-  const checkAnswers = (client: SignedClient): void => {
+  /** Every response to this client is checked against the service's own OpenAPI document. */
+  const checkResponses = (client: SignedClient): void => {
     const send = client.call.bind(client);
     client.call = async (call) => {
-      const answer = await send(call);
-      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, answer);
-      return answer;
+      const response = await send(call);
+      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, response);
+      return response;
     };
   };
   const createUser = async (): Promise<string> => {
     const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
-    const answer = await merchant.post('/merchants/v1/users', { phone_number: phone });
-    return answer.json<{ user: { id: string } }>().user.id;
+    const response = await merchant.post('/merchants/v1/users', { phone_number: phone });
+    return response.json<{ user: { id: string } }>().user.id;
   };
-  const complete = (id: string, by = merchant, key?: string): Promise<Answer> =>
+  const complete = (id: string, by = merchant, key?: string): Promise<ApiResponse> =>
     by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`, undefined, key);
 
   it('200: the user is active, with a wallet of its own', async () => {
     const [one, two] = await Promise.all([createUser(), createUser()]);
-    const answers = await Promise.all([complete(one), complete(two)]);
-    const users = answers.map((answer) => answer.json<{ user: Record<string, string> }>().user);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const responses = await Promise.all([complete(one), complete(two)]);
+    const users = responses.map((response) => response.json<{ user: Record<string, string> }>().user);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     expect(users.map((user) => [user['id'], user['account_state']])).toEqual([
       [one, 'active'],
       [two, 'active'],
     ]);
     expect(users[0]!['issuer_wallet_address']).not.toBe(users[1]!['issuer_wallet_address']);
     const again = await complete(one);
-    expect([again.status, again.text]).toEqual([200, answers[0]!.text]);
+    expect([again.status, again.text]).toEqual([200, responses[0]!.text]);
   });
 
   it('200 again under the same Idempotency-Key', async () => {

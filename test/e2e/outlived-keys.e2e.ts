@@ -4,7 +4,7 @@ import { ResponseStore } from '../../src/platform/idempotency/response-store.js'
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../src/kernel/repeats.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const USERS = '/merchants/v1/users';
 const PAYOUTS = '/merchants/v1/payouts/report';
@@ -13,7 +13,8 @@ const DAY_MS = 86_400_000;
 
 const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 const hash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
-const idOf = (answer: Answer, of: string): string => answer.json<Record<string, { id: string }>>()[of]!.id;
+const idOf = (response: ApiResponse, of: string): string =>
+  response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('an Idempotency-Key whose response is no longer kept', () => {
   let app: TestApp;
@@ -39,7 +40,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>
     app.database.query('delete from event_store.answers where key = $1', [key]);
-  const create = (phone: string, key: string): Promise<Answer> =>
+  const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 
   it('makes another user, who is found again by a repeat', async () => {
@@ -79,7 +80,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   it('reports another payout; the same report stays the payout that it was', async () => {
     const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
     const key = randomUUID();
-    const report = (transaction: string): Promise<Answer> =>
+    const report = (transaction: string): Promise<ApiResponse> =>
       merchant.post(
         PAYOUTS,
         { user_id: userId, payout: { amount: '1', transaction_hash: transaction } },
@@ -100,10 +101,10 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
 
   it('never shows a signing secret again', async () => {
     const key = randomUUID();
-    const register = (url: string): Promise<Answer> =>
+    const register = (url: string): Promise<ApiResponse> =>
       merchant.post(ENDPOINTS, { webhook_endpoint: { url } }, key);
-    const secretOf = (answer: Answer): string =>
-      answer.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint.signing_secret;
+    const secretOf = (response: ApiResponse): string =>
+      response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint.signing_secret;
     const first = await register('https://8.8.8.8/a');
     const rotateKey = randomUUID();
     const path = `${ENDPOINTS}/${idOf(first, 'webhook_endpoint')}/rotate_secret`;

@@ -223,7 +223,7 @@ async function play(
       turns.act(() => often(() => world.complete(storeOf(actor), databaseOf(actor)))),
     ),
   ]);
-  // A process starts anew; clients repeat what was not answered.
+  // A process starts anew; clients repeat what was not responded to.
   for (const id of payouts.filter((each) => !accepted.has(each))) ends.push(await report(id).catch(asIs));
   for (const error of ends.filter((each) => each !== null && each !== undefined)) {
     expect(['Killed', 'invalid_transition']).toContain(

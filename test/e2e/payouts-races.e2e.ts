@@ -23,7 +23,7 @@ describe('two processes on one database', () => {
   afterAll(() => lab.close());
 
   it('end a payout once when one receives it while the other lets it expire', async () => {
-    lab.node.goAway();
+    lab.node.goDown();
     const ids = await Promise.all(
       Array.from({ length: REPEATS }, () => lab.report({ user, hash: NOWHERE, windowSeconds: 1 })),
     );
@@ -41,7 +41,7 @@ describe('two processes on one database', () => {
   });
 
   it('say so when a payout has its outcome already, or has time left', async () => {
-    lab.node.goAway();
+    lab.node.goDown();
     const [id, other] = await Promise.all([1, 2].map(() => lab.report({ user, hash: NOWHERE })));
     const [one, two] = buses as [CommandBus, CommandBus];
     expect(await one.execute(new ExpirePayout(id!, 'too early'))).toBe('early');

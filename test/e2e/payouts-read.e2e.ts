@@ -12,14 +12,14 @@ import {
   USERS,
   type PayoutBody,
 } from '../support/payout-calls.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 interface Page {
   readonly payouts: PayoutBody[];
   readonly next_cursor: string | null;
 }
 
-/** Answers are checked against the OpenAPI document by the client itself. */
+/** Responses are checked against the OpenAPI document by the client itself. */
 describe('reading payouts', () => {
   let app: TestApp;
   let merchant: SignedClient;
@@ -30,10 +30,10 @@ describe('reading payouts', () => {
   });
   afterAll(() => app.close());
 
-  const problem = (answer: Answer, status: number, detail: RegExp): void => {
-    expect(answer.status).toBe(status);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.json()).toMatchObject({
+  const problem = (response: ApiResponse, status: number, detail: RegExp): void => {
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.json()).toMatchObject({
       status,
       errors: {},
       instance: null,
@@ -42,9 +42,9 @@ describe('reading payouts', () => {
   };
   const unsigned = { 'svc-signature': null };
   const list = async (query: string, by = merchant): Promise<Page> => {
-    const answer = await by.get(`${PAYOUTS}${query}`);
-    expect(answer.status).toBe(200);
-    return answer.json<Page>();
+    const response = await by.get(`${PAYOUTS}${query}`);
+    expect(response.status).toBe(200);
+    return response.json<Page>();
   };
   const ids = (page: Page): string[] => page.payouts.map(({ id }) => id);
 
@@ -200,13 +200,13 @@ describe('payouts over the rate limit', () => {
   it('429 on every endpoint, and a report of that kind is no payout', async () => {
     expect((await app.merchant.get(PAYOUTS)).status).toBe(200);
     const body = { user_id: randomUUID(), payout: { amount: '1', transaction_hash: randomHash() } };
-    const answers = [
+    const responses = [
       await app.merchant.post(REPORT, body, randomUUID()),
       await app.merchant.get(PAYOUTS),
       await app.merchant.get(`${PAYOUTS}/${randomUUID()}`),
       await app.merchant.get(`${USERS}/${randomUUID()}/balance`),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([429, 429, 429, 429]);
-    for (const answer of answers) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(responses.map(({ status }) => status)).toEqual([429, 429, 429, 429]);
+    for (const response of responses) expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
   });
 });

@@ -16,11 +16,11 @@ import {
   USERS,
   type PayoutBody,
 } from '../support/payout-calls.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
 
-/** Answers are checked against the OpenAPI document by the client itself. */
+/** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /payouts/report', () => {
   let app: TestApp;
   let merchant: SignedClient;
@@ -33,27 +33,27 @@ describe('POST /payouts/report', () => {
   });
   afterAll(() => app.close());
 
-  const problem = (answer: Answer, status: number, ...fields: string[]): { detail: string } => {
-    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(`"status":${status}`)]);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    const body = answer.json<{ detail: string; errors: object }>();
+  const problem = (response: ApiResponse, status: number, ...fields: string[]): { detail: string } => {
+    expect([response.status, response.text]).toEqual([status, expect.stringContaining(`"status":${status}`)]);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    const body = response.json<{ detail: string; errors: object }>();
     expect(Object.keys(body.errors)).toEqual(fields);
     return body;
   };
   /** Sends the text of `custom_metadata` as it is. */
-  const withMetadata = (text: string): Promise<Answer> =>
+  const withMetadata = (text: string): Promise<ApiResponse> =>
     merchant.post(
       REPORT,
       `{"user_id":"${userId}","payout":{"amount":"1","transaction_hash":"${randomHash()}","custom_metadata":${text}}}`,
     );
 
   describe('201', () => {
-    it('answers the payout, fields in the order of the specification, and everybody sees it at once', async () => {
+    it('returns the payout, fields in the order of the specification, and everybody sees it at once', async () => {
       const hash = randomHash().toUpperCase();
-      const answer = await report(merchant, userId, { amount: '12.50', transaction_hash: hash });
-      expect(answer.status).toBe(201);
-      expect(answer.headers['content-type']).toContain('application/json');
-      const { payout } = answer.json<{ payout: PayoutBody }>();
+      const response = await report(merchant, userId, { amount: '12.50', transaction_hash: hash });
+      expect(response.status).toBe(201);
+      expect(response.headers['content-type']).toContain('application/json');
+      const { payout } = response.json<{ payout: PayoutBody }>();
       expect(Object.entries(payout)).toEqual([
         ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
         ['user_id', userId],
@@ -65,7 +65,7 @@ describe('POST /payouts/report', () => {
         ['custom_metadata', {}],
         ['created_at', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)],
       ]);
-      expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(answer.text);
+      expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(response.text);
       const list = (await merchant.get(`${PAYOUTS}?page_size=1`)).json<{ payouts: PayoutBody[] }>();
       expect(list.payouts).toEqual([payout]);
     });
@@ -77,8 +77,8 @@ describe('POST /payouts/report', () => {
       ['007.50', '7.50'],
       ['00.1', '0.1'],
       ['9999.999999', '9999.999999'],
-    ])('for the amount %s, answered as %s', async (sent, answered) => {
-      expect((await reported(merchant, userId, { amount: sent })).amount).toBe(answered);
+    ])('for the amount %s, returned as %s', async (sent, responded) => {
+      expect((await reported(merchant, userId, { amount: sent })).amount).toBe(responded);
     });
 
     it.each([{}, { currency_code: 'USDC' }, { currency_code: null }, { custom_metadata: null }])(
@@ -102,25 +102,25 @@ describe('POST /payouts/report', () => {
       ['words of the envelope', '{"custom_metadata":{"payout":"]}"},"status":"received"}'],
       ['32 levels', '{"a":'.repeat(32).replace(/"a":$/, '') + '}'.repeat(32)],
     ])('keeps custom_metadata byte for byte: %s', async (_name, text) => {
-      const answer = await withMetadata(text);
-      expect([answer.status, answer.text]).toEqual([
+      const response = await withMetadata(text);
+      expect([response.status, response.text]).toEqual([
         201,
         expect.stringContaining(`"custom_metadata":${text},"created_at":`),
       ]);
-      const { id } = answer.json<{ payout: PayoutBody }>().payout;
-      expect((await merchant.get(`${PAYOUTS}/${id}`)).text).toBe(answer.text);
+      const { id } = response.json<{ payout: PayoutBody }>().payout;
+      expect((await merchant.get(`${PAYOUTS}/${id}`)).text).toBe(response.text);
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
     });
 
     it('takes the last of repeated keys, as JSON parsers do', async () => {
       const hash = randomHash();
-      const answer = await merchant.post(
+      const response = await merchant.post(
         REPORT,
         `{"user_id":"x","payout":{"amount":"9"},"user_id":"${userId}","payout":{"custom_metadata":{"first":1},` +
           `"amount":"1","amount":"2","transaction_hash":"${hash}","custom_metadata":{"last":1}}}`,
       );
-      expect(answer.status).toBe(201);
-      expect(answer.json<{ payout: PayoutBody }>().payout).toMatchObject({
+      expect(response.status).toBe(201);
+      expect(response.json<{ payout: PayoutBody }>().payout).toMatchObject({
         amount: '2',
         transaction_hash: hash,
         custom_metadata: { last: 1 },
@@ -173,8 +173,8 @@ describe('POST /payouts/report', () => {
   it('401 for a signature of other bytes', async () => {
     const body = { user_id: userId, payout: { amount: '1', transaction_hash: randomHash() } };
     const headers = { 'svc-signature': '0'.repeat(64) };
-    const answer = await merchant.call({ method: 'POST', path: REPORT, body, headers });
-    expect(answer.status).toBe(401);
+    const response = await merchant.call({ method: 'POST', path: REPORT, body, headers });
+    expect(response.status).toBe(401);
   });
 
   it.each([

@@ -132,8 +132,8 @@ describe('the verification of payouts', () => {
   });
 
   describe('with a node that cannot be relied on', () => {
-    it('decides nothing while it is away over the end of the window; then a transfer that is there counts', async () => {
-      lab.node.goAway();
+    it('decides nothing while it is unavailable over the end of the window; then a transfer that is there counts', async () => {
+      lab.node.goDown();
       const paid = await lab.report({ user, hash: await pay(user), windowSeconds: 1 });
       const unpaid = await lab.report({ user, hash: NOWHERE, windowSeconds: 1 });
       await wait(2000);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/envelope.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const V1 = '/merchants/v1';
 const ENDPOINTS = `${V1}/webhook_endpoints`;
@@ -28,10 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const patch = (body: object | string): Promise<Answer> =>
+const patch = (body: object | string): Promise<ApiResponse> =>
   merchant.call({ method: 'PATCH', path: `${ENDPOINTS}/${endpointId}`, body });
-function said(answer: Answer): Problem {
-  const { status, detail, errors } = answer.json<Problem>();
+function said(response: ApiResponse): Problem {
+  const { status, detail, errors } = response.json<Problem>();
   return { status, detail, errors };
 }
 const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
@@ -42,7 +42,7 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
 
 /** An integrator reads these sentences before the documentation: each names what is to be changed. */
 describe('a refusal says what is wrong', () => {
-  const register = (fields: object): Promise<Answer> =>
+  const register = (fields: object): Promise<ApiResponse> =>
     merchant.post(ENDPOINTS, { webhook_endpoint: { ...URL_OF, ...fields } });
 
   it.each([
@@ -101,9 +101,9 @@ describe('a refusal says what is wrong', () => {
     ['POST', `${V1}/sandbox/transfers`, '{"amount":"1"}', 'to', 'is required'],
     ['POST', `${V1}/users`, '{}', 'phone_number', 'is required'],
   ] as const)('%s %s %s: %s %s', async (method, path, body, field, message) => {
-    const answer =
+    const response =
       method === 'PATCH' ? await patch(body) : await merchant.post(path.replace('ID', endpointId), body);
-    const { status, detail, errors } = said(answer);
+    const { status, detail, errors } = said(response);
     expect([status, Object.keys(errors)]).toEqual([422, [field]]);
     expect(errors[field]).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
     expect(detail).toBe(`${field} ${errors[field]![0]}`);
@@ -147,8 +147,8 @@ describe('a refusal says what is wrong', () => {
       ['POST', `${ENDPOINTS}/ID/recover`],
       ['POST', `${V1}/sandbox/transfers`],
     ] as const)('to %s %s must be an object', async (method, path) => {
-      const answer = await merchant.call({ method, path: path.replace('ID', endpointId), body });
-      expect(said(answer)).toEqual(invalid(OBJECT));
+      const response = await merchant.call({ method, path: path.replace('ID', endpointId), body });
+      expect(said(response)).toEqual(invalid(OBJECT));
     });
 
     it('to POST /events must be an object (400)', async () =>

@@ -52,9 +52,9 @@ describe('the whole service', () => {
   });
 
   it('tells of each dependency when it is ready', async () => {
-    const answer = await fetch(`${test.url}/health/ready`);
-    expect(answer.status).toBe(200);
-    const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
+    const response = await fetch(`${test.url}/health/ready`);
+    expect(response.status).toBe(200);
+    const { checks } = (await response.json()) as { checks: Record<string, { status: string }> };
     expect(Object.keys(checks).sort()).toEqual([
       'chain',
       'clock',
@@ -68,11 +68,11 @@ describe('the whole service', () => {
     expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);
   });
 
-  it('is not ready, and says why, when the node of the chain is away', async () => {
+  it('is not ready, and says why, when the node of the chain is unavailable', async () => {
     await test.chain.stop();
-    const answer = await fetch(`${test.url}/health/ready`);
-    expect(answer.status).toBe(503);
-    const { checks } = (await answer.json()) as { checks: Record<string, { status: string }> };
+    const response = await fetch(`${test.url}/health/ready`);
+    expect(response.status).toBe(503);
+    const { checks } = (await response.json()) as { checks: Record<string, { status: string }> };
     expect(checks['chain']?.status).toBe('unavailable');
     expect(checks['database']?.status).toBe('ok');
   });
@@ -91,12 +91,12 @@ describe('outside the sandbox', () => {
     ['/merchants/v1/sandbox/transfers', { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
     ['/merchants/v1/sandbox/users/90c24bb3-327c-857c-bd44-e5155e389be6/complete_onboarding', undefined],
   ])('there is no %s', async (path, body) => {
-    const answer = await test.merchant.call({
+    const response = await test.merchant.call({
       method: 'POST',
       path,
       ...(body === undefined ? {} : { body }),
     });
-    expect(answer.status).toBe(404);
+    expect(response.status).toBe(404);
   });
 
   it('the document does not speak of the sandbox', async () => {

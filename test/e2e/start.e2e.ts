@@ -59,8 +59,8 @@ async function startSandbox(dataDir: string, env: Record<string, string> = {}): 
 async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
   const { api_key, private_key } = sandbox.merchant;
   const client = new SignedClient(sandbox.base_url, { apiKey: api_key, privateKey: private_key });
-  const answer = await client.get('/merchants/v1/payouts');
-  return answer.json<{ payouts: unknown[] }>().payouts;
+  const response = await client.get('/merchants/v1/payouts');
+  return response.json<{ payouts: unknown[] }>().payouts;
 }
 
 describe('npm start', () => {
@@ -116,7 +116,7 @@ describe('npm start', () => {
   );
 
   test(
-    'stops within the grace when Redis, where its queue is, went away',
+    'stops within the grace when Redis, where its queue is, went down',
     async () => {
       const redis = await startRedis();
       if (!redis) throw new Error('redis-server is missing and cannot be installed here');

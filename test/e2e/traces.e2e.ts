@@ -10,8 +10,8 @@ test('with a collector, a write is traced from the request through its command t
   const app = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
   try {
     const body = { phone_number: '+15550001111' };
-    const answer = await app.merchant.call({ method: 'POST', path: '/merchants/v1/users', body });
-    expect(answer.status).toBe(201);
+    const response = await app.merchant.call({ method: 'POST', path: '/merchants/v1/users', body });
+    expect(response.status).toBe(201);
   } finally {
     await app.close();
     server.closeAllConnections();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const USERS = '/merchants/v1/users';
 const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
@@ -23,49 +23,50 @@ describe('users', () => {
   beforeAll(async () => {
     app = await startTestApp();
     ({ merchant, secondMerchant: other } = app);
-    [merchant, other].forEach(checkAnswers);
+    [merchant, other].forEach(checkResponses);
   });
   afterAll(() => app.close());
 
-  /** Every answer to this client is checked against the service's own OpenAPI document. */
-  const checkAnswers = (client: SignedClient): void => {
+  /** Every response to this client is checked against the service's own OpenAPI document. */
+  const checkResponses = (client: SignedClient): void => {
     const send = client.call.bind(client);
     client.call = async (call) => {
-      const answer = await send(call);
-      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, answer);
-      return answer;
+      const response = await send(call);
+      await expectResponseMatchesContract(app.url, call.method ?? 'GET', call.path, response);
+      return response;
     };
   };
-  const create = (body: object, by = merchant, key?: string): Promise<Answer> => by.post(USERS, body, key);
+  const create = (body: object, by = merchant, key?: string): Promise<ApiResponse> =>
+    by.post(USERS, body, key);
   const created = async (body: object = {}, by = merchant): Promise<Record<string, string | null>> => {
-    const answer = await create({ phone_number: randomPhone(), ...body }, by);
-    expect(answer.status).toBe(201);
-    return answer.json<UserBody>().user;
+    const response = await create({ phone_number: randomPhone(), ...body }, by);
+    expect(response.status).toBe(201);
+    return response.json<UserBody>().user;
   };
-  const expectProblem = (answer: Answer, status: number, fields: readonly string[] = []): void => {
-    expect(answer.status).toBe(status);
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    const problem = answer.json<{ status: number; errors: Record<string, string[]> }>();
+  const expectProblem = (response: ApiResponse, status: number, fields: readonly string[] = []): void => {
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    const problem = response.json<{ status: number; errors: Record<string, string[]> }>();
     expect(problem.status).toBe(status);
     expect(Object.keys(problem.errors)).toEqual(fields);
   };
-  const byWallet = (address: string, by = merchant): Promise<Answer> =>
+  const byWallet = (address: string, by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/by_issuer_wallet_address?address=${address}`);
-  const complete = (id: string, by = merchant): Promise<Answer> =>
+  const complete = (id: string, by = merchant): Promise<ApiResponse> =>
     by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
 
   describe('POST /users', () => {
-    it('201: answers the user in onboarding, normalised, fields in the order of the specification', async () => {
+    it('201: returns the user in onboarding, normalised, fields in the order of the specification', async () => {
       const phone = randomPhone();
       const typed = `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5, 8)}-${phone.slice(8)}`;
       const externalId = ` order-${randomUUID()} `;
-      const answer = await create({
+      const response = await create({
         phone_number: typed,
         email: ' Ada@Example.COM',
         external_id: externalId,
       });
-      expect(answer.status).toBe(201);
-      const { user } = answer.json<UserBody>();
+      expect(response.status).toBe(201);
+      const { user } = response.json<UserBody>();
       expect(Object.entries(user)).toEqual([
         ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
         ['external_id', externalId.trim()],
@@ -89,7 +90,7 @@ describe('users', () => {
       expect(await created({ email: '  ' })).toMatchObject({ email: null });
     });
 
-    it('201: answers the same whether or not another merchant knows the person', async () => {
+    it('201: returns the same whether or not another merchant knows the person', async () => {
       const body = { phone_number: randomPhone(), external_id: `x-${randomUUID()}` };
       const [mine, theirs] = [await created(body), await created(body, other)];
       expect(theirs).toEqual({ ...mine, id: theirs['id'], created_at: theirs['created_at'] });
@@ -163,10 +164,10 @@ describe('users', () => {
     it('lets exactly one of many racing for one phone number win', async () => {
       for (let round = 0; round < 5; round += 1) {
         const body = { phone_number: randomPhone() };
-        const answers = await Promise.all(Array.from({ length: 12 }, () => create(body)));
-        expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-        for (const answer of answers.filter(({ status }) => status !== 201))
-          expectProblem(answer, 422, ['phone_number']);
+        const responses = await Promise.all(Array.from({ length: 12 }, () => create(body)));
+        expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+        for (const response of responses.filter(({ status }) => status !== 201))
+          expectProblem(response, 422, ['phone_number']);
       }
     });
 
@@ -199,9 +200,9 @@ describe('users', () => {
   describe('GET /users/by_issuer_wallet_address', () => {
     it('200 as soon as the onboarding is completed, in any letter case of the address', async () => {
       const user = await created();
-      const answer = await complete(user['id']!);
-      expect(answer.status).toBe(200);
-      const active = answer.json<UserBody>().user;
+      const response = await complete(user['id']!);
+      expect(response.status).toBe(200);
+      const active = response.json<UserBody>().user;
       expect(active).toEqual({
         ...user,
         account_state: 'active',

@@ -6,7 +6,7 @@ import {
   malformedUrls,
   publicAddresses,
 } from '../support/addresses/hostile-addresses.js';
-import { halfAnsweredNames, hostileNames, publicNames } from '../support/addresses/hostile-names.js';
+import { halfResolvedNames, hostileNames, publicNames } from '../support/addresses/hostile-names.js';
 import { HASTY_MS, LAB, TIMEOUT_MS, type LabReport, type Posted } from '../support/addresses/lab-report.js';
 import { runInOwnNetwork } from '../support/addresses/own-network.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -76,14 +76,14 @@ inTheLab('in a network where every address would be reached', () => {
     expect(reached).toEqual(['127.0.0.0', '127.128.0.0', '::1']);
   });
 
-  it(`each of ${hostileNames.length + halfAnsweredNames.length} hostile names ${NEVER}`, () =>
+  it(`each of ${hostileNames.length + halfResolvedNames.length} hostile names ${NEVER}`, () =>
     expectRefused(
       found.names,
-      [...hostileNames, ...halfAnsweredNames].map(() => NOT_PUBLIC),
+      [...hostileNames, ...halfResolvedNames].map(() => NOT_PUBLIC),
     ));
 
   it('where a name leads inside the network, the operator learns and the merchant does not', () => {
-    for (const [index, { reason }] of [...hostileNames, ...halfAnsweredNames].entries()) {
+    for (const [index, { reason }] of [...hostileNames, ...halfResolvedNames].entries()) {
       const { error, logged } = found.names[index]!;
       expect([error, ...logged].join()).toMatch(reason);
       expect(error?.split(' resolves to ')[1]).not.toMatch(/[0-9]\.[0-9]|::|private|loopback|metadata/);
@@ -128,10 +128,10 @@ inTheLab('a name that changes its mind', () => {
 });
 
 inTheLab('names and addresses', () => {
-  it('that never answer hold no other receiver up, nor look-ups of our own', () => {
+  it('that never respond hold no other receiver up, nor look-ups of our own', () => {
     for (const { other, ownMs, outcomes, silentMs } of [found.silence, found.silenceOfShortNames]) {
       expect(other).toMatchObject({ outcome: 204 });
-      // A look-up that nobody answers takes a third of the time.
+      // A look-up that nobody responds to takes a third of the time.
       expect(other.ms).toBeLessThan(TIMEOUT_MS / 3);
       expect(ownMs).toBeLessThan(TIMEOUT_MS / 3);
       expect(new Set(outcomes)).toEqual(new Set(['dns']));
@@ -140,7 +140,7 @@ inTheLab('names and addresses', () => {
     expect(found.silence.outcomes).toHaveLength(50);
   });
 
-  it('that never answer are tried four at most, within the time of one request', () => {
+  it('that never respond are tried four at most, within the time of one request', () => {
     expect(found.allDead).toMatchObject({ outcome: 'timeout', reached: Array(4).fill('9.9.9.9') });
     expect(found.allDead.ms).toBeLessThan(2 * HASTY_MS);
   });
@@ -187,13 +187,13 @@ describe('over HTTP, in production', () => {
     const { id } = made.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
     for (const [url, reason] of sample) {
       const body = { webhook_endpoint: { url } };
-      const answers = [
+      const responses = [
         await merchant.post(PATH, body),
         await merchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body }),
       ];
-      for (const answer of answers) {
-        expect([url, answer.status]).toEqual([url, 422]);
-        const { errors } = answer.json<{ errors: { url: string[] } }>();
+      for (const response of responses) {
+        expect([url, response.status]).toEqual([url, 422]);
+        const { errors } = response.json<{ errors: { url: string[] } }>();
         expect(errors).toEqual({ url: [expect.stringMatching(reason)] });
       }
     }

@@ -56,7 +56,7 @@ it('what a process held that was killed while sending is sent by another', async
   await database.close();
 
   const sentBefore = receiver.received.map(({ headers }) => headers['webhook-id']);
-  receiver.answers(200);
+  receiver.respondWith(200);
   const second = await WebhookWorker.start({ databaseUrl, masterKey });
   const rows = await second.settled(id, 40);
   expect(rows.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
@@ -72,7 +72,7 @@ it.each(['PostgreSQL', 'Redis'])(
     if (kind === 'Redis' && !redis) throw new Error('redis-server is missing and cannot be installed here');
     const settings = kind === 'Redis' ? { QUEUE_URL: redis!.url } : undefined;
     const worker = await WebhookWorker.start({ databaseUrl, masterKey, settings, sweeper: false });
-    receiver.answers(500, 500, 200);
+    receiver.respondWith(500, 500, 200);
     const { id } = await worker.register(merchantId, receiver.url);
     await worker.publish(merchantId);
     expect(await worker.settled(id, 1)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);

@@ -71,9 +71,9 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     ...['created_from=2026-02-30', 'created_to=x', 'status=', 'status=dropped&status=pending'],
   ])('400: %s', async (query) => {
     const id = await webhooks.register(receiver.url);
-    const answer = await merchant.get(`${webhooks.path(id)}/deliveries?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.json<{ detail: string }>().detail).toContain(query.split('=')[0]!);
+    const response = await merchant.get(`${webhooks.path(id)}/deliveries?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.json<{ detail: string }>().detail).toContain(query.split('=')[0]!);
   });
 
   it('404: unknown, of another merchant, and deleted', async () => {
@@ -104,10 +104,10 @@ describe('GET webhook_deliveries/{id}', () => {
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [{ id: delivery }] = (await webhooks.settled(id, 1)) as [Delivery];
-    const answer = await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`);
-    expect(answer.status).toBe(200);
-    expect(answer.text).toContain(`"payload":${receiver.received[0]!.body},"attempts":[`);
-    const found = answer.json<{ webhook_delivery: Delivery & { attempts: Record<string, unknown>[] } }>();
+    const response = await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`);
+    expect(response.status).toBe(200);
+    expect(response.text).toContain(`"payload":${receiver.received[0]!.body},"attempts":[`);
+    const found = response.json<{ webhook_delivery: Delivery & { attempts: Record<string, unknown>[] } }>();
     const { attempts, ...shown } = found.webhook_delivery;
     expect(shown).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
     expect(attempts).toMatchObject([
@@ -155,13 +155,13 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     merchant.post(`/merchants/v1/webhook_deliveries/${id}/resend`, undefined, key);
 
   it.each([200, 404])('202: sends it again under its id, freshly signed, after %d', async (status) => {
-    receiver.answers(status, 200);
+    receiver.respondWith(status, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [before] = await webhooks.settled(id, 1);
-    const answer = await resend(before!.id);
-    expect(answer.status).toBe(202);
-    expect(answer.json<{ webhook_delivery: Delivery }>().webhook_delivery).toEqual({
+    const response = await resend(before!.id);
+    expect(response.status).toBe(202);
+    expect(response.json<{ webhook_delivery: Delivery }>().webhook_delivery).toEqual({
       ...{ ...before, status: 'pending', finished_at: null },
       next_attempt_at: expect.any(String) as unknown as string,
     });
@@ -174,7 +174,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
   });
 
   it('202: the retry schedule begins anew', async () => {
-    receiver.answers(503);
+    receiver.respondWith(503);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [before] = await webhooks.settled(id, 1);

@@ -79,7 +79,7 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
   });
 
   it('are tried again after 500, under the same id with a fresh signature, until they succeed', async () => {
-    receiver.answers(500, 500, 200);
+    receiver.respondWith(500, 500, 200);
     const { id, signing_secret } = await register();
     await publish();
     expect(await worker.settled(id)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
@@ -91,14 +91,14 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
   });
 
   it('end when the schedule ends', async () => {
-    receiver.answers(503);
+    receiver.respondWith(503);
     const { id } = await register();
     await publish();
     expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 3 }]);
   });
 
   it('end at once after another 4xx', async () => {
-    receiver.answers(422);
+    receiver.respondWith(422);
     const { id } = await register();
     await publish();
     expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
@@ -113,21 +113,21 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
   });
 
   it('end after 410, which disables the endpoint: what happens until it is enabled is dropped', async () => {
-    receiver.answers(410);
+    receiver.respondWith(410);
     const { id } = await register();
     await publish();
     expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
     await eventually(async () => ((await worker.status(id)) === 'disabled' ? true : null));
     await publish();
     await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
-    receiver.answers(200);
+    receiver.respondWith(200);
     await publish();
     const states = (await worker.settled(id, 3)).map((row) => row.state).sort();
     expect(states).toEqual(['dropped', 'exhausted', 'succeeded']);
   });
 
   it('are dropped, and said to be, once the endpoint is deleted', async () => {
-    receiver.answers(500);
+    receiver.respondWith(500);
     const { id } = await register();
     await publish();
     await eventually(() => (receiver.received.length >= 2 ? true : null));
@@ -135,15 +135,15 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
     expect(await worker.settled(id)).toMatchObject([{ state: 'dropped' }]);
   });
 
-  it('of a test go to a disabled endpoint too, under the id that was answered, and leave it disabled', async () => {
+  it('of a test go to a disabled endpoint too, under the id that was returned, and leave it disabled', async () => {
     const { id, signing_secret } = await register();
     await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'disabled' }));
     const { body } = await worker.execute(new RequestTestDelivery(caller(), id));
-    const answered = (JSON.parse(body) as { webhook_delivery: { id: string } }).webhook_delivery;
-    expect(await worker.settled(id)).toMatchObject([{ delivery_id: answered.id, state: 'succeeded' }]);
+    const responded = (JSON.parse(body) as { webhook_delivery: { id: string } }).webhook_delivery;
+    expect(await worker.settled(id)).toMatchObject([{ delivery_id: responded.id, state: 'succeeded' }]);
     const [{ headers, body: sent }] = receiver.received as [(typeof receiver.received)[0]];
     expect(new Webhook(signing_secret).verify(sent, headers as Record<string, string>)).toMatchObject(
-      answered,
+      responded,
     );
     expect(await worker.status(id)).toBe('disabled');
   });

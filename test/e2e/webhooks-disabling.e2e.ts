@@ -82,7 +82,7 @@ const failures = (id: string) =>
 
 describe('an endpoint that keeps failing', () => {
   it('is disabled once, whoever judges it, and what comes due then is dropped', async () => {
-    receiver.answers(500);
+    receiver.respondWith(500);
     const { id } = await register();
     const before = await counted('failing');
     await worker.publish(merchantId, 3);
@@ -153,7 +153,7 @@ describe('an endpoint that keeps failing', () => {
   });
 
   it('is disabled by failures of test deliveries too, and they count on while it is disabled', async () => {
-    receiver.answers(500);
+    receiver.respondWith(500);
     const { id } = await register();
     await worker.execute(new RequestTestDelivery(caller(), id));
     await shown(id, { status: 'enabled', failure_count: 3 });
@@ -164,7 +164,7 @@ describe('an endpoint that keeps failing', () => {
     expect(await disablings(id)).toHaveLength(1);
   });
 
-  it('is not one that answers well, nor one whose failures are too old', async () => {
+  it('is not one that responds well, nor one whose failures are too old', async () => {
     const { id } = await register();
     await worker.publish(merchantId, 6);
     await worker.settled(id, 6);
@@ -179,8 +179,8 @@ describe('an endpoint that keeps failing', () => {
   });
 });
 
-it('an endpoint whose receiver answers 410 is disabled at once, and says so', async () => {
-  receiver.answers(410);
+it('an endpoint whose receiver responds with 410 is disabled at once, and says so', async () => {
+  receiver.respondWith(410);
   const { id } = await register();
   const before = await counted('gone');
   await worker.publish(merchantId);
@@ -193,13 +193,13 @@ it.each([
   ['enabled', () => [{ status: 'disabled' }, { status: 'enabled' }] as const],
   ['moved', () => [{ url: `${receiver.url}/moved` }] as const],
 ])('a 410 to an attempt that began before the endpoint was %s disables nothing', async (_, changes) => {
-  let answer = (): void => undefined;
-  receiver.behavior = (response) => (answer = () => response.writeHead(410).end());
+  let respond = (): void => undefined;
+  receiver.behavior = (response) => (respond = () => response.writeHead(410).end());
   const { id } = await register();
   await worker.publish(merchantId);
   await eventually(() => receiver.received[0] ?? null);
   for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
-  answer();
+  respond();
   expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);
   expect(await shown(id, { status: 'enabled' })).toMatchObject({ disabled_cause: null });
   expect(await disablings(id)).not.toContainEqual({ cause: 'gone' });

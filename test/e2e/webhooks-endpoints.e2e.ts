@@ -33,9 +33,9 @@ beforeEach(async () => {
 
 const register = (fields: object, key?: string) => merchant.post(PATH, { webhook_endpoint: fields }, key);
 async function registered(fields: object = { url: 'https://8.8.8.8/hooks' }): Promise<Endpoint> {
-  const answer = await register(fields);
-  expect(answer.status).toBe(201);
-  return answer.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+  const response = await register(fields);
+  expect(response.status).toBe(201);
+  return response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
 }
 function withoutSecret(endpoint: Endpoint): Endpoint {
   const shown: { signing_secret?: string } & Endpoint = { ...endpoint };
@@ -49,9 +49,9 @@ const unsigned = { 'svc-signature': '0'.repeat(64) };
 
 describe('POST webhook_endpoints', () => {
   it('201: registers, and shows the secret this once', async () => {
-    const answer = await register({ url: 'https://8.8.8.8/hooks', description: 'orders' });
-    expect(answer.status).toBe(201);
-    const { webhook_endpoint } = answer.json<{ webhook_endpoint: Endpoint }>();
+    const response = await register({ url: 'https://8.8.8.8/hooks', description: 'orders' });
+    expect(response.status).toBe(201);
+    const { webhook_endpoint } = response.json<{ webhook_endpoint: Endpoint }>();
     expect(Object.keys(webhook_endpoint)).toEqual([
       ...['id', 'url', 'description', 'status', 'created_at', 'updated_at', 'event_types', 'failure_count'],
       ...['disabled_cause', 'disabled_at', 'signing_secret'],
@@ -89,8 +89,8 @@ describe('POST webhook_endpoints', () => {
   it('400: malformed JSON', async () => expect((await merchant.post(PATH, '{"webhook')).status).toBe(400));
 
   it('401: bad signature', async () => {
-    const answer = await merchant.call({ method: 'POST', path: PATH, body: {}, headers: unsigned });
-    expect(answer.status).toBe(401);
+    const response = await merchant.call({ method: 'POST', path: PATH, body: {}, headers: unsigned });
+    expect(response.status).toBe(401);
   });
 
   it.each([
@@ -112,10 +112,10 @@ describe('POST webhook_endpoints', () => {
     [{ url: 'https://8.8.8.8/', event_types: ['payout.unknown'] }, 'event_types'],
     [{ url: 'https://8.8.8.8/', event_types: [] }, 'event_types'],
   ])('422: %j', async (fields, field) => {
-    const answer = await register(fields);
-    expect(answer.status).toBe(422);
-    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
-    expect(Object.keys(answer.json<{ errors: object }>().errors)).toEqual([field]);
+    const response = await register(fields);
+    expect(response.status).toBe(422);
+    expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
   });
 
   it.each([{}, { webhook_endpoint: null }, { webhook_endpoint: 'x' }, []])('422: body %j', async (body) =>
@@ -135,11 +135,11 @@ describe('POST webhook_endpoints', () => {
   });
 
   it('422: an eleventh, also when twenty race, and free again after a deletion', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => register({ url: `https://8.8.8.8/${index}` })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 422)).toHaveLength(10);
     const [first] = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
     expect((await remove(first!.id)).status).toBe(204);
     expect((await register({ url: 'https://8.8.8.8/more' })).status).toBe(201);
@@ -170,9 +170,9 @@ describe('PATCH webhook_endpoints/{id}', () => {
     const before = withoutSecret(await registered());
     const { id } = before;
     const changes = { url: 'https://8.8.4.4/', description: 'new', status: 'disabled' };
-    const answer = await patch(id, { ...changes, event_types: ['payout.failed'] });
-    expect(answer.status).toBe(200);
-    const { webhook_endpoint } = answer.json<{ webhook_endpoint: Endpoint }>();
+    const response = await patch(id, { ...changes, event_types: ['payout.failed'] });
+    expect(response.status).toBe(200);
+    const { webhook_endpoint } = response.json<{ webhook_endpoint: Endpoint }>();
     expect(webhook_endpoint).toEqual({
       ...{ ...before, ...changes, event_types: ['payout.failed'], disabled_cause: 'merchant' },
       ...{ updated_at: webhook_endpoint.updated_at, disabled_at: webhook_endpoint.updated_at },
@@ -182,9 +182,9 @@ describe('PATCH webhook_endpoints/{id}', () => {
 
   it('200: changes nothing when empty', async () => {
     const before = withoutSecret(await registered());
-    const answer = await patch(before.id, {});
-    expect(answer.status).toBe(200);
-    expect(answer.json()).toEqual({ webhook_endpoint: before });
+    const response = await patch(before.id, {});
+    expect(response.status).toBe(200);
+    expect(response.json()).toEqual({ webhook_endpoint: before });
   });
 
   it('200: null clears the description', async () => {
@@ -215,9 +215,9 @@ describe('PATCH webhook_endpoints/{id}', () => {
     [{ event_types: ['payout.failed', 'payout.failed'] }, 'event_types'],
   ])('422: %j', async (changes, field) => {
     const { id } = await registered();
-    const answer = await patch(id, changes);
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.json<{ errors: object }>().errors)).toEqual([field]);
+    const response = await patch(id, changes);
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
   });
 
   it('404: unknown, and of another merchant, whatever the url', async () => {
@@ -238,8 +238,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
 describe('DELETE webhook_endpoints/{id}', () => {
   it('204, then 404', async () => {
     const { id } = await registered();
-    const answer = await remove(id);
-    expect(answer).toMatchObject({ status: 204, text: '' });
+    const response = await remove(id);
+    expect(response).toMatchObject({ status: 204, text: '' });
     expect((await remove(id)).status).toBe(404);
     expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404);
   });
@@ -271,9 +271,9 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
   it.each(['enabled', 'disabled'])('202: is sent to an endpoint that is %s', async (status) => {
     const { id, signing_secret } = await registered({ url: receiver.url });
     await patch(id, { status });
-    const answer = await merchant.post(`${PATH}/${id}/test_delivery`);
-    expect(answer.status).toBe(202);
-    const { webhook_delivery } = answer.json<{ webhook_delivery: { id: string; type: string } }>();
+    const response = await merchant.post(`${PATH}/${id}/test_delivery`);
+    expect(response.status).toBe(202);
+    const { webhook_delivery } = response.json<{ webhook_delivery: { id: string; type: string } }>();
     expect(Object.keys(webhook_delivery)).toEqual(['id', 'type', 'occurred_at', 'data']);
     expect(webhook_delivery).toMatchObject({
       type: 'webhook_endpoint.test',

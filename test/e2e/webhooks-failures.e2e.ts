@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 
@@ -23,25 +23,25 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();
-  const answer = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/hooks' } });
-  expect(told(answer)).toEqual(none);
-  ({ id } = endpointIn(answer));
+  const response = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/hooks' } });
+  expect(told(response)).toEqual(none);
+  ({ id } = endpointIn(response));
   await since(24);
 });
 
 const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
 
-/** The endpoint of the answer, the first one of a list. */
-function endpointIn(answer: Answer): Told {
-  const { webhook_endpoint, webhook_endpoints } = answer.json<{
+/** The endpoint of the response, the first one of a list. */
+function endpointIn(response: ApiResponse): Told {
+  const { webhook_endpoint, webhook_endpoints } = response.json<{
     webhook_endpoint?: Told;
     webhook_endpoints?: Told[];
   }>();
   return (webhook_endpoint ?? webhook_endpoints?.[0])!;
 }
 
-function told(answer: Answer): Pick<Told, 'failure_count' | 'disabled_cause' | 'disabled_at'> {
-  const { failure_count, disabled_cause, disabled_at } = endpointIn(answer);
+function told(response: ApiResponse): Pick<Told, 'failure_count' | 'disabled_cause' | 'disabled_at'> {
+  const { failure_count, disabled_cause, disabled_at } = endpointIn(response);
   return { failure_count, disabled_cause, disabled_at };
 }
 
@@ -64,7 +64,7 @@ const since = (hours: number) =>
     [id, hours],
   );
 
-it('every answer tells of the failures within six hours, since the endpoint was enabled', async () => {
+it('every response tells of the failures within six hours, since the endpoint was enabled', async () => {
   await attempts('retry', 5.9, 1, 6.1);
   await attempts('exhausted', 0.1, 7);
   await attempts('succeeded', 0.5, 0.2);
@@ -80,13 +80,13 @@ it('every answer tells of the failures within six hours, since the endpoint was 
 it('only enabling what is disabled clears them; disabling says when and why, once', async () => {
   await attempts('retry', 1, 2);
   expect(told(await patch({ status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
-  const answer = await patch({ status: 'disabled' });
+  const response = await patch({ status: 'disabled' });
   const disabled = {
     failure_count: 2,
     disabled_cause: 'merchant',
-    disabled_at: endpointIn(answer).updated_at,
+    disabled_at: endpointIn(response).updated_at,
   };
-  expect(told(answer)).toEqual(disabled);
+  expect(told(response)).toEqual(disabled);
   expect(told(await patch({ status: 'disabled', description: 'again' }))).toEqual(disabled);
   expect(told(await get())).toEqual(disabled);
   expect(told(await patch({ status: 'enabled' }))).toEqual(none);
@@ -102,11 +102,11 @@ it('counts nothing of other endpoints', async () => {
 it.each([
   ['DELETE', () => merchant.call({ method: 'DELETE', path: `${PATH}/${id}` })],
   ['PATCH', () => patch({ status: 'disabled' })],
-])('after the answer to %s no sender goes by what it saw before', async (_, change) => {
+])('after the response to %s no sender goes by what it saw before', async (_, change) => {
   const senders: Destinations[] = [];
-  let answered = false;
+  let responded = false;
   const looking = (async () => {
-    while (!answered) {
+    while (!responded) {
       const sender = new Destinations(app.database);
       await sender.ask(id);
       senders.push(sender);
@@ -114,7 +114,7 @@ it.each([
   })();
   expect((await change()).status).toBeLessThan(300);
   const seen = senders.map((sender) => sender.known(id)?.status);
-  answered = true;
+  responded = true;
   await looking;
   expect(seen.length).toBeGreaterThan(0);
   expect(seen).not.toContain('enabled');

@@ -93,10 +93,10 @@ describe('a delivery to a hostile receiver', () => {
   }
 
   const failing = [
-    ['accepts and never answers', 'timeout'],
+    ['accepts and never responds', 'timeout'],
     ['drips its body', 'timeout'],
     ['closes after the request', 'send'],
-    ['resets within its answer', 'answer'],
+    ['resets within its response', 'answer'],
     ['endless header fields', 'answer'],
     ['garbage before the status line', 'answer'],
     ['a self-signed certificate', 'tls'],
@@ -123,7 +123,7 @@ describe('a delivery to a hostile receiver', () => {
     ['endless chunks', 'succeeded', 200, 1024],
     ['gzip bomb', 'succeeded', 200, 1024],
     ['410 Gone', 'exhausted', 410, 0],
-    ['answers before it has read the request', 'exhausted', 413, 0],
+    ['responds before it has read the request', 'exhausted', 413, 0],
   ])('%s: %s after one attempt', async (name, state, status, bytes) => {
     expect(await deliver(name)).toMatchObject({
       state,

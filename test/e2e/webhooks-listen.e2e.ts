@@ -39,8 +39,8 @@ describe('npm run webhooks:listen', () => {
   const endpoints = async (client: SignedClient = app.merchant): Promise<Endpoint[]> =>
     (await client.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
   const test = async ({ id }: Endpoint): Promise<string> => {
-    const answer = await app.merchant.post(`${PATH}/${id}/test_delivery`);
-    return answer.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
+    const response = await app.merchant.post(`${PATH}/${id}/test_delivery`);
+    return response.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
   };
 
   it('registers an endpoint, verifies and prints what comes, and deletes the endpoint when it ends', async () => {
@@ -87,9 +87,9 @@ describe('npm run webhooks:listen', () => {
     expect(listener.said).toContain('\\u009b31m\\u202e');
   });
 
-  it('passes deliveries on byte for byte and answers as the application does', async () => {
+  it('passes deliveries on byte for byte and responds as the application does', async () => {
     const application = await TestReceiver.start();
-    application.answers(500, 200);
+    application.respondWith(500, 200);
     const listener = listen('--json', '--forward', `${application.url}/hooks`);
     await listener.ready();
     const id = await test((await endpoints())[0]!);
@@ -109,7 +109,7 @@ describe('npm run webhooks:listen', () => {
     expect((await listener.printed(3))[2]).toMatchObject({ answered: 502, error: 'ECONNREFUSED' });
   });
 
-  it('answers with another status, and later, when asked to', async () => {
+  it('responds with another status, and later, when asked to', async () => {
     const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
     await listener.ready();
     const began = performance.now();

@@ -20,7 +20,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     merchant.post(`${webhooks.path(id)}/recover`, body as object, key);
 
   it('202: what was exhausted, and what happened while it was disabled, arrives after all', async () => {
-    receiver.answers(404, 200);
+    receiver.respondWith(404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     await webhooks.settled(id, 1);
@@ -30,9 +30,9 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     await webhooks.change(id, { status: 'enabled' });
     const since = agoMs(60_000);
     const key = randomUUID();
-    const answer = await recover(id, { since }, key);
-    expect(answer.status).toBe(202);
-    const { webhook_recovery } = answer.json<{ webhook_recovery: Record<string, string> }>();
+    const response = await recover(id, { since }, key);
+    expect(response.status).toBe(202);
+    const { webhook_recovery } = response.json<{ webhook_recovery: Record<string, string> }>();
     expect(webhook_recovery).toEqual({
       ...{ id: webhook_recovery['id'], webhook_endpoint_id: id, since },
       requested_at: webhook_recovery['requested_at'],
@@ -41,11 +41,11 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     const settled = await webhooks.settled(id, 4);
     expect(settled.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
     expect(settled.map(({ attempt_count }) => attempt_count).sort()).toEqual([1, 1, 1, 2]);
-    expect((await recover(id, { since }, key)).text).toBe(answer.text);
+    expect((await recover(id, { since }, key)).text).toBe(response.text);
   });
 
   it('202: leaves what is older', async () => {
-    receiver.answers(404, 200);
+    receiver.respondWith(404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [old] = await webhooks.settled(id, 1);
@@ -67,9 +67,9 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     [{ since: '2026-01-01' }],
     [{ since: '9999-01-01T00:00:00Z' }],
   ])('422: %j', async (body) => {
-    const answer = await recover(await webhooks.register(receiver.url), body);
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.json<{ errors: object }>().errors)).toEqual(['since']);
+    const response = await recover(await webhooks.register(receiver.url), body);
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(['since']);
   });
 
   it('422: no body', async () => {
@@ -108,15 +108,15 @@ describe('GET webhook_endpoints/{id}/stats', () => {
   const stats = (id: string, query = '') => merchant.get(`${webhooks.path(id)}/stats${query}`);
 
   it('200: deliveries, attempts, failures, latency and what waits', async () => {
-    receiver.answers(503, 404, 200);
+    receiver.respondWith(503, 404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     await webhooks.settled(id, 1);
     await webhooks.test(id);
     await webhooks.settled(id, 2);
-    const answer = await stats(id);
-    expect(answer.status).toBe(200);
-    const { webhook_endpoint_stats: found } = answer.json<{
+    const response = await stats(id);
+    expect(response.status).toBe(200);
+    const { webhook_endpoint_stats: found } = response.json<{
       webhook_endpoint_stats: { since: string; latency_ms: Record<string, number> };
     }>();
     expect(found).toEqual({
@@ -134,8 +134,8 @@ describe('GET webhook_endpoints/{id}/stats', () => {
 
   it('200: nothing yet', async () => {
     const since = agoMs(1000);
-    const answer = await stats(await webhooks.register(receiver.url), `?since=${since}`);
-    expect(answer.json()).toMatchObject({
+    const response = await stats(await webhooks.register(receiver.url), `?since=${since}`);
+    expect(response.json()).toMatchObject({
       webhook_endpoint_stats: {
         since,
         failures: {},
@@ -148,9 +148,9 @@ describe('GET webhook_endpoints/{id}/stats', () => {
   it.each(['x', '', '2026-01-01', '9999-01-01T00:00:00Z', agoMs(31 * 86_400_000)])(
     '400: since=%s',
     async (since) => {
-      const answer = await stats(await webhooks.register(receiver.url), `?since=${since}`);
-      expect(answer.status).toBe(400);
-      expect(answer.json<{ detail: string }>().detail).toContain('since');
+      const response = await stats(await webhooks.register(receiver.url), `?since=${since}`);
+      expect(response.status).toBe(400);
+      expect(response.json<{ detail: string }>().detail).toContain('since');
     },
   );
 

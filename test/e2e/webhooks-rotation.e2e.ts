@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import type { TestApp } from '../support/app.js';
 import { onWebhookStage } from '../support/merchant-webhooks.js';
 import type { Received, TestReceiver } from '../support/receiver.js';
-import type { Answer, SignedClient } from '../support/signed-client.js';
+import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/eventually.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
@@ -21,7 +21,8 @@ let merchant: SignedClient;
 let receiver: TestReceiver;
 onWebhookStage((stage) => ({ app, merchant, receiver } = stage));
 
-const endpointIn = (answer: Answer) => answer.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+const endpointIn = (response: ApiResponse) =>
+  response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
 const rotate = (id: string, body?: object | string, key?: string) =>
   merchant.post(`${PATH}/${id}/rotate_secret`, body, key);
 
@@ -31,9 +32,9 @@ async function registered(): Promise<Endpoint> {
 
 /** The fresh secret. */
 async function rotated(id: string, body?: object): Promise<string> {
-  const answer = await rotate(id, body);
-  expect(answer.status).toBe(200);
-  return endpointIn(answer).signing_secret;
+  const response = await rotate(id, body);
+  expect(response.status).toBe(200);
+  return endpointIn(response).signing_secret;
 }
 
 /** What arrives of a test delivery made now. */
@@ -56,9 +57,9 @@ function verifies(secret: string, { headers, body }: Received): boolean {
 describe('POST webhook_endpoints/{id}/rotate_secret', () => {
   it('200: shows a fresh secret this once', async () => {
     const before = await registered();
-    const answer = await rotate(before.id);
-    expect(answer.status).toBe(200);
-    const after = endpointIn(answer);
+    const response = await rotate(before.id);
+    expect(response.status).toBe(200);
+    const after = endpointIn(response);
     expect(after).toEqual({
       ...{ ...before, updated_at: after.updated_at, signing_secret: after.signing_secret },
     });
@@ -126,8 +127,8 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
 
   it('409: a fifth while four former secrets are valid, also when all race; without an overlap it works', async () => {
     const { id } = await registered();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
     const sent = await delivery(id);
     expect(entries(sent)).toHaveLength(5);
     const fresh = await rotated(id, { overlap_seconds: 0 });
@@ -150,9 +151,9 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
 
   it.each([-1, 86_401, 1.5, '60', null, true])('422: overlap_seconds %j', async (overlap_seconds) => {
     const { id } = await registered();
-    const answer = await rotate(id, { overlap_seconds });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.json<{ errors: object }>().errors)).toEqual(['overlap_seconds']);
+    const response = await rotate(id, { overlap_seconds });
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(['overlap_seconds']);
   });
 
   it.each([[[]], ['x'], [null]])('422: body %j', async (body) => {

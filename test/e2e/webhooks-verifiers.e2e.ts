@@ -205,7 +205,7 @@ describe('while one secret replaces another', () => {
 });
 
 (python === null ? describe.skip : describe)('the Python receiver', () => {
-  it('answers the service itself: 204 to what is genuine, 400 to what another secret signed', async () => {
+  it('responds to the service itself: 204 to what is genuine, 400 to what another secret signed', async () => {
     const databaseUrl = await testDatabaseUrl();
     const settings = { WEBHOOK_TIMEOUT_MS: '10000' };
     const worker = await WebhookWorker.start({ databaseUrl, settings });

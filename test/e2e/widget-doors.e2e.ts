@@ -112,8 +112,8 @@ describe('the doors of the widget', () => {
     expect(html).not.toContain(visitor.phone);
     expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
     for (const name of STEPS) {
-      const answer = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
-      expect([name, answer.status, await answer.json()]).toEqual([
+      const response = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
+      expect([name, response.status, await response.json()]).toEqual([
         name,
         403,
         expect.objectContaining({ detail: 'The merchant is suspended' }),
@@ -127,8 +127,8 @@ describe('the doors of the widget', () => {
 
   it('refusals are framed by nobody, and the page by whoever embeds it', async () => {
     const visitor = await widget.visitor();
-    const framing = (answer: Response): string | undefined =>
-      /frame-ancestors [^;]*/.exec(answer.headers.get('content-security-policy') ?? '')?.[0];
+    const framing = (response: Response): string | undefined =>
+      /frame-ancestors [^;]*/.exec(response.headers.get('content-security-policy') ?? '')?.[0];
     expect(framing(await visitor.page())).toBeUndefined();
     const refused = [
       await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
@@ -138,10 +138,10 @@ describe('the doors of the widget', () => {
       await visitor.step('phone'),
       await visitor.step('nonsense'),
     ];
-    for (const answer of refused) {
-      expect(answer.status).toBeGreaterThanOrEqual(400);
-      expect(framing(answer)).toBe("frame-ancestors 'none'");
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    for (const response of refused) {
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(framing(response)).toBe("frame-ancestors 'none'");
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     }
   });
 
@@ -152,9 +152,9 @@ describe('the doors of the widget', () => {
     const { code } = (await (await visitor.step('inbox')).json()) as { code: string };
     const wrong = code === '000000' ? '000001' : '000000';
     for (const each of [...Array<string>(5).fill(wrong), code]) {
-      const answer = await visitor.step('phone', { phone_number: visitor.phone, code: each });
-      expect(answer.status).toBe(422);
-      messages.push(((await answer.json()) as { errors: { code: string[] } }).errors.code[0]!);
+      const response = await visitor.step('phone', { phone_number: visitor.phone, code: each });
+      expect(response.status).toBe(422);
+      messages.push(((await response.json()) as { errors: { code: string[] } }).errors.code[0]!);
     }
     const spent = 'is no longer valid: ask for a new one';
     expect(messages).toEqual([...Array<string>(4).fill('is wrong'), spent, spent]);
@@ -178,15 +178,15 @@ describe('the widget behind a proxy', () => {
     const visitor = await widget.visitor();
     for (const proto of [undefined, 'http']) {
       const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
-      const answers = [
+      const responses = [
         await visitor.page({ headers: { ...headers, accept: 'text/html' } }),
         await visitor.page({ headers, method: 'DELETE' }),
         await visitor.step('code', { phone_number: visitor.phone }, headers),
         await fetch(`${widget.url}/elsewhere`, { headers }),
       ];
-      for (const answer of answers) {
-        expect(answer.status).toBe(403);
-        expect(await answer.text()).toContain('HTTPS is required');
+      for (const response of responses) {
+        expect(response.status).toBe(403);
+        expect(await response.text()).toContain('HTTPS is required');
       }
     }
     expect(await widget.codesOf(visitor)).toBe(0);

@@ -68,12 +68,12 @@ suite('pages of the service in a browser', () => {
       const steps = `${widgetUrl(app)}/onboarding/${app.merchant.credentials.apiKey}/${user.id}`;
       const step = async (name: string, body: object, session = ''): Promise<Record<string, unknown>> => {
         const headers = { 'content-type': 'application/json', authorization: `Bearer ${session}` };
-        const answer = await fetch(`${steps}/${name}`, {
+        const response = await fetch(`${steps}/${name}`, {
           method: 'POST',
           headers,
           body: JSON.stringify(body),
         });
-        return (await answer.json()) as Record<string, unknown>;
+        return (await response.json()) as Record<string, unknown>;
       };
       await step('code', { phone_number: user.phone });
       const { code } = await step('inbox', {});

@@ -167,7 +167,7 @@ suite('the onboarding widget in a browser', () => {
     expect(await page.getByLabel('Last name').inputValue()).toBe('Lovelace');
   });
 
-  it('says that the service is away, and goes on when it is back', async () => {
+  it('says that the service is unavailable, and goes on when it is back', async () => {
     await open();
     await page.route('**/code', (route) => route.abort());
     await page.getByRole('button', { name: 'Send me a code' }).click();

@@ -13,7 +13,7 @@ export interface SentEvent {
   readonly event_properties?: unknown;
 }
 
-/** What happens to one request, whatever is in it. `taken, then ...` rehearses an answer that is lost. */
+/** What happens to one request, whatever is in it. `taken, then ...` rehearses a response that is lost. */
 export type Fault =
   | 'reset'
   | 'hang'
@@ -24,7 +24,7 @@ export type Fault =
 
 const DEVICE_IDS_REFUSED = /^(anonymous|nil|none|null|n\/a|na|undefined|unknown|\{\}|lmy47d|-1|[0-]+)$/i;
 
-/** A local server that answers as Amplitude documents its HTTP API V2: https://amplitude.com/docs/apis/analytics/http-v2 */
+/** A local server that responds as Amplitude documents its HTTP API V2: https://amplitude.com/docs/apis/analytics/http-v2 */
 export class AnalyticsProvider {
   /** Events it has, by insert_id, and how often each was taken. */
   readonly taken = new Map<string, { readonly event: SentEvent; times: number }>();
@@ -59,7 +59,7 @@ export class AnalyticsProvider {
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => provider.answer(request.url ?? '/', Buffer.concat(chunks), response));
+      request.on('end', () => provider.respond(request.url ?? '/', Buffer.concat(chunks), response));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return provider;
@@ -85,7 +85,7 @@ export class AnalyticsProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private answer(path: string, bytes: Buffer, response: ServerResponse): void {
+  private respond(path: string, bytes: Buffer, response: ServerResponse): void {
     const text = bytes.toString('utf8');
     this.requests += 1;
     if (this.keepsBodies) this.bodies.push(text);

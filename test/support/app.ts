@@ -10,7 +10,7 @@ import { startService } from '../../src/service.js';
 import { TestChain } from './chain.js';
 import { ContractChecker } from './openapi.js';
 import { testDatabase } from './postgres.js';
-import { SignedClient, type Answer, type SignedCall } from './signed-client.js';
+import { SignedClient, type ApiResponse, type SignedCall } from './signed-client.js';
 
 /** The whole service in this process, on a database and a chain of its own. */
 export interface TestApp {
@@ -22,7 +22,7 @@ export interface TestApp {
   readonly database: Database;
   readonly merchant: SignedClient;
   readonly secondMerchant: SignedClient;
-  /** A client of one more merchant; like the others it checks every answer against the OpenAPI document. */
+  /** A client of one more merchant; like the others it checks every response against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ const SETTINGS: TestSettings = {
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
 
-/** Fails whatever it is used in when an answer is not what the service's own OpenAPI document promises. */
+/** Fails whatever it is used in when a response is not what the service's own OpenAPI document promises. */
 class CheckedClient extends SignedClient {
   constructor(
     private readonly contract: ContractChecker,
@@ -54,12 +54,13 @@ class CheckedClient extends SignedClient {
     super(...client);
   }
 
-  override async call(call: SignedCall): Promise<Answer> {
-    const answer = await super.call(call);
+  override async call(call: SignedCall): Promise<ApiResponse> {
+    const response = await super.call(call);
     // A path that does not exist has no place in the document, nor has a method that a path does not know.
-    const unknown = answer.status === 405 || (answer.status === 404 && !this.contract.describes(call.path));
-    if (!unknown && call.method !== 'HEAD') this.contract.expect(call.method ?? 'GET', call.path, answer);
-    return answer;
+    const unknown =
+      response.status === 405 || (response.status === 404 && !this.contract.describes(call.path));
+    if (!unknown && call.method !== 'HEAD') this.contract.expect(call.method ?? 'GET', call.path, response);
+    return response;
   }
 }
 

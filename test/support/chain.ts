@@ -61,7 +61,7 @@ export class TestChain {
     return receipt;
   }
 
-  /** A transfer that is mined and fails: the sender owns no USDC. Answers its hash. */
+  /** A transfer that is mined and fails: the sender owns no USDC. Returns its hash. */
   async revertedTransfer(to: string, amount: string): Promise<string> {
     const poor = HDNodeWallet.createRandom().connect(this.provider);
     await this.rpc('anvil_setBalance', [poor.address, '0xde0b6b3a7640000']);

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** Of the message at which a process dies: the server never gets it, or does it and cannot tell. */
-export type Side = 'unsent' | 'unanswered';
+export type Side = 'unsent' | 'unacknowledged';
 
 /**
  * The only road of one process to PostgreSQL. At a chosen message it ends for good: what the process had not committed is
@@ -53,7 +53,7 @@ export class CrashRoad {
     // It stood in the queue of the listener.
     if (this.ended) return void client.destroy();
     const upstream = connect(Number(this.target.port), this.target.hostname);
-    let unanswered = false;
+    let unacknowledged = false;
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
       this.sockets.add(socket);
@@ -68,11 +68,11 @@ export class CrashRoad {
       if (this.ended) return;
       this.left -= 1;
       if (this.left === 0 && this.side === 'unsent') return this.endNow();
-      unanswered ||= this.left === 0;
+      unacknowledged ||= this.left === 0;
       upstream.write(chunk);
     });
     upstream.on('data', (chunk: Buffer) => {
-      if (unanswered) this.endNow();
+      if (unacknowledged) this.endNow();
       else client.write(chunk);
     });
   }

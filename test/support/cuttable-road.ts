@@ -1,12 +1,12 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Side } from './crash-road.js';
 
-/** A road to PostgreSQL that can be cut, at once or just before the next answer comes back, or lead nowhere. */
+/** A road to PostgreSQL that can be cut, at once or just before the next response comes back, or lead nowhere. */
 export class CuttableRoad {
   cutNextResponse = false;
   /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
   silent = false;
-  /** It goes silent at the next message with this text: before the server gets it, or before its answer comes back. */
+  /** It goes silent at the next message with this text: before the server gets it, or before its response comes back. */
   silentAt: { readonly text: string; readonly side: Side } | null = null;
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
@@ -27,7 +27,7 @@ export class CuttableRoad {
         const { text, side } = this.silentAt ?? {};
         const here = text !== undefined && chunk.includes(text);
         if (here) [this.silent, this.silentAt] = [true, null];
-        if (!here || side === 'unanswered') upstream.write(chunk);
+        if (!here || side === 'unacknowledged') upstream.write(chunk);
       });
       upstream.on('data', (chunk) => {
         if (this.silent) return;

@@ -63,24 +63,27 @@ export class MerchantWebhooks {
 
   /** The id of a new endpoint. */
   async register(url: string): Promise<string> {
-    const answer = await this.merchant.post('/merchants/v1/webhook_endpoints', { webhook_endpoint: { url } });
-    const { id, signing_secret } = answer.json<{ webhook_endpoint: { id: string; signing_secret: string } }>()
-      .webhook_endpoint;
+    const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
+      webhook_endpoint: { url },
+    });
+    const { id, signing_secret } = response.json<{
+      webhook_endpoint: { id: string; signing_secret: string };
+    }>().webhook_endpoint;
     this.secrets.set(id, signing_secret);
     return id;
   }
 
   async change(endpointId: string, webhook_endpoint: object): Promise<void> {
-    const answer = await this.merchant.call({
+    const response = await this.merchant.call({
       ...{ method: 'PATCH', path: this.path(endpointId), body: { webhook_endpoint } },
     });
-    if (answer.status !== 200) throw new Error(answer.text);
+    if (response.status !== 200) throw new Error(response.text);
   }
 
   /** The id of a test delivery. */
   async test(endpointId: string): Promise<string> {
-    const answer = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
-    return answer.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
+    const response = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
+    return response.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
   }
 
   /** Appends `count` payout.received events of the merchant. */

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Answer } from './signed-client.js';
+import type { ApiResponse as Answer } from './signed-client.js';
 
 interface Described {
   readonly content?: Readonly<Record<string, { readonly schema?: object }>>;

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { eventually } from './eventually.js';
-import type { Answer, SignedClient } from './signed-client.js';
+import type { ApiResponse, SignedClient } from './signed-client.js';
 
 export const REPORT = '/merchants/v1/payouts/report';
 export const PAYOUTS = '/merchants/v1/payouts';
@@ -25,26 +25,26 @@ export function randomHash(): string {
 
 /** Id of a new user of the merchant, who is onboarding. */
 export async function createUser(merchant: SignedClient): Promise<string> {
-  const answer = await merchant.post(USERS, {
+  const response = await merchant.post(USERS, {
     phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`,
   });
-  if (answer.status !== 201) throw new Error(answer.text);
-  return answer.json<{ user: { id: string } }>().user.id;
+  if (response.status !== 201) throw new Error(response.text);
+  return response.json<{ user: { id: string } }>().user.id;
 }
 
 /** A new user with a wallet. */
 export async function createPayee(merchant: SignedClient): Promise<{ id: string; wallet: string }> {
   const id = await createUser(merchant);
-  const answer = await merchant.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await merchant.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
+  if (response.status !== 200) throw new Error(response.text);
   return {
     id,
-    wallet: answer.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address,
+    wallet: response.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address,
   };
 }
 
 /** Reports a payout that is never found on the chain; `over` replaces fields of `payout`. */
-export function report(merchant: SignedClient, userId: string, over: object = {}): Promise<Answer> {
+export function report(merchant: SignedClient, userId: string, over: object = {}): Promise<ApiResponse> {
   const payout = { amount: '1', transaction_hash: randomHash(), ...over };
   return merchant.post(REPORT, { user_id: userId, payout });
 }
@@ -54,9 +54,9 @@ export async function reported(
   userId: string,
   over: object = {},
 ): Promise<PayoutBody> {
-  const answer = await report(merchant, userId, over);
-  if (answer.status !== 201) throw new Error(answer.text);
-  return answer.json<{ payout: PayoutBody }>().payout;
+  const response = await report(merchant, userId, over);
+  if (response.status !== 201) throw new Error(response.text);
+  return response.json<{ payout: PayoutBody }>().payout;
 }
 
 export async function getPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {

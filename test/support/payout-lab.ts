@@ -158,14 +158,14 @@ export class PayoutLab {
     await eventually(async () => (await this.finding(payoutId)) === finding);
   }
 
-  /** Sends a transfer without waiting for a block. Answers its hash. */
+  /** Sends a transfer without waiting for a block. Returns its hash. */
   async broadcast(to: string, amount: string): Promise<string> {
     const data = TOKEN.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
     const transaction = { to: this.chain.usdcAddress, data, gasLimit: 100_000n };
     return (await this.chain.funded.sendTransaction(transaction)).hash;
   }
 
-  /** One transaction with two Transfer logs of `amount` to the same wallet. Answers its hash. */
+  /** One transaction with two Transfer logs of `amount` to the same wallet. Returns its hash. */
   async twoTransfers(to: string, amount: string): Promise<string> {
     const mint = TOKEN.encodeFunctionData('mint', [to, toMinorUnits(amount)]).slice(2);
     const [selector, recipient, value] = [mint.slice(0, 8), mint.slice(8, 72), mint.slice(72)];

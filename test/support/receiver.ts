@@ -12,10 +12,10 @@ export interface Received {
 
 type Behavior = (response: ServerResponse, received: Received) => void;
 
-/** A local webhook receiver that keeps what it gets, and answers 204 unless told otherwise. */
+/** A local webhook receiver that keeps what it gets, and returns 204 unless told otherwise. */
 export class TestReceiver {
   readonly received: Received[] = [];
-  /** How it answers; may be replaced at any time. */
+  /** How it responds; may be replaced at any time. */
   behavior: Behavior = (response) => response.writeHead(204).end();
 
   private constructor(private readonly server: Server) {}
@@ -46,8 +46,8 @@ export class TestReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Answers with these statuses one after the other, then with the last one. */
-  answers(...statuses: number[]): void {
+  /** Responds with these statuses one after the other, then with the last one. */
+  respondWith(...statuses: number[]): void {
     let next = 0;
     this.behavior = (response) => response.writeHead(statuses[Math.min(next++, statuses.length - 1)]!).end();
   }

@@ -50,9 +50,9 @@ export async function startRedis(): Promise<TestRedis | null> {
 function pongs(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(port, '127.0.0.1', () => socket.write('PING\r\n'));
-    const end = (answer: boolean): void => {
+    const end = (response: boolean): void => {
       socket.destroy();
-      resolve(answer);
+      resolve(response);
     };
     socket.setTimeout(1000, () => end(false));
     socket.on('error', () => end(false));

@@ -18,7 +18,7 @@ export function specFolder(name: string): string {
   return folder;
 }
 
-/** Runs `make` once per Jest run, whichever worker comes first; the others wait and read what it answered. */
+/** Runs `make` once per Jest run, whichever worker comes first; the others wait and read what it returned. */
 export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promise<T> {
   const done = join(runFolder(), `${name}.json`);
   const failed = join(runFolder(), `${name}.failed`);

@@ -22,7 +22,7 @@ export interface SignedCall {
   readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The exact text of the body. */
@@ -38,7 +38,7 @@ export class SignedClient {
     readonly credentials: Credentials,
   ) {}
 
-  async call(call: SignedCall): Promise<Answer> {
+  async call(call: SignedCall): Promise<ApiResponse> {
     const method = call.method ?? 'GET';
     const body = bytesOf(call.body);
     const signed: Record<string, string | null> = {
@@ -53,11 +53,11 @@ export class SignedClient {
     return send(`${this.baseUrl}${call.path}`, { method, headers, body, signal: call.signal });
   }
 
-  get(path: string, headers?: SignedCall['headers']): Promise<Answer> {
+  get(path: string, headers?: SignedCall['headers']): Promise<ApiResponse> {
     return this.call({ path, headers });
   }
 
-  post(path: string, body?: SignedCall['body'], idempotencyKey?: string): Promise<Answer> {
+  post(path: string, body?: SignedCall['body'], idempotencyKey?: string): Promise<ApiResponse> {
     return this.call({ method: 'POST', path, body, idempotencyKey });
   }
 }
@@ -71,7 +71,7 @@ export async function send(
     body?: Buffer | string;
     signal?: AbortSignal | undefined;
   } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await request(url, options as Parameters<typeof request>[1]);
   const text = await response.body.text();
   return {

@@ -43,7 +43,7 @@ test('a transfer of somebody without USDC is mined and reverts', async () => {
   expect((await chain.provider.getTransactionReceipt(hash))?.status).toBe(0);
 });
 
-test('a test Redis answers', async () => {
+test('a test Redis responds', async () => {
   const redis = await startRedis();
   if (redis === null) return;
   const client = new Redis(redis.url);

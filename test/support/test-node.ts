@@ -9,33 +9,33 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What to answer to one call instead of the chain: `result`, or `error`. Undefined: what the chain says. */
+/** What to return for one call instead of the chain: `result`, or `error`. Undefined: what the chain says. */
 export type Tampering = (
   call: RpcCall,
   honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
 
-interface RawAnswer {
+interface FixedResponse {
   readonly body: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 const USUAL = { status: 200, headers: {} } as const;
 
-/** A JSON-RPC node in front of a dev chain, which can be away, slow, or a liar. */
+/** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
 export class TestNode {
   /** Every method that was asked, in order. */
   readonly calls: string[] = [];
   /** How many requests came; a batch is one. */
   requests = 0;
-  private away = false;
-  private raw: RawAnswer | null = null;
+  private down = false;
+  private raw: FixedResponse | null = null;
   private tampering: Tampering = () => undefined;
   private cut: (call: RpcCall) => boolean = () => false;
   private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
   private delay: { readonly applies: (call: RpcCall) => boolean; readonly ms: number } | null = null;
   private endless = false;
-  private rewriting: (answers: readonly object[]) => readonly object[] = (answers) => answers;
+  private rewriting: (responses: readonly object[]) => readonly object[] = (responses) => responses;
 
   private constructor(
     private readonly server: Server,
@@ -45,7 +45,7 @@ export class TestNode {
   static async start(chainUrl: string): Promise<TestNode> {
     const server = createServer();
     const node = new TestNode(server, chainUrl);
-    server.on('request', (request, response) => void node.answer(request, response));
+    server.on('request', (request, response) => void node.respond(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return node;
   }
@@ -54,14 +54,14 @@ export class TestNode {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts every connection without an answer, until {@link comeBack}. */
-  goAway(): void {
-    this.away = true;
+  /** Cuts every connection without a response, until {@link comeBack}. */
+  goDown(): void {
+    this.down = true;
     this.server.closeAllConnections();
   }
 
-  /** Answers every request with this. */
-  answerAll(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
+  /** Responds to every request with this. */
+  respondToAll(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
     this.raw = { body, status, headers };
   }
 
@@ -89,33 +89,33 @@ export class TestNode {
     this.cut = cut;
   }
 
-  /** Answers every request that holds such a call with this status. */
+  /** Responds to every request that holds such a call with this status. */
   refuseFor(applies: (call: RpcCall) => boolean, status: number): void {
     this.refusal = { applies, status };
   }
 
-  /** Answers every request that holds such a call so much later. */
+  /** Responds to every request that holds such a call so much later. */
   delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
     this.delay = { applies, ms };
   }
 
-  /** Answers every request with a text that never ends. */
+  /** Responds to every request with a text that never ends. */
   neverEnd(): void {
     this.endless = true;
   }
 
-  /** Puts these answers in place of those of a batch. */
-  rewrite(rewriting: (answers: readonly object[]) => readonly object[]): void {
+  /** Puts these responses in place of those of a batch. */
+  rewrite(rewriting: (responses: readonly object[]) => readonly object[]): void {
     this.rewriting = rewriting;
   }
 
   /** An honest node again. */
   comeBack(): void {
-    this.away = false;
+    this.down = false;
     this.delay = null;
     this.endless = false;
     this.refusal = null;
-    this.rewriting = (answers) => answers;
+    this.rewriting = (responses) => responses;
     this.cut = () => false;
     this.raw = null;
     this.tampering = () => undefined;
@@ -126,9 +126,9 @@ export class TestNode {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
-    if (this.away) return void request.socket.destroy();
+    if (this.down) return void request.socket.destroy();
     const asked = JSON.parse(await text(request)) as RpcCall | RpcCall[];
     for (const { method } of [asked].flat()) this.calls.push(method);
     if ([asked].flat().some((call) => this.cut(call))) return void request.socket.destroy();
@@ -140,28 +140,28 @@ export class TestNode {
     }
     response.setHeader('content-type', 'application/json');
     const { body, status, headers } = this.raw ?? {
-      body: JSON.stringify(await this.answersTo(asked)),
+      body: JSON.stringify(await this.responsesTo(asked)),
       ...USUAL,
     };
     response.writeHead(status, headers).end(body);
   }
 
   private async honest(method: string, params: readonly unknown[]): Promise<unknown> {
-    const { result } = (await this.answersTo({ ...{ jsonrpc: '2.0' }, id: 1, method, params })) as {
+    const { result } = (await this.responsesTo({ ...{ jsonrpc: '2.0' }, id: 1, method, params })) as {
       result?: unknown;
     };
     return result;
   }
 
-  private async answersTo(asked: RpcCall | RpcCall[]): Promise<unknown> {
+  private async responsesTo(asked: RpcCall | RpcCall[]): Promise<unknown> {
     const honest = await fetch(this.chainUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(asked),
     });
-    const answers = [(await honest.json()) as { id: number }].flat();
+    const responses = [(await honest.json()) as { id: number }].flat();
     const tampered = [asked].flat().map((call) => {
-      const truth = answers.find(({ id }) => id === call.id) ?? {};
+      const truth = responses.find(({ id }) => id === call.id) ?? {};
       const lie = this.tampering(call, truth);
       return lie === undefined ? truth : { jsonrpc: '2.0', id: call.id, ...lie };
     });

@@ -43,12 +43,12 @@ export class Turns {
     }
   }
 
-  /** One call to the outside: its effect and its answer are steps of their own. */
+  /** One call to the outside: its effect and its response are steps of their own. */
   async call<T>(actor: number, effect: () => Promise<T>): Promise<T> {
     await this.step(actor);
-    const answer = await effect();
+    const response = await effect();
     await this.step(actor);
-    return answer;
+    return response;
   }
 
   private async step(actor: number): Promise<void> {

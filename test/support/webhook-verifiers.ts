@@ -68,7 +68,7 @@ export function startPythonReceiver(secret: string, port: number): { output(): s
 
 class VerifierProcess implements Verifier {
   private readonly child: ChildProcessWithoutNullStreams;
-  private readonly answers: AsyncIterator<string>;
+  private readonly responses: AsyncIterator<string>;
   private said = '';
 
   constructor(
@@ -80,13 +80,13 @@ class VerifierProcess implements Verifier {
     this.child = spawn(command, [path], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } });
     this.child.stderr.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
     this.child.stdin.on('error', () => undefined);
-    this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+    this.responses = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
   }
 
   /** One at a time. */
   async accepts({ secrets, headers, body, now }: Message): Promise<boolean> {
     this.child.stdin.write(`${JSON.stringify({ secrets, headers, body: body.toString('base64'), now })}\n`);
-    const { value, done } = await this.answers.next();
+    const { value, done } = await this.responses.next();
     if (done) throw new Error(`${this.name} ended: ${this.said}`);
     return JSON.parse(value) === null;
   }

@@ -20,9 +20,9 @@ export function widgetUrl(app: TestApp): string {
 export async function createUser(merchant: SignedClient): Promise<NewUser> {
   const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
   const email = `ada.${phone.slice(1)}@example.com`;
-  const answer = await merchant.post('/merchants/v1/users', { phone_number: phone, email });
-  expect(answer.status).toBe(201);
-  return { id: answer.json<{ user: { id: string } }>().user.id, phone, email };
+  const response = await merchant.post('/merchants/v1/users', { phone_number: phone, email });
+  expect(response.status).toBe(201);
+  return { id: response.json<{ user: { id: string } }>().user.id, phone, email };
 }
 
 /** Where the user signs up. */
@@ -35,7 +35,7 @@ export function onboardingUrl(
   return `${widgetUrl(app)}/onboarding?${new URLSearchParams({ ...ids, ...query }).toString()}`;
 }
 
-/** Asks for a code and answers with what the sandbox shows. */
+/** Asks for a code and returns what the sandbox shows. */
 export async function askForCode(page: Page | Frame): Promise<string> {
   await page.getByRole('button', { name: 'Send me a code' }).click();
   await page.getByRole('heading', { name: 'Enter the code' }).waitFor();

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   host.received.length = 0;
-  host.answers(204);
+  host.respondWith(204);
 });
 
 /** A server below HTTP, for hosts that do not keep to it. */

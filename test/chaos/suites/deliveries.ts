@@ -16,7 +16,7 @@ import type { Worker } from '../support/webhooks/worker.js';
 
 /** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
 const BETWEEN_KILLS_MS = [100, 6000] as const;
-/** Of ten endpoints of a merchant: how each answers. */
+/** Of ten endpoints of a merchant: how each responds. */
 const MANNERS: readonly Manner[] = [
   ...(['prompt', 'flaky', 'slow', 'prompt', 'flaky', 'prompt', 'slow', 'prompt', 'flaky', 'prompt'] as const),
 ];
@@ -144,7 +144,7 @@ async function leftBehind(stage: Stage): Promise<{ held: readonly string[]; done
   return { held: held ?? [], done, pending };
 }
 
-/** The queue forgets everything after a third of the kills, and is away for two seconds after two thirds. */
+/** The queue forgets everything after a third of the kills, and is unavailable for two seconds after two thirds. */
 async function strikeQueue(
   redis: NonNullable<Stage['redis']>,
   workers: readonly Worker[],
@@ -156,7 +156,7 @@ async function strikeQueue(
     say('     Redis flushed');
   }
   if (kill === Math.ceil((2 * count) / 3)) {
-    // A process that starts while its queue is away ends at once, for its supervisor to start it again.
+    // A process that starts while its queue is unavailable ends at once, for its supervisor to start it again.
     await Promise.all(workers.map((each) => each.ready()));
     await redis.replace(2000);
     say('     Redis killed and replaced by an empty one after 2 s');

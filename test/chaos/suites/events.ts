@@ -21,15 +21,15 @@ const CLIENT_PAUSE_MS = 150;
 const BETWEEN_KILLS_MS = [50, 800] as const;
 /** One kill in so many hits a service that has only begun to start. */
 const DURING_START = 0.1;
-const ANSWERS_WITHIN_MS = 60_000;
+const RESPONSES_WITHIN_MS = 60_000;
 /** A forwarder that was killed is replaced after 16 s; what waits and the provider's pauses come on top. */
 const SETTLE_MS = 180_000;
 /** A run ends when so many times the kills that were asked for did not find what they looked for. */
 const PATIENCE = 3;
 
 /**
- * `kill -9` in the moment in which a batch was answered with 202, over and over, under the load of several merchants.
- * A kill counts when it found answered batches that nobody had processed. In the end every accepted event is there once,
+ * `kill -9` in the moment in which a batch got its 202, over and over, under the load of several merchants.
+ * A kill counts when it found batches with a response that nobody had processed. In the end every accepted event is there once,
  * and nothing else is; each was forwarded with its id; no batch is stuck.
  */
 export const events: Suite = async (options) => {
@@ -53,24 +53,24 @@ export const events: Suite = async (options) => {
       const victim = kill ?? oneOf(['service', 'both', 'both'] as const);
       const line = await strike(stage, load, victim, options, async () => {
         const left = await waiting(stage.service.pool, books);
-        if (left.answered > 0) found.push(left.answered);
-        return `${left.accepted} batches unprocessed, ${left.answered} of them answered`;
+        if (left.responded > 0) found.push(left.responded);
+        return `${left.accepted} batches unprocessed, ${left.responded} of them with a response`;
       });
-      say(`${String(found.length).padStart(3)}  ${line}; answered ${load.answered}`);
+      say(`${String(found.length).padStart(3)}  ${line}; responses ${load.responded}`);
     }
     await load.stop();
     verdict.expect(found.length >= count, 'kills between 202 and processing', found.length);
     say(
-      `kills ${kills}, of which ${found.length} found answered, unprocessed batches: median ${percentile(found, 0.5)}, most ${Math.max(0, ...found)}`,
+      `kills ${kills}, of which ${found.length} found unprocessed batches with a response: median ${percentile(found, 0.5)}, most ${Math.max(0, ...found)}`,
     );
-    say(`load  ${books.sent.length} batches, answers: ${load.tally.toString()}`);
+    say(`load  ${books.sent.length} batches, responses: ${load.tally.toString()}`);
     const began = performance.now();
     await eventually(
       'every batch is processed and forwarded',
       () => settled(stage.service.pool),
       SETTLE_MS,
     ).catch((error: Error) => verdict.expect(false, error.message));
-    say(`settled ${seconds(performance.now() - began)} after the last answer`);
+    say(`settled ${seconds(performance.now() - began)} after the last response`);
     await checkEvents(stage, books, options);
     await leave(stage, options);
   } finally {
@@ -102,9 +102,9 @@ async function strike(
       ]);
     }
   };
-  const heard = await load.atNext202(act, ANSWERS_WITHIN_MS);
-  verdict.expect(heard, `batches are answered within ${ANSWERS_WITHIN_MS / 1000} s`);
-  if (!heard) throw new Error(`no answers:\n${service.lastWords()}`);
+  const heard = await load.atNext202(act, RESPONSES_WITHIN_MS);
+  verdict.expect(heard, `batches get a response within ${RESPONSES_WITHIN_MS / 1000} s`);
+  if (!heard) throw new Error(`no responses:\n${service.lastWords()}`);
   await gone;
   const began = performance.now();
   if (victim === 'postgres') {
@@ -127,9 +127,9 @@ async function startService({ service }: EventsStage): Promise<void> {
   await service.ready();
 }
 
-/** As soon as the database answers again. */
+/** As soon as the database responds again. */
 async function eventuallyLooked(look: () => Promise<string>): Promise<string> {
-  const until = performance.now() + ANSWERS_WITHIN_MS;
+  const until = performance.now() + RESPONSES_WITHIN_MS;
   for (;;) {
     try {
       return await look();

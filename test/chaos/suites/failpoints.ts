@@ -6,7 +6,7 @@ import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js'
 import { checkEvents, checkViews, countEvents, viewsAgree } from '../support/books.js';
 import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/operations.js';
 import { activePayee } from '../support/payees.js';
-import { RawConnection, type Answer, type Outcome } from '../support/raw-connection.js';
+import { RawConnection, type RawResponse, type Outcome } from '../support/raw-connection.js';
 import { portOf, Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
@@ -90,7 +90,7 @@ async function dieAndRetry(
   verdict.equal((await count()) - before, 1, `${where}: events written`);
   checkRetries(where, point, retries, first, verdict);
   const statuses = new Tally();
-  for (const each of retries) statuses.add(each.kind === 'answered' ? String(each.status) : 'cut off');
+  for (const each of retries) statuses.add(each.kind === 'responded' ? String(each.status) : 'cut off');
   say(
     `${point.padEnd(22)} ${operation.name.padEnd(18)} first ${describe(first)}; retries: ${statuses.toString()}`,
   );
@@ -117,12 +117,14 @@ function checkRetries(
   first: Outcome,
   verdict: Verdict,
 ): void {
-  const created = retries.filter((each): each is Answer => each.kind === 'answered' && each.status === 201);
-  const others = retries.filter((each) => !(each.kind === 'answered' && [201, 409].includes(each.status)));
+  const created = retries.filter(
+    (each): each is RawResponse => each.kind === 'responded' && each.status === 201,
+  );
+  const others = retries.filter((each) => !(each.kind === 'responded' && [201, 409].includes(each.status)));
   verdict.none(others, `${where}: a retry is neither 201 nor 409`);
-  verdict.expect(created.length > 0, `${where}: a retry is answered 201`);
+  verdict.expect(created.length > 0, `${where}: a retry gets 201`);
   const bodies = new Set(created.map(({ body }) => body));
-  if (first.kind === 'answered') bodies.add(first.body);
+  if (first.kind === 'responded') bodies.add(first.body);
   verdict.equal(bodies.size, 1, `${where}: different bodies of 201`);
   const originals = created.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length;
   if (COMMITTED.includes(point)) verdict.equal(originals, 0, `${where}: retries that are no replay`);
@@ -131,5 +133,5 @@ function checkRetries(
 }
 
 function describe(outcome: Outcome): string {
-  return outcome.kind === 'answered' ? String(outcome.status) : 'cut off';
+  return outcome.kind === 'responded' ? String(outcome.status) : 'cut off';
 }

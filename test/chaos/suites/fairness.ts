@@ -7,7 +7,7 @@ import type { AllSeen } from '../support/webhooks/receivers.js';
 import { Stage } from '../support/webhooks/stage.js';
 import type { Worker } from '../support/webhooks/worker.js';
 
-/** One endpoint in ten is slow: by turns it never answers, never ends its answer, or has a name that never resolves. */
+/** One endpoint in ten is slow: by turns it never responds, never ends its response, or has a name that never resolves. */
 const SLOW_OF = 10;
 /** Deliveries to one endpoint at once, from one process. */
 const CAP = 16;
@@ -50,7 +50,7 @@ async function playRound(options: SuiteOptions): Promise<void> {
       async () => (await stage.receivers.accepted()) >= prompt.size,
       REST_MS,
     ).catch((error: Error) => verdict.expect(false, error.message));
-    // An attempt is recorded a moment after its answer.
+    // An attempt is recorded a moment after its response.
     await sleep(500);
     const seen = await stage.receivers.seen();
     const missing = [...prompt.keys()].filter((id) => !((seen.arrived.get(id)?.accepted ?? 0) > 0));

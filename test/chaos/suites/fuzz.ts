@@ -17,7 +17,7 @@ const AT_ONCE = 48;
 /** From then on memory is counted: by then the service has compiled and cached what it will need. */
 const WARM_SHARE = 0.2;
 const WORST_GROWTH_MIB = 256;
-/** Of all requests, those that may lose their connection to a timeout or to an early answer. */
+/** Of all requests, those that may lose their connection to a timeout or to an early response. */
 const WORST_CUT_OFF = 0.002;
 const HONEST_PAUSE_MS = 100;
 /** Of a merchant who goes on in between, however busy the machine is. */
@@ -61,7 +61,7 @@ export const fuzz: Suite = async (options) => {
     say(`memory ${memory.warm} MiB when warm, ${memory.most} MiB at most`);
     for (const fault of fuzzer.faults) verdict.expect(false, fault);
     const most = count * WORST_CUT_OFF;
-    verdict.expect(fuzzer.cutOff <= most, 'valid HTTP is answered', `${fuzzer.cutOff} cut off`);
+    verdict.expect(fuzzer.cutOff <= most, 'valid HTTP gets a response', `${fuzzer.cutOff} cut off`);
     verdict.equal(fuzzer.faults.length, 0, 'no response is wrong and no request hangs');
     verdict.expect(
       memory.most - memory.warm <= WORST_GROWTH_MIB,
@@ -164,11 +164,11 @@ class HonestMerchant {
     const began = performance.now();
     const { method, headers, body } = call;
     const options = { method, headers, ...(body === '' ? {} : { body }), dispatcher: this.dispatcher };
-    const answer = await request(this.sandbox.baseUrl + call.path, options);
-    const text = await answer.body.text();
+    const response = await request(this.sandbox.baseUrl + call.path, options);
+    const text = await response.body.text();
     this.took.push(performance.now() - began);
-    if (answer.statusCode !== expected)
-      throw new Error(`${method} ${call.path}: ${answer.statusCode} ${text}`);
+    if (response.statusCode !== expected)
+      throw new Error(`${method} ${call.path}: ${response.statusCode} ${text}`);
     return text;
   }
 }

@@ -32,7 +32,7 @@ interface Stage {
 /**
  * A chain with a block a second, behind a node that tells one lie after another while payouts come to their end, and
  * then the truth. With one node alone, and with that node beside an honest one and a quorum of two, where it may also tell
- * the same lie in all of its answers. Every outcome is judged against the real chain.
+ * the same lie in all of its responses. Every outcome is judged against the real chain.
  */
 export const lyingNode: Suite = async (options) => {
   for (const quorum of [false, true]) {

@@ -5,7 +5,7 @@ import { SignedClient } from '../../support/signed-client.js';
 import { checkEvents, checkViews, countEvents, viewsAgree } from '../support/books.js';
 import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/operations.js';
 import { activePayee } from '../support/payees.js';
-import { encode, RawConnection, type Answer, type Outcome } from '../support/raw-connection.js';
+import { encode, RawConnection, type RawResponse, type Outcome } from '../support/raw-connection.js';
 import { portOf, Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
@@ -24,7 +24,7 @@ interface Sender {
 
 /**
  * One request sent {@link REPEATS} times at once under one Idempotency-Key, half to each of two processes, while a
- * second merchant does the same under the same key. One event each; every answer is 409 or the first 201, byte for byte.
+ * second merchant does the same under the same key. One event each; every response is 409 or the first 201, byte for byte.
  */
 export const repeats: Suite = async (options) => {
   const shared = await Shared.start();
@@ -75,21 +75,21 @@ async function playRound(
     for (const outcome of outcomes) statuses.add(nameOf(outcome));
     const written = (await countEvents(shared.pool, operation.event, who.apiKey)) - before[place]!;
     verdict.equal(written, 1, `round ${round}, ${operation.name}: events written by merchant ${place + 1}`);
-    checkAnswers(outcomes, `round ${round}, ${operation.name}, merchant ${place + 1}`, verdict);
+    checkResponses(outcomes, `round ${round}, ${operation.name}, merchant ${place + 1}`, verdict);
     await cleanUp(operation, services[0]!, who, outcomes);
   }
   say(`round ${round}  ${operation.name}: ${statuses.toString()}`);
 }
 
-function checkAnswers(outcomes: readonly Outcome[], where: string, verdict: SuiteOptions['verdict']): void {
-  const answers = outcomes.filter((each): each is Answer => each.kind === 'answered');
-  verdict.equal(answers.length, outcomes.length, `${where}: answers`);
-  const created = answers.filter(({ status }) => status === 201);
+function checkResponses(outcomes: readonly Outcome[], where: string, verdict: SuiteOptions['verdict']): void {
+  const responses = outcomes.filter((each): each is RawResponse => each.kind === 'responded');
+  verdict.equal(responses.length, outcomes.length, `${where}: responses`);
+  const created = responses.filter(({ status }) => status === 201);
   verdict.none(
-    answers.filter(({ status }) => status !== 201 && status !== 409),
-    `${where}: an answer is neither 201 nor 409`,
+    responses.filter(({ status }) => status !== 201 && status !== 409),
+    `${where}: a response is neither 201 nor 409`,
   );
-  verdict.expect(created.length > 0, `${where}: somebody is answered 201`);
+  verdict.expect(created.length > 0, `${where}: somebody gets 201`);
   verdict.equal(new Set(created.map(({ body }) => body)).size, 1, `${where}: different bodies of 201`);
   const originals = created.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
   verdict.equal(originals.length, 1, `${where}: 201 that say they are no replay`);
@@ -108,7 +108,7 @@ async function sendAtOnce(
   );
   const bytes = encode(request());
   for (const connection of connections) connection.write(bytes);
-  const outcomes = await Promise.all(connections.map((connection) => connection.answer(60_000)));
+  const outcomes = await Promise.all(connections.map((connection) => connection.response(60_000)));
   for (const connection of connections) connection.close();
   return outcomes;
 }
@@ -122,7 +122,7 @@ async function cleanUp(
 ): Promise<void> {
   if (operation !== REGISTER_ENDPOINT) return;
   for (const outcome of outcomes) {
-    if (outcome.kind !== 'answered' || outcome.status !== 201) continue;
+    if (outcome.kind !== 'responded' || outcome.status !== 201) continue;
     const { webhook_endpoint: endpoint } = JSON.parse(outcome.body) as { webhook_endpoint: { id: string } };
     await new SignedClient(service.baseUrl, who).call({
       method: 'DELETE',
@@ -133,5 +133,5 @@ async function cleanUp(
 }
 
 function nameOf(outcome: Outcome): string {
-  return outcome.kind === 'answered' ? String(outcome.status) : `cut off (${outcome.why})`;
+  return outcome.kind === 'responded' ? String(outcome.status) : `cut off (${outcome.why})`;
 }

@@ -26,8 +26,8 @@ interface Sent {
 }
 
 /**
- * SIGTERM under load on keep-alive connections. A request whose bytes were sent before it gets its whole answer. One sent
- * after it gets its whole answer too, or its connection ends before any byte of an answer, and then nothing was done.
+ * SIGTERM under load on keep-alive connections. A request whose bytes were sent before it gets its whole response. One sent
+ * after it gets its whole response too, or its connection ends before any byte of a response, and then nothing was done.
  */
 export const sigterm: Suite = async (options) => {
   const shared = await Shared.start();
@@ -85,15 +85,15 @@ async function terminateUnderLoad(
     `${where}: a request sent before SIGTERM was cut off`,
   );
   verdict.none(
-    before.filter(({ outcome }) => outcome.kind === 'answered' && outcome.status !== 201),
+    before.filter(({ outcome }) => outcome.kind === 'responded' && outcome.status !== 201),
     `${where}: a request sent before SIGTERM was not done`,
   );
   await checkLate(where, after, shared, verdict);
   const statuses = new Tally();
   for (const { outcome } of after)
-    statuses.add(outcome.kind === 'answered' ? String(outcome.status) : outcome.why);
+    statuses.add(outcome.kind === 'responded' ? String(outcome.status) : outcome.why);
   say(
-    `${where}  ${before.length} answered before or across SIGTERM, later ones: ${statuses.toString() || 'none'}; ${end} after ${seconds(took)}`,
+    `${where}  ${before.length} with a response before or across SIGTERM, later ones: ${statuses.toString() || 'none'}; ${end} after ${seconds(took)}`,
   );
 }
 
@@ -106,18 +106,18 @@ async function checkLate(
   const broken = after.filter(({ outcome }) => outcome.kind === 'cut_off');
   verdict.none(
     broken.filter(({ outcome }) => outcome.kind === 'cut_off' && outcome.received > 0),
-    `${where}: an answer was cut off in the middle`,
+    `${where}: a response was cut off in the middle`,
   );
   verdict.none(
-    after.filter(({ outcome }) => outcome.kind === 'answered' && ![201, 503].includes(outcome.status)),
+    after.filter(({ outcome }) => outcome.kind === 'responded' && ![201, 503].includes(outcome.status)),
     `${where}: a request after SIGTERM is neither done nor refused with 503`,
   );
   const done = await doneOf(
     broken.map(({ reference }) => reference),
     shared,
   );
-  verdict.none(done, `${where}: a request was done and its answer never began`);
-  const refused = after.filter(({ outcome }) => outcome.kind === 'answered' && outcome.status === 503);
+  verdict.none(done, `${where}: a request was done and its response never began`);
+  const refused = after.filter(({ outcome }) => outcome.kind === 'responded' && outcome.status === 503);
   const doneAll = await doneOf(
     refused.map(({ reference }) => reference),
     shared,
@@ -135,14 +135,14 @@ async function doneOf(references: readonly string[], shared: Shared): Promise<st
   return found.rows.map(({ reference }) => reference);
 }
 
-/** Reports on one keep-alive connection until it ends; after each answer it opens no other. */
+/** Reports on one keep-alive connection until it ends; after each response it opens no other. */
 async function client(service: Service, userId: string, sent: Sent[]): Promise<void> {
   const connection = await RawConnection.open(portOf(service));
   for (;;) {
     const { reference, bytes } = report(service, userId);
     connection.write(bytes);
     const at = performance.now();
-    const outcome = await connection.answer(EXIT_WITHIN_MS);
+    const outcome = await connection.response(EXIT_WITHIN_MS);
     sent.push({ reference, at, slow: false, outcome });
     if (outcome.kind === 'cut_off' || outcome.headers['connection'] === 'close') break;
     await sleep(between(0, 30));
@@ -159,7 +159,7 @@ async function slowClient(service: Service, userId: string, sent: Sent[], rest: 
   const at = performance.now();
   await new Promise((resolve) => rest.addEventListener('abort', resolve, { once: true }));
   connection.write(bytes.subarray(bytes.length - 40));
-  const outcome = await connection.answer(EXIT_WITHIN_MS);
+  const outcome = await connection.response(EXIT_WITHIN_MS);
   sent.push({ reference, at, slow: true, outcome });
   connection.close();
 }

@@ -85,7 +85,7 @@ async function endure(
   say(`  honest merchant: quiet ${describe(quiet)}; attacked ${describe(attacked)} (${attacked.tally})`);
   say(`  memory: ${before} MiB before, ${most} MiB at most; attacker: ${JSON.stringify(report)}`);
   verdict.equal(service.child.exited(), null, `${kind}: the service lives`);
-  verdict.none(attacked.refused, `${kind}: an honest request was not answered with 200 or 201`);
+  verdict.none(attacked.refused, `${kind}: an honest request did not get 200 or 201`);
   verdict.expect(attacked.tookMs.length > 0, `${kind}: the honest merchant was served`);
   verdict.expect(most <= MEMORY_MIB, `${kind}: resident memory stays within ${MEMORY_MIB} MiB`, most);
   const times = sizes['p99-times'] ?? P99_TIMES;

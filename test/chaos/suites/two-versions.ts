@@ -151,8 +151,8 @@ async function start(
 
 /** What readiness says of the subscriptions. */
 async function detail(baseUrl: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/health/ready`);
-  const { checks } = (await answer.json()) as { checks: Record<string, { detail?: string }> };
+  const response = await fetch(`${baseUrl}/health/ready`);
+  const { checks } = (await response.json()) as { checks: Record<string, { detail?: string }> };
   return checks['subscriptions']?.detail ?? '';
 }
 

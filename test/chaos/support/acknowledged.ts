@@ -42,7 +42,7 @@ export async function checkAcknowledged(
     'an acknowledged report is not in the books',
   );
   verdict.none(
-    acknowledged.filter(({ payoutId, answer }) => !sameFacts(payouts.get(payoutId)?.shown, answer)),
+    acknowledged.filter(({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.shown, response)),
     'a payout is shown differently from what was acknowledged',
   );
   checkOutcomes(payouts, acknowledged, verdict);
@@ -70,13 +70,13 @@ function checkOutcomes(
 }
 
 /** The payout as acknowledged, its status and reason aside, which move on. */
-function sameFacts(shown: string | undefined, answer: string): boolean {
+function sameFacts(shown: string | undefined, response: string): boolean {
   if (shown === undefined) return false;
   const facts = (text: string): string => {
     const parsed = JSON.parse(text) as { payout?: object };
     return JSON.stringify({ ...(parsed.payout ?? parsed), status: null, reason: null });
   };
-  return facts(shown) === facts(answer);
+  return facts(shown) === facts(response);
 }
 
 /** The keys still give the bytes that were acknowledged, whatever happened since. */
@@ -89,19 +89,19 @@ export async function checkReplays(
   // Those that took most attempts have seen the most.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
   const connection = await RawConnection.open(port);
-  for (const { key, request, answer, attempts } of chosen) {
+  for (const { key, request, response, attempts } of chosen) {
     const outcome = await connection.exchange(keyed(merchant, REPORT.path, request, key));
     const same =
-      outcome.kind === 'answered' &&
+      outcome.kind === 'responded' &&
       outcome.status === 201 &&
-      outcome.body === answer &&
+      outcome.body === response &&
       outcome.headers['idempotent-replayed'] === 'true';
     verdict.expect(
       same,
       `a repeat under a key acknowledged after ${attempts} tries replays the first 201`,
       outcome,
     );
-    if (outcome.kind !== 'answered') break;
+    if (outcome.kind !== 'responded') break;
   }
   connection.close();
 }

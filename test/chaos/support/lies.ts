@@ -10,7 +10,7 @@ export interface Receipt {
 /** What a node may tell instead of the truth. */
 export interface Lie {
   readonly name: string;
-  /** All of its answers agree with each other: a single node would be believed. */
+  /** All of its responses agree with each other: a single node would be believed. */
   readonly consistent?: true;
   tell(node: TestNode, ghosts: readonly Receipt[]): Promise<void> | void;
 }
@@ -75,9 +75,9 @@ export const LIES: readonly Lie[] = [
         isReceipt(call) ? { error: { code: -32_008, message: 'too large' } } : undefined,
       ),
   },
-  { name: 'too many requests', tell: (node) => node.answerAll('', 429) },
+  { name: 'too many requests', tell: (node) => node.respondToAll('', 429) },
   { name: 'cut', tell: (node) => node.cutFor((call) => isReceipt(call) && Math.random() < 0.5) },
-  { name: 'away', tell: (node) => node.goAway() },
+  { name: 'unavailable', tell: (node) => node.goDown() },
   {
     name: 'nothing was ever sent',
     consistent: true,

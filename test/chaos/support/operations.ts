@@ -7,7 +7,7 @@ export interface Operation {
   readonly path: string;
   /** Stored name of the one event it writes. */
   readonly event: string;
-  /** Whether its answer waits until the read models show it. */
+  /** Whether its response waits until the read models show it. */
   readonly waitsForViews: boolean;
   /** A body that no other call sends. `userId` belongs to the merchant who sends it. */
   body(userId: string): string;

@@ -17,8 +17,8 @@ export async function reportPayout(
     user_id: payee.id,
     payout: { amount, transaction_hash: hash, custom_metadata: { invoice: randomUUID() } },
   };
-  const answer = (await call(baseUrl, who, 'POST', REPORT.path, 201, body)) as { payout: { id: string } };
-  return answer.payout.id;
+  const response = (await call(baseUrl, who, 'POST', REPORT.path, 201, body)) as { payout: { id: string } };
+  return response.payout.id;
 }
 
 export interface Outcome {

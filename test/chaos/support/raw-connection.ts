@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 
-export interface Answer {
-  readonly kind: 'answered';
+export interface RawResponse {
+  readonly kind: 'responded';
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The connection ended before an answer was whole. */
+/** The connection ended before a response was whole. */
 export interface CutOff {
   readonly kind: 'cut_off';
-  /** Bytes of the answer that had arrived: 0 when it had not begun. */
+  /** Bytes of the response that had arrived: 0 when it had not begun. */
   readonly received: number;
   readonly why: string;
 }
 
-export type Outcome = Answer | CutOff;
+export type Outcome = RawResponse | CutOff;
 
 /** The bytes of a request on the wire. */
 export function encode({ method, path, headers, body }: SignedRequest): Buffer {
@@ -70,8 +70,8 @@ export class RawConnection {
     if (this.end === null) this.socket.write(bytes);
   }
 
-  /** The answer to what was written, or how the connection ended, or `timeout` after `patienceMs`. */
-  answer(patienceMs: number): Promise<Outcome> {
+  /** The response to what was written, or how the connection ended, or `timeout` after `patienceMs`. */
+  response(patienceMs: number): Promise<Outcome> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.ended('timeout');
@@ -89,7 +89,7 @@ export class RawConnection {
 
   exchange(request: SignedRequest, patienceMs = 30_000): Promise<Outcome> {
     this.write(encode(request));
-    return this.answer(patienceMs);
+    return this.response(patienceMs);
   }
 
   close(): void {
@@ -103,16 +103,16 @@ export class RawConnection {
 
   private settle(): void {
     if (this.waiting === null) return;
-    const answer = parse(this.received);
-    if (answer !== null) this.waiting(answer);
+    const response = parse(this.received);
+    if (response !== null) this.waiting(response);
     else if (this.end !== null) {
       this.waiting({ kind: 'cut_off', received: this.received.length, why: this.end });
     }
   }
 }
 
-/** One whole answer, or null while bytes are missing. */
-function parse(bytes: Buffer): Answer | null {
+/** One whole response, or null while bytes are missing. */
+function parse(bytes: Buffer): RawResponse | null {
   const head = bytes.indexOf('\r\n\r\n');
   if (head < 0) return null;
   const [first = '', ...lines] = bytes.subarray(0, head).toString('latin1').split('\r\n');
@@ -122,11 +122,11 @@ function parse(bytes: Buffer): Answer | null {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  if (headers['transfer-encoding'] !== undefined) throw new Error('chunked answers are not expected here');
+  if (headers['transfer-encoding'] !== undefined) throw new Error('chunked responses are not expected here');
   const length = Number(headers['content-length'] ?? 0);
   if (bytes.length < head + 4 + length) return null;
   return {
-    kind: 'answered',
+    kind: 'responded',
     status: Number(first.split(' ')[1]),
     headers,
     body: bytes.subarray(head + 4, head + 4 + length).toString('utf8'),

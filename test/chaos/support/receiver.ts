@@ -36,10 +36,10 @@ export class Receiver {
   static async register(baseUrl: string, who: Credentials): Promise<Receiver> {
     const server = await TestReceiver.start();
     const body = { webhook_endpoint: { url: `${server.url}/hook` } };
-    const answer = (await call(baseUrl, who, 'POST', '/merchants/v1/webhook_endpoints', 201, body)) as {
+    const response = (await call(baseUrl, who, 'POST', '/merchants/v1/webhook_endpoints', 201, body)) as {
       webhook_endpoint: { signing_secret: string };
     };
-    return new Receiver(server, new Webhook(answer.webhook_endpoint.signing_secret));
+    return new Receiver(server, new Webhook(response.webhook_endpoint.signing_secret));
   }
 
   /** The payout of every delivery of the type, one for each webhook-id. */

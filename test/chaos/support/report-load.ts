@@ -15,7 +15,7 @@ export interface Acknowledged {
   readonly request: string;
   readonly backing: Backing;
   /** The body of the 201, byte for byte. */
-  readonly answer: string;
+  readonly response: string;
   readonly payoutId: string;
   readonly attempts: number;
   /** On the clock of `performance.now()`. */
@@ -32,7 +32,7 @@ export interface LoadTarget {
 
 /** A single try may take this long before it counts as hung. */
 const ATTEMPT_MS = 30_000;
-/** A report that has no final answer after this long is given up, which is a broken promise. */
+/** A report that has no final response after this long is given up, which is a broken promise. */
 const GIVE_UP_MS = 120_000;
 
 /** A report begun later than another is acknowledged at most this many places before it. */
@@ -45,7 +45,7 @@ interface Draft {
 
 /**
  * Merchants' clients that report payouts one after the other, each under a key of its own, and send the same report
- * again under its key until it has a final answer, whatever breaks: what every careful client does.
+ * again under its key until it has a final response, whatever breaks: what every careful client does.
  */
 export class ReportLoad {
   readonly acknowledged: Acknowledged[] = [];
@@ -67,13 +67,13 @@ export class ReportLoad {
     for (let n = 0; n < clients; n += 1) this.clients.push(this.client().catch(failed));
   }
 
-  /** No new reports; resolves when each one under way has its final answer. */
+  /** No new reports; resolves when each one under way has its final response. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
   }
 
-  /** Lets go of the reports under way too: the suite has failed and nothing will answer them. */
+  /** Lets go of the reports under way too: the suite has failed and nothing will respond to them. */
   async abandon(): Promise<void> {
     this.abandoned = true;
     await this.stop();
@@ -110,16 +110,16 @@ export class ReportLoad {
     const beganAt = performance.now();
     for (let attempts = 1; ; attempts += 1) {
       const outcome = await line.send(() => keyed(this.target.merchant, REPORT.path, request, key));
-      this.tally.add(outcome.kind === 'answered' ? String(outcome.status) : outcome.why);
+      this.tally.add(outcome.kind === 'responded' ? String(outcome.status) : outcome.why);
       const tookMs = performance.now() - beganAt;
-      if (outcome.kind === 'answered' && outcome.status === 201) {
+      if (outcome.kind === 'responded' && outcome.status === 201) {
         const { payout } = JSON.parse(outcome.body) as { payout: { id: string } };
-        const answer = outcome.body;
+        const response = outcome.body;
         this.acknowledged.push({
           key,
           request,
           backing,
-          answer,
+          response,
           payoutId: payout.id,
           attempts,
           beganAt,
@@ -127,8 +127,8 @@ export class ReportLoad {
         });
         return;
       }
-      if (outcome.kind === 'answered' && ![409, 503].includes(outcome.status)) {
-        this.verdict.expect(false, `a report is answered ${outcome.status}`, outcome.body);
+      if (outcome.kind === 'responded' && ![409, 503].includes(outcome.status)) {
+        this.verdict.expect(false, `a report got ${outcome.status}`, outcome.body);
         if (outcome.status < 500) return;
       }
       if (outcome.kind === 'cut_off' && outcome.why === 'timeout') {
@@ -136,7 +136,7 @@ export class ReportLoad {
       }
       if (this.abandoned) return;
       if (tookMs > GIVE_UP_MS) {
-        this.verdict.expect(false, `a report has no final answer after ${GIVE_UP_MS / 1000} s`);
+        this.verdict.expect(false, `a report has no final response after ${GIVE_UP_MS / 1000} s`);
         return;
       }
       await sleep(between(10, 100));

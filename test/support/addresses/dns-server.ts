@@ -22,7 +22,7 @@ const MAX_DATAGRAM = 512;
 /** Answers a question; `nth` counts the questions for this name and type from 0. */
 export type Zone = (name: string, type: RecordType, nth: number) => DnsAnswer;
 
-/** A DNS server on 127.0.0.1:53, of UDP and TCP, that answers as it is told, always with a time to live of 0. */
+/** A DNS server on 127.0.0.1:53, of UDP and TCP, that responds as it is told, always with a time to live of 0. */
 export class TestDnsServer {
   /** How often each "name type" was asked for. */
   readonly asked = new Map<string, number>();

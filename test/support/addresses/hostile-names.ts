@@ -70,8 +70,8 @@ export const hostileNames: readonly (LabName & { readonly reason: RegExp })[] = 
   { label: 'listed-inside', A: a('8.8.8.8'), AAAA: [], reason: /10\.0\.0\.5/ },
 ];
 
-/** The same, where one family is not answered: what was seen is judged. */
-export const halfAnsweredNames: typeof hostileNames = [
+/** The same, where one family is not resolved: what was seen is judged. */
+export const halfResolvedNames: typeof hostileNames = [
   { label: 'bad-a-servfail', A: a('10.0.0.1'), AAAA: 'SERVFAIL', reason: /10\.0\.0\.1/ },
   { label: 'servfail-bad-aaaa', A: 'SERVFAIL', AAAA: aaaa('fd00::1'), reason: /fd00::1/ },
   { label: 'bad-a-nxdomain', A: a('10.0.0.1'), AAAA: 'NXDOMAIN', reason: /10\.0\.0\.1/ },
@@ -113,7 +113,7 @@ export const LAB_HOSTS = [
 ].join('\n');
 
 const table = new Map<string, LabName>(
-  [...hostileNames, ...halfAnsweredNames, ...publicNames].map((each) => [each.label, each]),
+  [...hostileNames, ...halfResolvedNames, ...publicNames].map((each) => [each.label, each]),
 );
 
 const BAD = a('10.0.0.1');
@@ -131,7 +131,7 @@ const moving: Readonly<Record<string, (nth: number) => DnsAnswer>> = {
   'all-dead': () => a(...Array.from({ length: 300 }, () => SILENT_ADDRESS)),
 };
 
-/** What the lab's DNS server says. Names that begin with `silent` are never answered; unknown ones do not exist. */
+/** What the lab's DNS server says. Names that begin with `silent` are never resolved; unknown ones do not exist. */
 export const labZone: Zone = (name: string, type: RecordType, nth: number): DnsAnswer => {
   if (name.startsWith('silent')) return null;
   if (name === 'cache') return type === 'A' ? a('10.1.0.9') : [];

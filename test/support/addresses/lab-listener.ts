@@ -17,8 +17,8 @@ export class LabListener {
     const listener = new LabListener();
     const [key, cert] = ['key.pem', 'cert.pem'].map((file) => readFileSync(join(tlsFiles, file)));
     await Promise.all([
-      listener.serve(443, createHttpsServer({ key, cert }, listener.answer)),
-      listener.serve(80, createHttpServer(listener.answer)),
+      listener.serve(443, createHttpsServer({ key, cert }, listener.respond)),
+      listener.serve(80, createHttpServer(listener.respond)),
     ]);
     return listener;
   }
@@ -30,7 +30,7 @@ export class LabListener {
   }
 
   /** A path that ends in /close ends the connection too. */
-  private readonly answer: RequestListener = (request, response) => {
+  private readonly respond: RequestListener = (request, response) => {
     request.resume().on('end', () => {
       if (request.url?.endsWith('/close')) response.setHeader('connection', 'close');
       response.writeHead(204).end();

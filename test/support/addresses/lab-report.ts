@@ -12,7 +12,7 @@ export const ALLOWED_CIDRS = '10.1.0.0/16,fd00:1::/32';
 /** One POST through the service's own sender. */
 export interface Posted {
   readonly url: string;
-  /** The status of the answer, or where it broke. */
+  /** The status of the response, or where it broke. */
   readonly outcome: number | string;
   /** For the merchant. */
   readonly error: string | null;
@@ -48,7 +48,7 @@ export interface LabReport {
   };
   /** DNS questions for A while sixteen connections to one name began together. */
   readonly questionsOfSixteen: number;
-  /** The same for a name that is never answered; a second one is asked 2 s after the first, unless it was given up. */
+  /** The same for a name that is never resolved; a second one is asked 2 s after the first, unless it was given up. */
   readonly questionsOfSilence: number;
   readonly allDead: Posted;
   readonly silence: Silence;
@@ -58,7 +58,7 @@ export interface LabReport {
   readonly leftovers: readonly string[];
 }
 
-/** What others get while the names of some receivers are never answered. */
+/** What others get while the names of some receivers are never resolved. */
 interface Silence {
   readonly other: Posted;
   /** One look-up of the system and one file. */

@@ -10,7 +10,7 @@ import {
   malformedUrls,
   publicAddresses,
 } from './hostile-addresses.js';
-import { halfAnsweredNames, hostileNames, labZone, nameOf, publicNames } from './hostile-names.js';
+import { halfResolvedNames, hostileNames, labZone, nameOf, publicNames } from './hostile-names.js';
 import { LabListener } from './lab-listener.js';
 import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type LabReport, type Posted } from './lab-report.js';
 
@@ -82,7 +82,7 @@ const withUser = malformedUrls
   .map(([url]) => url)
   .filter((url) => URL.canParse(url) && /^(https|http):$/.test(new URL(url).protocol))
   .filter((url) => hostOfUrl(url) === '127.0.0.1');
-const names = [...hostileNames, ...halfAnsweredNames].map(({ label }) => `https://${nameOf(label)}/hooks`);
+const names = [...hostileNames, ...halfResolvedNames].map(({ label }) => `https://${nameOf(label)}/hooks`);
 
 async function rebinding(): Promise<LabReport['rebinding']> {
   const url = (label: string, path = 'hooks'): string => `https://${nameOf(label)}/${path}`;
@@ -124,7 +124,7 @@ async function questionsOfSixteen(): Promise<number> {
   return dns.asked.get(`${nameOf('asked-once')} A`) ?? 0;
 }
 
-/** Another receiver, the system's own look-ups and files, while `urls` are never answered. */
+/** Another receiver, the system's own look-ups and files, while `urls` are never resolved. */
 async function beside(sender: typeof production, urls: readonly string[]): Promise<LabReport['silence']> {
   const began = performance.now();
   const silent = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
@@ -135,13 +135,13 @@ async function beside(sender: typeof production, urls: readonly string[]): Promi
   await readFile('/etc/hosts');
   const ownMs = performance.now() - ownBegan;
   const outcomes = (await silent).map(({ response }) =>
-    response.kind === 'failed' ? response.phase : 'answered',
+    response.kind === 'failed' ? response.phase : 'responded',
   );
   const silentMs = performance.now() - began;
   return { other, ownMs, outcomes, silentMs };
 }
 
-/** What deadlines leave behind: of look-ups, and of handshakes, that nobody answers. */
+/** What deadlines leave behind: of look-ups, and of handshakes, that nobody responds to. */
 async function leftovers(): Promise<string[]> {
   const urls = ['silent.example', nameOf('all-dead')].map((host) => `https://${host}/`);
   const before = process.getActiveResourcesInfo();

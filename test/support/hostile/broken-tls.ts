@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import type { Certificates, KeyAndCertificate } from './certificates.js';
 import {
-  answered,
+  responded,
   failed,
   onRequests,
   receiver,
@@ -14,7 +14,7 @@ import {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const HANDSHAKE_RECORD = Buffer.from('1603030100', 'hex');
 
-/** Speaks TLS with this certificate, and would answer 200 if it were trusted. */
+/** Speaks TLS with this certificate, and would return 200 if it were trusted. */
 const shows = (
   name: string,
   expected: readonly Expected[],
@@ -93,7 +93,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
     { tls: ({ good }) => ({ ...good, maxVersion: 'TLSv1.2' }) },
   ),
   receiver(
-    'TLS that is cut off within the answer',
+    'TLS that is cut off within the response',
     failed('answer', /^the connection was (closed|reset)/),
     (socket) =>
       onRequests(socket, () => {
@@ -104,5 +104,5 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
       }),
     { tls: ({ good }) => good },
   ),
-  receiver('none of this', answered(200), says(OK), { tls: ({ good }) => good }),
+  receiver('none of this', responded(200), says(OK), { tls: ({ good }) => good }),
 ];

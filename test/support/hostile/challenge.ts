@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certificates } from './certificates.js';
-import { answered, receiver, says, type Expected, type Hosted, type HostileReceiver } from './receiver.js';
+import { responded, receiver, says, type Expected, type Hosted, type HostileReceiver } from './receiver.js';
 import type { Sent, SendingProcess } from './sending-process.js';
 
 /** Beyond the deadline: what two busy cores may add, unless told otherwise. */
 const LATE_MS = 1000;
-/** Far above what is read of any answer, and above what fits into the buffers of a connection on loopback. */
+/** Far above what is read of any response, and above what fits into the buffers of a connection on loopback. */
 const MOST_SENT = 24 * 1024 * 1024;
 const MOST_EXCERPT = 1024;
 
@@ -56,11 +56,11 @@ function fits({ response, error }: Sent, expected: Expected): boolean {
   return response.kind === 'failed' && response.phase === expected.phase && expected.error.test(error ?? '');
 }
 
-/** `answered 200`, or `failed at tls: the certificate has expired (CERT_HAS_EXPIRED)`. */
+/** `responded 200`, or `failed at tls: the certificate has expired (CERT_HAS_EXPIRED)`. */
 export function shown({ response, error }: Sent): string {
   if (response.kind === 'failed') return `failed at ${response.phase}: ${error}`;
   const after = response.retryAfter === null ? '' : `, Retry-After ${JSON.stringify(response.retryAfter)}`;
-  return `answered ${response.status}${after}`;
+  return `responded ${response.status}${after}`;
 }
 
 /** Opens as many connections at once as will be needed, so that what a process allocates but once is not counted later. */
@@ -71,8 +71,8 @@ export async function warmUp(
 ): Promise<void> {
   const ok = says('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
   const kinds = [
-    receiver('plain', answered(200), ok),
-    receiver('secure', answered(200), ok, { tls: ({ good }) => good }),
+    receiver('plain', responded(200), ok),
+    receiver('secure', responded(200), ok, { tls: ({ good }) => good }),
   ];
   for (const kind of kinds) {
     const hosted = await kind.start(certificates);

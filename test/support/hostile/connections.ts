@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import {
-  answered,
+  responded,
   close,
   failed,
   listen,
@@ -12,7 +12,7 @@ import {
 } from './receiver.js';
 
 const notSent = failed('send', /^the (connection was (closed|reset)|host closed the connection)/);
-const notAnswered = failed('answer', /^the connection was (closed|reset)/);
+const noResponse = failed('answer', /^the connection was (closed|reset)/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 /** Listens and then never runs again: the system accepts what fits into the backlog, and nobody more. */
@@ -70,7 +70,7 @@ const refuses: HostileReceiver = {
 function redirects(name: string, status: number): HostileReceiver {
   return {
     name,
-    expected: [answered(status)],
+    expected: [responded(status)],
     async start(certificates) {
       let reached = 0;
       const inside: Server = createServer((socket: Socket) => {
@@ -78,8 +78,8 @@ function redirects(name: string, status: number): HostileReceiver {
         socket.destroy();
       });
       const location = await listen(inside, false);
-      const answer = `HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`;
-      const outside = await receiver(name, answered(status), says(answer)).start(certificates);
+      const response = `HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`;
+      const outside = await receiver(name, responded(status), says(response)).start(certificates);
       return {
         ...outside,
         complaint: () => (reached > 0 ? 'the redirect was followed' : null),
@@ -105,24 +105,24 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
     socket.resume();
     socket.end();
   }),
-  receiver('closes within its header', notAnswered, says(`${OK}content-le`, 'end')),
-  receiver('resets within its header', notAnswered, says(`${OK}content-le`, 'reset')),
-  receiver('resets within its answer', notAnswered, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
+  receiver('closes within its header', noResponse, says(`${OK}content-le`, 'end')),
+  receiver('resets within its header', noResponse, says(`${OK}content-le`, 'reset')),
+  receiver('resets within its response', noResponse, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
   receiver(
     'speaks before it is asked',
-    [...answered(503), ...failed('answer', /^the (host sent something before it was asked|connection was)/)],
+    [...responded(503), ...failed('answer', /^the (host sent something before it was asked|connection was)/)],
     (socket) => socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
   ),
-  receiver('answers before it has read the request', answered(413), (socket) =>
+  receiver('responds before it has read the request', responded(413), (socket) =>
     socket.once('data', () => {
       socket.pause();
       socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
     }),
   ),
-  receiver('says that it closes and does not', [answered(200), answered(200)], (socket) =>
+  receiver('says that it closes and does not', [responded(200), responded(200)], (socket) =>
     onRequests(socket, () => socket.write(`${OK}content-length: 0\r\nconnection: close\r\n\r\n`)),
   ),
-  receiver('closes a kept connection without a word', [answered(200), answered(200)], (socket) =>
+  receiver('closes a kept connection without a word', [responded(200), responded(200)], (socket) =>
     onRequests(socket, () => {
       socket.write(`${OK}content-length: 0\r\nkeep-alive: timeout=600\r\n\r\n`);
       setTimeout(() => socket.destroy(), 20);
@@ -130,7 +130,7 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
   ),
   receiver(
     'redirects to itself',
-    answered(307),
+    responded(307),
     says('HTTP/1.1 307 Loop\r\nlocation: /\r\ncontent-length: 0\r\n\r\n'),
   ),
   ...[301, 302, 303, 307, 308].map((status) =>

@@ -1,4 +1,4 @@
-import { answered, failed, onRequests, receiver, says, type HostileReceiver } from './receiver.js';
+import { responded, failed, onRequests, receiver, says, type HostileReceiver } from './receiver.js';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
@@ -6,14 +6,14 @@ const notHttp = failed('answer', /^the response is not HTTP\/1\.1( \([A-Za-z `'_
 const wrongLength = failed('answer', /^the response is not as long as its Content-Length says/);
 const closed = failed('answer', /^the connection was closed \(UND_ERR_SOCKET\)$/);
 /** Taken or refused, as long as nothing worse comes of it. */
-const either = [...answered(200), ...notHttp, ...wrongLength];
+const either = [...responded(200), ...notHttp, ...wrongLength];
 
 const malformed = (name: string, bytes: string | Buffer, expected = notHttp): HostileReceiver =>
   receiver(name, expected, says(bytes, 'end'));
 
-/** Two deliveries: what follows the first answer must not become the second's. */
+/** Two deliveries: what follows the first response must not become the second's. */
 const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
-  receiver(name, [answered(200), answered(204)], (socket, host) =>
+  receiver(name, [responded(200), responded(204)], (socket, host) =>
     onRequests(socket, () => {
       host.requests += 1;
       if (host.requests > 1) return void socket.write('HTTP/1.1 204 No Content\r\n\r\n');
@@ -38,7 +38,7 @@ export const MALFORMED: readonly HostileReceiver[] = [
   malformed('a status of 000', 'HTTP/1.1 000 Odd\r\ncontent-length: 0\r\n\r\n'),
   malformed('a status of 099', 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'),
   malformed('a status of 199', 'HTTP/1.1 199 Odd\r\ncontent-length: 0\r\n\r\n', closed),
-  malformed('a status of 999', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n', answered(999)),
+  malformed('a status of 999', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n', responded(999)),
   malformed('a status of letters', 'HTTP/1.1 abc OK\r\ncontent-length: 0\r\n\r\n'),
   malformed('NUL in a header field', `${OK}x-a: a\0b\r\ncontent-length: 0\r\n\r\n`),
   malformed('CR in a header field', `${OK}x-a: a\rb\r\ncontent-length: 0\r\n\r\n`),
@@ -46,7 +46,7 @@ export const MALFORMED: readonly HostileReceiver[] = [
   malformed('a space before a colon', `${OK}content-length : 0\r\n\r\n`),
   malformed('bare line feeds', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n', either),
   malformed('a folded header field', `${OK}x-a: a\r\n b\r\ncontent-length: 0\r\n\r\n`, either),
-  malformed('names of built-in properties', `${OK}__proto__: a\r\nconstructor: b\r\n\r\n`, answered(200)),
+  malformed('names of built-in properties', `${OK}__proto__: a\r\nconstructor: b\r\n\r\n`, responded(200)),
   malformed('a Content-Length that is too long', `${OK}content-length: 50\r\n\r\nshort`, closed),
   malformed('a Content-Length below zero', `${OK}content-length: -1\r\n\r\n`),
   malformed('a Content-Length of letters', `${OK}content-length: five\r\n\r\nhello`),
@@ -71,7 +71,7 @@ export const MALFORMED: readonly HostileReceiver[] = [
   malformed('a chunk size beyond 64 bits', `${CHUNKED}fffffffffffffffff\r\nhello\r\n0\r\n\r\n`),
   malformed('a chunk size below zero', `${CHUNKED}-5\r\nhello\r\n0\r\n\r\n`),
   malformed('a chunk without its end', `${CHUNKED}2\r\nhello\r\n0\r\n\r\n`),
-  malformed('a chunked answer that stops', `${CHUNKED}5\r\nhel`, [...notHttp, ...closed]),
+  malformed('a chunked response that stops', `${CHUNKED}5\r\nhel`, [...notHttp, ...closed]),
   malformed('100 Continue that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}\r\n`, closed),
   malformed(
     '101 Switching Protocols',
@@ -79,17 +79,21 @@ export const MALFORMED: readonly HostileReceiver[] = [
     closed,
   ),
   malformed('an upgrade that nobody asked for', `${OK}connection: upgrade\r\nupgrade: h2c\r\n\r\n`, [
-    ...answered(200),
+    ...responded(200),
     ...closed,
   ]),
   splits('a Content-Length that is too short', 'HTTP/1.1 500 Surplus\r\ncontent-length: 0\r\n\r\n'),
-  splits('a second answer that nobody asked for', 'HTTP/1.1 500 Poison\r\ncontent-length: 0\r\n\r\n', 20),
-  splits('the beginning of a second answer', 'HTTP/1.1 5', 20),
-  splits('line breaks after its answer', '\r\n'.repeat(50), 20),
-  receiver('204 with a body', [answered(204), answered(204)], says('HTTP/1.1 204 No Content\r\n\r\nsurplus')),
+  splits('a second response that nobody asked for', 'HTTP/1.1 500 Poison\r\ncontent-length: 0\r\n\r\n', 20),
+  splits('the beginning of a second response', 'HTTP/1.1 5', 20),
+  splits('line breaks after its response', '\r\n'.repeat(50), 20),
   receiver(
-    'a header field that holds another answer',
-    [answered(302), answered(302)],
+    '204 with a body',
+    [responded(204), responded(204)],
+    says('HTTP/1.1 204 No Content\r\n\r\nsurplus'),
+  ),
+  receiver(
+    'a header field that holds another response',
+    [responded(302), responded(302)],
     says(
       'HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
     ),

@@ -33,8 +33,8 @@ export interface Hosted {
 /** What it does with a connection. */
 export type Behaviour = (socket: Socket, host: { readonly url: string; requests: number }) => void;
 
-/** One delivery that is answered. */
-export function answered(status: number, retryAfter: string | null = null): readonly Expected[] {
+/** One delivery that gets a response. */
+export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
   return [{ status, retryAfter }];
 }
 

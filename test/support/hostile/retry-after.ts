@@ -1,4 +1,4 @@
-import { answered, receiver, says, type HostileReceiver } from './receiver.js';
+import { responded, receiver, says, type HostileReceiver } from './receiver.js';
 
 /** Fields of Retry-After as a receiver sends them, and what the sender hands on to the schedule. */
 const FIELDS: readonly (readonly [name: string, fields: readonly string[], handedOn?: string])[] = [
@@ -25,13 +25,13 @@ const FIELDS: readonly (readonly [name: string, fields: readonly string[], hande
 
 /** Refusals that say when to come again, in every form there is. */
 export const RETRY_AFTER: readonly HostileReceiver[] = [
-  receiver('410 Gone', answered(410), says('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')),
+  receiver('410 Gone', responded(410), says('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')),
   ...FIELDS.map(([name, fields, handedOn = fields[0]!], index) => {
     const status = index % 2 === 0 ? 429 : 503;
     const lines = fields.map((field) => `retry-after: ${field}\r\n`).join('');
     return receiver(
       `${status} with Retry-After: ${name}`,
-      answered(status, handedOn),
+      responded(status, handedOn),
       says(`HTTP/1.1 ${status} Later\r\n${lines}content-length: 0\r\n\r\n`),
     );
   }),

@@ -29,14 +29,14 @@ async function carryOut({ id, url }: Order): Promise<void> {
     return;
   }
   const began = performance.now();
-  const answer = await receivers.post(url, HEADERS, BODY);
+  const response = await receivers.post(url, HEADERS, BODY);
   const tookMs = performance.now() - began;
   say({
     id,
     sent: {
-      response: answer.response,
-      error: answer.error,
-      excerptBytes: answer.excerpt?.length ?? 0,
+      response: response.response,
+      error: response.error,
+      excerptBytes: response.excerpt?.length ?? 0,
       tookMs,
     },
   });

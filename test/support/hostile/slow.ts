@@ -1,4 +1,4 @@
-import { answered, drips, failed, onRequests, receiver, says, type HostileReceiver } from './receiver.js';
+import { responded, drips, failed, onRequests, receiver, says, type HostileReceiver } from './receiver.js';
 
 const waiting = failed('timeout', /^timed out after [0-9.]+ s, waiting for a response$/);
 const reading = failed('timeout', /^timed out after [0-9.]+ s, reading the response$/);
@@ -7,7 +7,7 @@ const LETTERS = 'HTTP/1.1 200 O';
 
 /** Receivers that take their time. Only the one deadline over everything ends them. */
 export const SLOW: readonly HostileReceiver[] = [
-  receiver('accepts and never answers', waiting, (socket) => socket.resume()),
+  receiver('accepts and never responds', waiting, (socket) => socket.resume()),
   receiver('accepts and never reads', waiting, () => undefined),
   receiver(
     'drips its status line',
@@ -45,20 +45,24 @@ export const SLOW: readonly HostileReceiver[] = [
     drips(`${OK}transfer-encoding: chunked\r\n\r\n0\r\n`, (index) => `x-${index}: 1\r\n`),
   ),
   receiver(
-    'drips informational answers',
+    'drips informational responses',
     waiting,
     drips('', () => 'HTTP/1.1 102 Processing\r\n\r\n'),
   ),
   receiver(
-    'drips line breaks before its answer',
+    'drips line breaks before its response',
     waiting,
     drips('', () => '\r\n'),
   ),
-  receiver('answers without a length and never closes', reading, says(`${OK}connection: close\r\n\r\nhello`)),
+  receiver(
+    'responds without a length and never closes',
+    reading,
+    says(`${OK}connection: close\r\n\r\nhello`),
+  ),
   receiver('promises more than it sends and never closes', reading, says(`${OK}content-length: 5\r\n\r\nhi`)),
   receiver(
-    'answers after the deadline, while the next delivery waits',
-    [waiting, answered(204)],
+    'responds after the deadline, while the next delivery waits',
+    [waiting, responded(204)],
     (socket, host) =>
       onRequests(socket, () => {
         host.requests += 1;

@@ -4,9 +4,9 @@ export interface SentBatch {
   readonly body: string;
   /** Ids of its items, lower-cased, in their order. */
   readonly ids: readonly string[];
-  /** When it was first sent, and when it was first answered with 202; milliseconds of one clock. */
+  /** When it was first sent, and when it was first given a 202; milliseconds of one clock. */
   beganAt: number;
-  answeredAt: number | null;
+  respondedAt: number | null;
   /** It is malformed and must leave no trace. */
   readonly malformed: boolean;
 }
@@ -47,7 +47,7 @@ export class EventBooks {
     const beganAt = performance.now();
     const lower = ids.map((id) => id.toLowerCase());
     const malformed = spoil !== undefined;
-    const batch: SentBatch = { merchantId, body, ids: lower, beganAt, answeredAt: null, malformed };
+    const batch: SentBatch = { merchantId, body, ids: lower, beganAt, respondedAt: null, malformed };
     this.batches.push(batch);
     this.byBody.set(body, batch);
     return batch;
@@ -57,15 +57,15 @@ export class EventBooks {
     return this.batches;
   }
 
-  /** Whether the batch with this body was answered with 202. */
-  wasAnswered(body: string): boolean {
-    return (this.byBody.get(body)?.answeredAt ?? null) !== null;
+  /** Whether the batch with this body got a 202. */
+  hasResponse(body: string): boolean {
+    return (this.byBody.get(body)?.respondedAt ?? null) !== null;
   }
 
   /** `<merchant id> <event id>` of all that some 202 promised. */
   acceptedIds(): Set<string> {
-    const answered = this.batches.filter(({ answeredAt }) => answeredAt !== null);
-    return new Set(answered.flatMap(({ merchantId, ids }) => ids.map((id) => `${merchantId} ${id}`)));
+    const responded = this.batches.filter(({ respondedAt }) => respondedAt !== null);
+    return new Set(responded.flatMap(({ merchantId, ids }) => ids.map((id) => `${merchantId} ${id}`)));
   }
 
   /** What is wrong with the tables when nothing is under way any more; nothing, when every promise was kept. */
@@ -90,27 +90,27 @@ export class EventBooks {
         event_name === `step ${number}`;
       if (!fits) faults.push(`event ${key} is not the first of its id in a batch that was sent: ${payload}`);
       else if (batch.malformed) faults.push(`event ${key} is from a malformed batch`);
-      else if (senders.get(key)!.firstAnswer < batch.beganAt)
+      else if (senders.get(key)!.firstResponse < batch.beganAt)
         faults.push(
           `event ${key} is from batch ${number}, which was sent after another with it was accepted`,
         );
     }
-    for (const [key, { firstAnswer }] of senders)
-      if (firstAnswer < Infinity && !found.has(key))
+    for (const [key, { firstResponse }] of senders)
+      if (firstResponse < Infinity && !found.has(key))
         faults.push(`event ${key} was accepted and is not there`);
-    return [...faults, ...this.faultsOfUnanswered(found, senders)];
+    return [...faults, ...this.faultsWithoutResponse(found, senders)];
   }
 
-  /** A batch that nobody answered is in whole, or is not in. */
-  private faultsOfUnanswered(found: ReadonlySet<string>, senders: ReadonlyMap<string, Senders>): string[] {
+  /** A batch without a response is in whole, or is not in. */
+  private faultsWithoutResponse(found: ReadonlySet<string>, senders: ReadonlyMap<string, Senders>): string[] {
     const explained = new Set<string>();
-    for (const { merchantId, ids, answeredAt, malformed } of this.batches) {
-      if (answeredAt !== null || malformed) continue;
+    for (const { merchantId, ids, respondedAt, malformed } of this.batches) {
+      if (respondedAt !== null || malformed) continue;
       const keys = ids.map((id) => `${merchantId} ${id}`);
       if (keys.every((key) => found.has(key))) for (const key of keys) explained.add(key);
     }
     return [...found]
-      .filter((key) => senders.get(key)?.firstAnswer === Infinity && !explained.has(key))
+      .filter((key) => senders.get(key)?.firstResponse === Infinity && !explained.has(key))
       .map((key) => `event ${key} is from a batch that is only in in parts`);
   }
 
@@ -141,12 +141,12 @@ export class EventBooks {
   /** By merchant and id: when the first batch with it was accepted. */
   private sendersById(): Map<string, Senders> {
     const senders = new Map<string, Senders>();
-    for (const { merchantId, ids, answeredAt, malformed } of this.batches) {
+    for (const { merchantId, ids, respondedAt, malformed } of this.batches) {
       if (malformed) continue;
       for (const id of ids) {
         const key = `${merchantId} ${id}`;
-        const known = senders.get(key)?.firstAnswer ?? Infinity;
-        senders.set(key, { firstAnswer: Math.min(known, answeredAt ?? Infinity) });
+        const known = senders.get(key)?.firstResponse ?? Infinity;
+        senders.set(key, { firstResponse: Math.min(known, respondedAt ?? Infinity) });
       }
     }
     return senders;
@@ -154,8 +154,8 @@ export class EventBooks {
 }
 
 interface Senders {
-  /** Infinity when none was answered. */
-  readonly firstAnswer: number;
+  /** Infinity when none got a response. */
+  readonly firstResponse: number;
 }
 
 function markOf(payload: string): [number, number] {

@@ -22,7 +22,7 @@ export type Part = 'api' | 'worker' | 'other worker';
 export interface Manner {
   /** The uuid of an Idempotency-Key. */
   readonly key: string | null;
-  /** Sends it again until it is answered; else once. */
+  /** Sends it again until it gets a response; else once. */
   readonly patient: boolean;
 }
 
@@ -62,13 +62,13 @@ export class EventStage {
     this.parts.get(part)!.dieAt(nth, side);
   }
 
-  /** Resolves to the last status; null when there was no answer. */
+  /** Resolves to the last status; null when there was no response. */
   async send(batch: SentBatch, who: Credentials, { key, patient }: Manner): Promise<number | null> {
     let status: number | null;
     const until = performance.now() + PATIENCE_MS;
     do {
       status = await this.sendOnce(batch, who, key);
-      if (status === 202) batch.answeredAt ??= performance.now();
+      if (status === 202) batch.respondedAt ??= performance.now();
       if (status !== null && ![409, 503].includes(status)) return status;
       await this.revive('api');
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -123,7 +123,7 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it('is unavailable when the node is, and back when the node is back', async () => {
-    node.goAway();
+    node.goDown();
     const failure = await look([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
     expect(String(failure)).not.toContain(new URL(node.url).port);
@@ -153,7 +153,7 @@ describe('the chain behind a JSON-RPC node', () => {
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
     'is unavailable when the node responds with %j to everything',
     async (body) => {
-      node.answerAll(body);
+      node.respondToAll(body);
       await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
     },

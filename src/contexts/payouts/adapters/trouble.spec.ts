@@ -78,7 +78,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
   ])('says what it is when the node answers %i', async (status, message) => {
-    node.answerAll('{}', status, { location: node.url });
+    node.respondToAll('{}', status, { location: node.url });
     await expect(look([NOWHERE])).rejects.toThrow(message);
     await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
   });
@@ -97,14 +97,14 @@ describe('a JSON-RPC node that gives trouble', () => {
     [429, 'HTTP 429: too many requests for the node'],
     [500, 'the node is unavailable: HTTP 500'],
   ])('tells a %i for what it is', async (status, reason) => {
-    node.answerAll('', status);
+    node.respondToAll('', status);
     await expect(reader.ping()).rejects.toEqual(new ChainUnavailable(reason));
   });
 
   it('reads no more of an endless or compressed response than it would of an honest one', async () => {
-    node.answerAll(' '.repeat(64 * 1_048_576));
+    node.respondToAll(' '.repeat(64 * 1_048_576));
     await expect(look([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
-    node.answerAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
+    node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
     await expect(look([NOWHERE])).rejects.toThrow('no JSON');
   });
 
@@ -212,15 +212,15 @@ describe('a JSON-RPC node that gives trouble', () => {
 
     it('asks the next one while the first cannot be relied on, and stays with it', async () => {
       const reader = several();
-      node.answerAll('{}', 429);
+      node.respondToAll('{}', 429);
       expect((await reader.look(wanted([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
       node.comeBack();
       const before = node.requests;
       await reader.look(wanted([NOWHERE]));
       expect(node.requests).toBe(before);
-      second.goAway();
+      second.goDown();
       await expect(reader.ping()).resolves.toBeUndefined();
-      node.goAway();
+      node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
       reader.close();
     });
@@ -228,7 +228,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     it('has as many looks before an outcome as nodes have to agree, or none', async () => {
       const reader = several({ chainQuorum: 2 });
       expect(await reader.confirm(wanted([NOWHERE]))).toHaveLength(2);
-      second.goAway();
+      second.goDown();
       await expect(reader.confirm(wanted([NOWHERE]))).rejects.toThrow('1 nodes can be relied on');
       reader.close();
     });
@@ -244,7 +244,7 @@ describe('a JSON-RPC node that gives trouble', () => {
       const before = second.requests;
       await reader.look(wanted([NOWHERE]));
       expect(second.requests).toBeGreaterThan(before);
-      second.goAway();
+      second.goDown();
       await expect(reader.look(wanted([NOWHERE]))).rejects.toThrow(
         /newest block of the node is \d+ s old|unavailable/,
       );

@@ -89,14 +89,14 @@ describe('processing', () => {
 
   const places: readonly (readonly [Message, Side])[] = [
     ['the look for who waits', 'unsent'],
-    ['the reading of batches', 'unanswered'],
-    ['the begin with its locks', 'unanswered'],
+    ['the reading of batches', 'unacknowledged'],
+    ['the begin with its locks', 'unacknowledged'],
     ['the look for known ids', 'unsent'],
     ['the insert of events', 'unsent'],
-    ['the insert of events', 'unanswered'],
-    ['the marking of batches', 'unanswered'],
+    ['the insert of events', 'unacknowledged'],
+    ['the marking of batches', 'unacknowledged'],
     ['the commit', 'unsent'],
-    ['the commit', 'unanswered'],
+    ['the commit', 'unacknowledged'],
   ];
 
   it.each(places)('goes on after the database went silent at %s (%s)', async (message, side) => {
@@ -111,7 +111,7 @@ describe('processing', () => {
   });
 
   it('leaves the batches to another process when it lost sight of the database in the middle', async () => {
-    road.silentAt = { text: MESSAGES['the marking of batches'], side: 'unanswered' };
+    road.silentAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await silent();
     await lab.settle([lab.worker()]);
     expect(await ids()).toEqual(every());
@@ -121,7 +121,7 @@ describe('processing', () => {
   it.each(['the reading of batches', 'the insert of events', 'the commit'] as const)(
     'is stopped soon while the database is silent at %s',
     async (message) => {
-      road.silentAt = { text: MESSAGES[message], side: 'unanswered' };
+      road.silentAt = { text: MESSAGES[message], side: 'unacknowledged' };
       await silent();
       const began = performance.now();
       await worker.stop();

@@ -29,7 +29,7 @@ export async function honestLoad(
       const began = performance.now();
       const outcome = await line.send(() => request(who, userId, turn));
       experience.tookMs.push(performance.now() - began);
-      const name = outcome.kind === 'answered' ? String(outcome.status) : outcome.why;
+      const name = outcome.kind === 'responded' ? String(outcome.status) : outcome.why;
       experience.tally.add(name);
       if (name !== '200' && name !== '201') experience.refused.push(JSON.stringify(outcome).slice(0, 300));
       await sleep(PAUSE_MS);

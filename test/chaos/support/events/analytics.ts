@@ -19,7 +19,7 @@ export class AnalyticsProvider {
     server.on('request', (request, response) => {
       // A killed process leaves half a request behind.
       text(request).then(
-        (body) => provider.answer(body, response),
+        (body) => provider.respond(body, response),
         () => undefined,
       );
     });
@@ -36,7 +36,7 @@ export class AnalyticsProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private answer(body: string, response: ServerResponse): void {
+  private respond(body: string, response: ServerResponse): void {
     this.requests += 1;
     const { events } = JSON.parse(body) as { events: { user_id: string; insert_id: string }[] };
     const dice = Math.random();

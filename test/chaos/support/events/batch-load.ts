@@ -30,12 +30,12 @@ export interface BatchLoadTarget {
 
 /**
  * Merchants' clients that send batches: fresh ones, parts of earlier ones with other contents, whole repeats, ids in
- * other letters, twice in one batch, and malformed ones; until they are answered, or only once.
+ * other letters, twice in one batch, and malformed ones; until they get a response, or only once.
  */
 export class BatchLoad {
   /** Statuses, and why connections broke. */
   readonly tally = new Tally();
-  answered = 0;
+  responded = 0;
   private readonly ids = new Map<string, string[]>();
   private readonly clients: Promise<void>[] = [];
   private readonly listeners = new Set<() => void>();
@@ -71,13 +71,13 @@ export class BatchLoad {
     });
   }
 
-  /** No new batches; resolves when each one under way is answered. */
+  /** No new batches; resolves when each one under way has its response. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
   }
 
-  /** Lets go of the batches under way too: the suite has failed and nothing will answer them. */
+  /** Lets go of the batches under way too: the suite has failed and nothing will respond to them. */
   async abandon(): Promise<void> {
     this.abandoned = true;
     await this.stop();
@@ -121,23 +121,23 @@ export class BatchLoad {
     const began = performance.now();
     for (;;) {
       const outcome = await line.send(request);
-      const status = outcome.kind === 'answered' ? outcome.status : null;
-      this.tally.add(outcome.kind === 'answered' ? String(outcome.status) : outcome.why);
+      const status = outcome.kind === 'responded' ? outcome.status : null;
+      this.tally.add(outcome.kind === 'responded' ? String(outcome.status) : outcome.why);
       if (status === 202) this.accepted(batch);
       if (status === (batch.malformed ? 400 : 202)) return;
       if (status !== null && ![409, 503].includes(status))
-        return this.verdict.expect(false, `a batch is answered ${status}`, JSON.stringify(outcome));
+        return this.verdict.expect(false, `a batch got ${status}`, JSON.stringify(outcome));
       if (outcome.kind === 'cut_off' && outcome.why === 'timeout') this.verdict.expect(false, 'a batch hung');
       if (!patient || this.abandoned) return;
       if (performance.now() - began > GIVE_UP_MS)
-        return this.verdict.expect(false, `a batch has no answer after ${GIVE_UP_MS / 1000} s`);
+        return this.verdict.expect(false, `a batch has no response after ${GIVE_UP_MS / 1000} s`);
       await sleep(between(10, 100));
     }
   }
 
   private accepted(batch: SentBatch): void {
-    batch.answeredAt ??= performance.now();
-    this.answered += 1;
+    batch.respondedAt ??= performance.now();
+    this.responded += 1;
     for (const heard of this.listeners) heard();
   }
 }

@@ -7,12 +7,12 @@ import type { EventsStage } from './events-stage.js';
 export async function waiting(
   pool: pg.Pool,
   books: EventBooks,
-): Promise<{ accepted: number; answered: number }> {
+): Promise<{ accepted: number; responded: number }> {
   const { rows } = await pool.query<{ body: Buffer }>(
     `select body from tracking.batches where state = 'accepted'`,
   );
-  const answered = rows.filter(({ body }) => books.wasAnswered(body.toString('utf8')));
-  return { accepted: rows.length, answered: answered.length };
+  const responded = rows.filter(({ body }) => books.hasResponse(body.toString('utf8')));
+  return { accepted: rows.length, responded: responded.length };
 }
 
 /** Whether nothing is left to process or to forward. */

@@ -64,12 +64,12 @@ export class Fuzzer {
   private async ask(index: number, request: FuzzedRequest, from: number): Promise<void> {
     const { port, method, path, headers, body } = request;
     try {
-      const answer = await this.pools[port][from]!.request({ method: method as 'GET', path, headers, body });
-      const text = await answer.body.text();
-      this.tally.add(`${port} ${answer.statusCode}`);
+      const reply = await this.pools[port][from]!.request({ method: method as 'GET', path, headers, body });
+      const text = await reply.body.text();
+      this.tally.add(`${port} ${reply.statusCode}`);
       const response = {
-        status: answer.statusCode,
-        headers: answer.headers,
+        status: reply.statusCode,
+        headers: reply.headers,
         body: text,
         toHead: method === 'HEAD',
       };
@@ -78,7 +78,7 @@ export class Fuzzer {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.tally.add(`${port} ${code ?? message}`);
-      // It closes an idle connection in the very moment in which it is used again, or answers before a body is there.
+      // It closes an idle connection in the very moment in which it is used again, or responds before a body is there.
       if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? '')) this.cutOff += 1;
       else this.found(index, `${code} ${message}`, shown(request));
     }

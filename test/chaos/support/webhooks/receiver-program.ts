@@ -71,7 +71,7 @@ function take(request: IncomingMessage, body: Buffer, response: ServerResponse):
   deliveries.set(webhookId, delivery);
   delivery.at.push(at);
   countOpen(hook.place, response);
-  answer(hook.manner, webhookId, delivery, response);
+  respond(hook.manner, webhookId, delivery, response);
 }
 
 /** What is wrong with a request; null when it is what it claims to be. */
@@ -99,7 +99,7 @@ function fault(
   return null;
 }
 
-/** Answered with 400, which ends the delivery: a fault shows on both sides. */
+/** Gets 400, which ends the delivery: a fault shows on both sides. */
 function refuse(what: string, response: ServerResponse): void {
   if (faults.length < FAULTS_KEPT) faults.push(what);
   response.writeHead(400).end();
@@ -113,7 +113,7 @@ function countOpen(place: number, response: ServerResponse): void {
   }, SETTLE_MS);
 }
 
-function answer(manner: Manner, webhookId: string, delivery: Delivery, response: ServerResponse): void {
+function respond(manner: Manner, webhookId: string, delivery: Delivery, response: ServerResponse): void {
   switch (manner) {
     case 'prompt':
       return accept(204, delivery, response);

@@ -1,16 +1,16 @@
-/** How a receiver answers. */
+/** How a receiver responds. */
 export type Manner =
   /** 204 at once. */
   | 'prompt'
   /** 200 after 50 to 500 ms. */
   | 'slow'
-  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or an answer cut off. */
+  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a response cut off. */
   | 'flaky'
-  /** Reads the request and never answers. */
+  /** Reads the request and never responds. */
   | 'hangs'
-  /** Answers 200 and then a byte per second, without end. */
+  /** Returns 200 and then a byte per second, without end. */
   | 'drips'
-  /** Has a name whose DNS servers never answer: nothing ever comes. */
+  /** Has a name whose DNS servers never respond: nothing ever comes. */
   | 'unresolved';
 
 /** One registered endpoint, at `/<place>` of the receivers. */
@@ -30,7 +30,7 @@ export interface Arrived {
   readonly bodyHash: string;
   /** Unix milliseconds, with fractions, at which each request was complete. */
   readonly at: readonly number[];
-  /** Requests answered with a whole 2xx. */
+  /** Requests that got a whole 2xx. */
   readonly accepted: number;
 }
 

@@ -5,7 +5,7 @@ import type { Arrived, FromReceiver, Hook, ToReceiver } from './receiver-protoco
 
 const PROGRAM = fileURLToPath(new URL('./receiver-program.ts', import.meta.url));
 
-/** One receiver process. It answers one question at a time. */
+/** One receiver process. It responds to one question at a time. */
 class ReceiverProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -25,9 +25,9 @@ class ReceiverProcess {
   }
 
   async ask(question: ToReceiver): Promise<FromReceiver> {
-    const answer = next(this.child);
+    const response = next(this.child);
     this.child.send(question);
-    return answer;
+    return response;
   }
 
   async stop(): Promise<void> {

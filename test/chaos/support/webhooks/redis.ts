@@ -18,7 +18,7 @@ export class ChaosRedis {
     mkdirSync(dir, { recursive: true });
     const port = await freePort();
     const redis = new ChaosRedis(dir, port, launch(dir, port));
-    await redis.answers();
+    await redis.responds();
     return redis;
   }
 
@@ -39,14 +39,14 @@ export class ChaosRedis {
     await until(() => this.daemon.exited() !== null, 10_000);
     await new Promise((resolve) => setTimeout(resolve, silenceMs));
     this.daemon = launch(this.dir, this.port);
-    await this.answers();
+    await this.responds();
   }
 
   stop(): Promise<void> {
     return stopProcess(this.daemon.pid, [['SIGKILL', 5000]]);
   }
 
-  private async answers(): Promise<void> {
+  private async responds(): Promise<void> {
     const client = new Redis(this.url, { lazyConnect: true, retryStrategy: null });
     client.on('error', () => undefined);
     const up = await until(async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** On loopback, and nobody else's. */
 const ADDRESS = '127.0.53.53';
 
-/** A DNS server that takes every question and answers none, for processes that see an /etc/resolv.conf of their own. */
+/** A DNS server that takes every question and responds to none, for processes that see an /etc/resolv.conf of their own. */
 export class SilentDns {
   private constructor(
     private readonly socket: Socket,

@@ -16,7 +16,7 @@ const RECEIVER_PROCESSES = 2;
 
 export interface StageOptions {
   readonly endpoints: number;
-  /** `silentNames` tells whether names can be had whose DNS servers never answer. */
+  /** `silentNames` tells whether names can be had whose DNS servers never respond. */
   readonly mannerOf: (place: number, silentNames: boolean) => Manner;
   readonly queue: 'postgres' | 'redis';
   /** Settings of the workers. */

@@ -22,7 +22,7 @@ function boot(env: Readonly<Record<string, string>>): Promise<{ said: string; co
   return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
 }
 
-describe('a boot while something it needs is away', () => {
+describe('a boot while something it needs is unavailable', () => {
   let db: TestDatabase;
   let nowhere: string;
 
