@@ -68,13 +68,17 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
+  readonly forgetting = new BackgroundWork({
+    name: 'refused events of old',
+    everyMs: HOUR_MS,
+    run: () => this.table.forgetRefused(this.config.trackingRetentionMonths),
+  });
   private readonly log = new Logger(Forwarder.name);
   private readonly active: boolean;
   private readonly pace: Pace;
   private readonly identities = new ThrottledIdentities();
   /** How many batches a turn takes: one after a failure, twice as many after each turn without. */
   private most = MOST_BATCHES;
-  private forgetAt = 0;
 
   constructor(
     private readonly table: ForwardingTable,
@@ -106,7 +110,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private async run(signal: AbortSignal): Promise<void> {
-    await this.forgetRefused();
     const { analytics } = this;
     if (analytics === null) {
       while (!signal.aborted && (await this.table.passBy())) continue;
@@ -195,11 +198,5 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       batch.refusals = [];
       batch.settled = batch.finished;
     }
-  }
-
-  private async forgetRefused(): Promise<void> {
-    if (performance.now() < this.forgetAt) return;
-    this.forgetAt = performance.now() + HOUR_MS;
-    await this.table.forgetRefused(this.config.trackingRetentionMonths);
   }
 }
