@@ -5,6 +5,7 @@ const PLATFORM = [
   ...[
     'failpoints',
     'config',
+    'dto',
     'telemetry',
     'background',
     'postgres',
@@ -13,7 +14,7 @@ const PLATFORM = [
     'queue',
     'outbound',
   ],
-  ...['event-store', 'projections', 'idempotency', 'http', 'openapi', 'context|operator', 'boot'],
+  ...['event-store', 'projections', 'idempotency', 'openapi', 'http', 'context|operator', 'boot'],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';

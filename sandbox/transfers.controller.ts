@@ -1,13 +1,43 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { DomainError } from '../src/kernel/domain-error.js';
+import { Fault } from '../src/kernel/fault.js';
 import { isAmount, toMinorUnits } from '../src/kernel/money.js';
-import { requireObject } from '../src/platform/http/validation.js';
+import { Field, Shown } from '../src/platform/dto/field.js';
+import { text, USDC } from '../src/platform/dto/rules.js';
+import { ValidBody } from '../src/platform/http/decorators.js';
+import { Operation } from '../src/platform/openapi/operation.js';
 import { Treasury } from './treasury.js';
 
 /** The most one transfer may send, in USDC: far over any payout, so that refusals of a payout can be tried too. */
 const MAX_AMOUNT = 1_000_000n;
 
 const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;
+const ADDRESS_RULE = 'must be an address of 40 hexadecimal digits after 0x';
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+function readAmount(value: unknown): bigint | Fault {
+  const minor = isAmount(value) ? toMinorUnits(value) : 0n;
+  return minor > 0n && minor <= MAX_AMOUNT * 1_000_000n ? minor : new Fault(AMOUNT_RULE);
+}
+
+class SandboxTransfer {
+  @Field(text({ pattern: ADDRESS.source }, (to) => (ADDRESS.test(to) ? to : new Fault(ADDRESS_RULE))), {
+    description: 'The receiving address.',
+  })
+  to!: string;
+
+  /** In minor units. */
+  @Field(
+    { schema: USDC, read: readAmount },
+    { description: `USDC, more than 0 and at most ${MAX_AMOUNT}.`, examples: ['12.50'] },
+  )
+  amount!: bigint;
+}
+
+class SandboxTransferSent {
+  @Shown({ type: 'string', pattern: '^0x[0-9a-f]{64}$' })
+  transaction_hash!: string;
+}
 
 /** `POST /merchants/v1/sandbox/transfers`: the merchant's own on-chain transfer, for those who have no wallet at hand. */
 @Controller('merchants/v1/sandbox/transfers')
@@ -16,35 +46,25 @@ export class TransfersController {
 
   @Post()
   @HttpCode(201)
-  async create(@Body() body: unknown): Promise<{ transaction_hash: string }> {
-    const { to, amount } = await validTransfer(body);
-    return { transaction_hash: await this.treasury.transfer(to, amount) };
+  @Operation({
+    id: 'createSandboxTransfer',
+    tag: 'Sandbox',
+    summary: 'Broadcast a transfer of test USDC',
+    description:
+      'Sends test USDC on the dev chain, as a merchant does before reporting a payout. Only in the sandbox.',
+    responses: { 201: [SandboxTransferSent, 'The transfer was broadcast.'] },
+  })
+  async create(@ValidBody() { to, amount }: SandboxTransfer): Promise<SandboxTransferSent> {
+    return { transaction_hash: await this.treasury.transfer(await checksummed(to), amount) };
   }
 }
 
-async function validTransfer(body: unknown): Promise<{ to: string; amount: bigint }> {
-  const { to, amount } = requireObject(body);
-  const address = await addressOf(to);
-  const minor = isAmount(amount) ? toMinorUnits(amount) : null;
-  const inRange = minor !== null && minor > 0n && minor <= MAX_AMOUNT * 1_000_000n;
-  if (address !== null && inRange) return { to: address, amount: minor };
-  throw DomainError.invalid({
-    ...(address === null ? { to: [needed(to, 'must be an address of 40 hexadecimal digits after 0x')] } : {}),
-    ...(inRange ? {} : { amount: [needed(amount, AMOUNT_RULE)] }),
-  });
-}
-
-function needed(value: unknown, otherwise: string): string {
-  return value === undefined || value === null ? 'is required' : otherwise;
-}
-
-/** Checksummed; null for anything that is no address, a wrong checksum included. */
-async function addressOf(value: unknown): Promise<string | null> {
-  if (typeof value !== 'string' || !value.startsWith('0x')) return null;
+/** Throws `validation_failed` for a wrong checksum. */
+async function checksummed(address: string): Promise<string> {
   const { getAddress } = await import('ethers');
   try {
-    return getAddress(value);
+    return getAddress(address);
   } catch {
-    return null;
+    throw DomainError.invalid({ to: [ADDRESS_RULE] });
   }
 }

@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { sandboxApi } from '../sandbox/openapi.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { ALL_CONTEXTS, MIGRATIONS } from './composition.js';
 import { BackgroundModule } from './platform/background/background.module.js';
@@ -22,7 +21,6 @@ import { VitalsModule } from './platform/boot/vitals.module.js';
 export class AppModule {
   static of(config: Config): DynamicModule {
     const isSandbox = config.mode === 'sandbox';
-    const apis = ALL_CONTEXTS.flatMap((context) => context.apis?.(config) ?? []);
     return {
       module: AppModule,
       imports: [
@@ -37,7 +35,7 @@ export class AppModule {
         QueueModule,
         IdempotencyModule,
         HttpModule,
-        OpenApiModule.of(isSandbox ? [...apis, sandboxApi] : apis),
+        OpenApiModule.of(),
         ContextsModule.of(config, ALL_CONTEXTS),
         ...(isSandbox ? [SandboxModule] : []),
       ],

@@ -44,6 +44,7 @@ export async function build() {
       const stamp = sourceStamp();
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
       await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')]);
+      await run(process.execPath, [join(ROOT, 'scripts', 'openapi.mjs')]);
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
@@ -73,7 +74,7 @@ export function sourceStamp() {
   const hash = createHash('sha256').update(process.versions.node);
   const inputs = [
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
-    ...['scripts/bundle.mjs', 'scripts/bundled-main.mjs'],
+    ...['scripts/bundle.mjs', 'scripts/bundled-main.mjs', 'scripts/openapi.mjs'],
   ];
   const sources = ['src', 'sandbox'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),

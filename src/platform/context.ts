@@ -3,7 +3,6 @@ import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { OpenApiFragment } from './openapi/fragment.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SubscriptionDefinition } from './projections/projection.js';
@@ -60,8 +59,6 @@ export interface Context extends SettingsOwner {
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
   readonly migrations?: readonly Migration[];
-  /** Its endpoints, as the OpenAPI document shows them. */
-  readonly apis?: (config: Config) => readonly OpenApiFragment[];
 }
 
 /** Checks the type of a declaration and nothing else. */

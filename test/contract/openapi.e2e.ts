@@ -1,51 +1,22 @@
+import * as swagger from '@nestjs/swagger';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
-import type { OpenApiFragment } from '../../src/platform/openapi/fragment.js';
+import { documentOf } from '../../src/platform/openapi/document.js';
+import { merchantScheme } from '../../src/platform/openapi/merchant-scheme.js';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { ContractChecker, expectResponseMatchesContract, routeDifferences } from '../support/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send, type ApiResponse as Answer } from '../support/signed-client.js';
-
-/** Two of the probe's routes, described as a context describes its own. */
-const probeApi: OpenApiFragment = {
-  paths: {
-    '/merchants/v1/probe/things/{id}': {
-      get: {
-        operationId: 'getThing',
-        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
-        responses: {
-          200: {
-            description: 'The thing.',
-            content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
-          },
-          404: {
-            description: 'None.',
-            content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-          },
-        },
-      },
-    },
-    '/merchants/v1/probe/plain': {
-      delete: { operationId: 'deletePlain', responses: { 204: { description: 'Gone.' } } },
-    },
-  },
-  schemas: {
-    Thing: {
-      type: 'object',
-      required: ['id'],
-      additionalProperties: false,
-      properties: { id: { type: 'string', format: 'uuid' } },
-    },
-  },
-};
 
 let db: TestDatabase;
 let edge: EdgeApp;
 
 beforeAll(async () => {
   db = await testDatabase();
-  edge = await startEdgeApp(db.database, {}, [OpenApiModule.of([probeApi])]);
+  const parts = { info: { title: 'Probe', version: '1' }, tags: {}, schemes: [merchantScheme] };
+  const document = async (): Promise<object> => documentOf(edge.app, swagger, parts);
+  edge = await startEdgeApp(db.database, {}, [OpenApiModule.of(document)]);
 });
 
 afterAll(async () => {

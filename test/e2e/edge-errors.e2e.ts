@@ -131,7 +131,7 @@ test('422 blames leaf fields, without their wrappers, and ignores unknown fields
     'Invalid request parameters',
     {
       url: ['must not be blank'],
-      size: ['must be an integer number'],
+      size: ['must be an integer'],
     },
   );
   expectProblem(await edge.client().post(path, {}), 422, 'Invalid request parameters', {
@@ -142,15 +142,12 @@ test('422 blames leaf fields, without their wrappers, and ignores unknown fields
   }
 });
 
-test('422 for a body of more values than any DTO has, wherever they stand; a thousand pass', async () => {
-  const path = '/merchants/v1/probe/valid';
-  const body = (extra: unknown) => edge.client().post(path, { wrapper: { url: 'x', size: 1, extra } });
-  expect((await body(Array(996).fill(1))).status).toBe(201);
-  for (const extra of [Array(997).fill(1), Array(500).fill({ a: null }), { a: Array(400_000).fill(1) }]) {
-    const answer = await body(extra);
-    expectProblem(answer, 422, 'Invalid request parameters');
-    expect(answer.json()['detail']).toBe('The request body holds more than 1000 values');
-  }
+test('what a DTO does not know costs nothing, however much it is', async () => {
+  const extra = { a: Array(400_000).fill(1) };
+  const answer = await edge
+    .client()
+    .post('/merchants/v1/probe/valid', { wrapper: { url: 'x', size: 1, extra } });
+  expect(answer.status).toBe(201);
 });
 
 test('a malformed path is 400', async () => {

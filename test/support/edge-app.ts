@@ -8,7 +8,6 @@ import {
   Module,
   Patch,
   Post,
-  Query as QueryString,
   Body,
   HttpCode,
   type DynamicModule,
@@ -16,8 +15,6 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Type as Typed } from 'class-transformer';
-import { IsInt, IsObject, IsString, MinLength, ValidateNested } from 'class-validator';
 import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
 import { Idempotency } from '../../src/platform/idempotency/idempotency.js';
 import { ResponseStore } from '../../src/platform/idempotency/response-store.js';
@@ -27,6 +24,7 @@ import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/por
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { readConfig } from '../../src/composition.js';
+import { Fault } from '../../src/kernel/fault.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import {
@@ -36,11 +34,14 @@ import {
   Ticket,
   UuidParam,
   ValidBody,
+  ValidQuery,
 } from '../../src/platform/http/decorators.js';
 import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../src/platform/http/merchant-directory.js';
+import { Field, Nested, Shown } from '../../src/platform/dto/field.js';
+import { digits, integer, text, UUID } from '../../src/platform/dto/rules.js';
+import { Operation } from '../../src/platform/openapi/operation.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../src/platform/http/http.module.js';
-import { integerParameter, type Query } from '../../src/platform/http/query.js';
 import { Reply } from '../../src/platform/http/reply.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
@@ -48,19 +49,26 @@ import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import { SignedClient } from './signed-client.js';
 
 class Inner {
-  @IsString()
-  @MinLength(1, { message: 'must not be blank' })
+  @Field(text({}, (value) => (value === '' ? new Fault('must not be blank') : value)))
   url!: string;
 
-  @IsInt()
+  @Field(integer(0, 9))
   size!: number;
 }
 
 class Wrapped {
-  @IsObject({ message: 'must be an object' })
-  @ValidateNested()
-  @Typed(() => Inner)
+  @Nested(() => Inner)
   wrapper!: Inner;
+}
+
+class SizeQuery {
+  @Field(digits(1, 10), { optional: true, default: 5 })
+  size!: number;
+}
+
+class Thing {
+  @Shown(UUID)
+  id!: string;
 }
 
 /** What the routes below did, for a spec to look at; `hold` keeps requests to /slow under way. */
@@ -96,14 +104,15 @@ class ProbeController {
   ) {}
 
   @Get('whoami')
-  whoami(@MerchantId() merchantId: string, @QueryString() query: Query) {
-    return {
-      merchant_id: merchantId,
-      size: integerParameter(query, 'size', { min: 1, max: 10, fallback: 5 }),
-    };
+  whoami(@MerchantId() merchantId: string, @ValidQuery() { size }: SizeQuery) {
+    return { merchant_id: merchantId, size };
   }
 
   @Get('things/:id')
+  @Operation({
+    ...{ id: 'getThing', tag: 'Things', summary: 'Get a thing' },
+    responses: { 200: [Thing, 'The thing.'], 404: 'None.' },
+  })
   thing(@UuidParam('id', 'Thing') id: string) {
     return { id };
   }
@@ -159,6 +168,10 @@ class ProbeController {
   }
 
   @Delete('plain')
+  @Operation({
+    ...{ id: 'deletePlain', tag: 'Things', summary: 'Delete' },
+    responses: { 204: 'Gone.' },
+  })
   @HttpCode(204)
   remove(): void {
     this.probe.runs += 1;

@@ -22,7 +22,7 @@ export class ContractChecker {
   constructor(private readonly document: Document) {
     this.ajv = new Ajv2020({ strict: false, allErrors: true });
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
-    this.ajv.addSchema({ ...document, $id: 'contract' } as object);
+    this.ajv.addSchema({ ...(closed(document) as object), $id: 'contract' });
   }
 
   /** The checker for a running service, from its own `/openapi.json`. */
@@ -99,6 +99,17 @@ export class ContractChecker {
       new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(bare),
     );
   }
+}
+
+/**
+ * v1 only grows: the document lets responses have members that it does not know, so that clients of today stay right. This
+ * service may not.
+ */
+function closed(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(closed);
+  if (typeof part !== 'object' || part === null) return part;
+  const inner = Object.fromEntries(Object.entries(part).map(([name, each]) => [name, closed(each)]));
+  return 'properties' in inner ? { additionalProperties: false, ...inner } : inner;
 }
 
 const checkers = new Map<string, Promise<ContractChecker>>();

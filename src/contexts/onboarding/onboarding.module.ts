@@ -28,7 +28,6 @@ import { StepsWorker } from './application/steps-worker.js';
 import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
-import { onboardingApi } from './http/openapi.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { WidgetGate } from './http/widget/gate.js';
 import { WidgetSessions } from './http/widget/sessions.js';
@@ -85,7 +84,6 @@ export const onboarding = defineContext({
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   migrations: [Onboarding1764000000410],
-  apis: ({ mode }) => (mode === 'sandbox' ? [onboardingApi] : []),
 });
 
 function sandbox(): Providers {

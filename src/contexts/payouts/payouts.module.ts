@@ -16,7 +16,6 @@ import { Verifier } from './application/verifier.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
-import { payoutsApi } from './http/openapi.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
@@ -73,5 +72,4 @@ export const payouts = defineContext({
   checkSettings: checkPayoutSettings,
   programs: { user: async () => (await import('./cli/user.js')).deactivationProgram },
   migrations: [Payouts1764000000521],
-  apis: () => [payoutsApi],
 });

@@ -11,8 +11,6 @@ import { Processing } from './application/processing.js';
 import { ProcessingObserver } from './application/processing-observer.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
-import { journeyApi } from './http/journey-openapi.js';
-import { trackingApi } from './http/openapi.js';
 import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
 import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
 import { JourneyView } from './views/journey.js';
@@ -51,5 +49,4 @@ export const tracking = defineContext({
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,
   migrations: [Tracking1764000000720],
-  apis: () => [trackingApi, journeyApi],
 });

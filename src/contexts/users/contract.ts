@@ -2,7 +2,7 @@
 export { ActivateUser } from './application/activate-user.js';
 export { CompleteDeactivation } from './application/complete-deactivation.js';
 export { StartDeactivation, type UserChanged } from './application/start-deactivation.js';
-export { userJson, type UserJson } from './views/user-json.js';
+export { userJson, UserResponse } from './views/user-json.js';
 export { payee, type Payee } from './domain/payee.js';
 export { USER_EVENTS } from './domain/user.js';
 export type {

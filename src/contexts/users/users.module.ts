@@ -7,7 +7,6 @@ import { LocateUser } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user.js';
-import { usersApi } from './http/openapi.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1764000000320 } from './migrations/1764000000320-users.js';
 import { UsersView } from './views/users.js';
@@ -40,5 +39,4 @@ export const users = defineContext({
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1764000000320],
   operator: {},
-  apis: () => [usersApi],
 });

@@ -25,8 +25,6 @@ import { ResendWebhookDeliveryHandler } from './application/resend-webhook-deliv
 import { SigningSecrets } from './application/signing-secrets.js';
 import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_EVENTS } from './contract.js';
-import { deliveriesApi } from './http/deliveries-openapi.js';
-import { webhooksApi } from './http/openapi.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1764000000661 } from './migrations/1764000000661-webhooks.js';
@@ -89,5 +87,4 @@ export const webhooks = defineContext({
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1764000000661],
-  apis: () => [webhooksApi, deliveriesApi],
 });

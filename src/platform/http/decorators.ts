@@ -1,11 +1,13 @@
-import { Body, createParamDecorator, Param, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, Param, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import { traceparent } from '../telemetry/tracing.js';
-import { bodyValidation } from './validation.js';
+import { membersOf, type Dto } from '../dto/field.js';
+import { note, type Swagger } from '../dto/notes.js';
+import { readBody, readQuery, type Query } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
 
 function requestOf(context: ExecutionContext): FastifyRequest {
@@ -51,18 +53,74 @@ export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTrav
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
-/** The body as an instance of its DTO, checked by class-validator; 422 with `errors` by leaf field otherwise. */
-export const ValidBody = (): ParameterDecorator => Body(bodyValidation);
+type BodyReader = readonly [dto: Dto, mayBeAbsent: boolean];
+type QueryReader = readonly [dto: Dto, list: boolean];
+
+const BodyOf = createParamDecorator(([dto, mayBeAbsent]: BodyReader, context: ExecutionContext): object => {
+  const { body, edge } = requestOf(context);
+  return readBody(dto, mayBeAbsent && body === undefined ? {} : body, () => edge.rawBody.toString('utf8'));
+});
+
+const QueryOf = createParamDecorator(([dto, list]: QueryReader, context: ExecutionContext): object =>
+  readQuery(dto, requestOf(context).query as Query, { list }),
+);
+
+/** The body as an instance of the parameter's DTO class; 422 naming each member at fault otherwise. */
+export const ValidBody = (mayBeAbsent = false): ParameterDecorator =>
+  ofDto(
+    (dto) => BodyOf([dto, mayBeAbsent]),
+    (dto, { ApiBody }) => ApiBody({ type: dto, required: !mayBeAbsent }),
+  );
 
 /** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */
-export const OptionalBody = (): ParameterDecorator =>
-  Body({ transform: (value: unknown) => (value === undefined ? {} : value) }, bodyValidation);
+export const OptionalBody = (): ParameterDecorator => ValidBody(true);
+
+/** The query string as an instance of the parameter's DTO class; 400 naming the parameter at fault otherwise. */
+export const ValidQuery = (list = false): ParameterDecorator =>
+  ofDto((dto) => QueryOf([dto, list]), documentedQuery);
+
+/** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
+export const ListQuery = (): ParameterDecorator => ValidQuery(true);
+
+/** Reads the class of the parameter it decorates, for the check and for the document. */
+function ofDto(
+  decorate: (dto: Dto) => ParameterDecorator,
+  documented: (dto: Dto, swagger: Swagger) => MethodDecorator,
+): ParameterDecorator {
+  return (target, key, index) => {
+    const types = Reflect.getMetadata('design:paramtypes', target, key!) as readonly Dto[];
+    const dto = types[index]!;
+    decorate(dto)(target, key, index);
+    note((swagger) => documentMethod(documented(dto, swagger), target, key!));
+  };
+}
+
+function documentMethod(decorate: MethodDecorator, target: object, key: string | symbol): void {
+  decorate(target, key, Object.getOwnPropertyDescriptor(target, key)!);
+}
+
+function documentedQuery(dto: Dto, { ApiQuery }: Swagger): MethodDecorator {
+  return (target, key, descriptor) => {
+    for (const { name, optional, schema } of membersOf(dto)) {
+      const { description, ...rest } = schema as { description?: string };
+      const words = description === undefined ? {} : { description };
+      const decorate = ApiQuery({ name, required: !optional, ...words, schema: rest });
+      decorate(target, key, descriptor as PropertyDescriptor);
+    }
+  };
+}
 
 /** A path id. One that is no uuid names nothing: 404 (contract.md 3.4). */
-export const UuidParam = (name = 'id', what = 'Resource'): ParameterDecorator =>
-  Param(name, {
-    transform(value: unknown): string {
-      if (!isUuid(value)) throw DomainError.notFound(what);
-      return value.toLowerCase();
-    },
-  });
+export const UuidParam =
+  (name = 'id', what = 'Resource'): ParameterDecorator =>
+  (target, key, index) => {
+    Param(name, {
+      transform(value: unknown): string {
+        if (!isUuid(value)) throw DomainError.notFound(what);
+        return value.toLowerCase();
+      },
+    })(target, key, index);
+    note(({ ApiParam }) =>
+      documentMethod(ApiParam({ name, schema: { type: 'string', format: 'uuid' } }), target, key!),
+    );
+  };

@@ -1,6 +1,28 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { Reply } from './reply.js';
+import { Shown } from '../dto/field.js';
+import { Operation } from '../openapi/operation.js';
 import { HealthRegistry } from '../telemetry/health.js';
+import { Reply } from './reply.js';
+
+class Live {
+  @Shown({ const: 'ok' })
+  status!: 'ok';
+}
+
+class Health {
+  @Shown({ type: 'string', enum: ['ok', 'unavailable'] })
+  status!: string;
+
+  @Shown({
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      required: ['status'],
+      properties: { status: { enum: ['ok', 'unavailable'] }, detail: { type: 'string' } },
+    },
+  })
+  checks!: object;
+}
 
 /** Unsigned: for load balancers and operators. */
 @Controller('health')
@@ -9,12 +31,27 @@ export class HealthController {
 
   /** 200 as long as the process serves requests. */
   @Get('live')
-  live(): { status: 'ok' } {
+  @Operation({
+    id: 'live',
+    tag: 'Health',
+    summary: 'Whether the process serves requests',
+    responses: { 200: [Live, 'It does.'] },
+  })
+  live(): Live {
     return { status: 'ok' };
   }
 
   /** 200 when everything it depends on works, 503 when something does not; the body says what. */
   @Get('ready')
+  @Operation({
+    id: 'ready',
+    tag: 'Health',
+    summary: 'Whether everything the service depends on works',
+    responses: {
+      200: [Health, 'All of it works.'],
+      503: [Health, 'Something does not; the body says what.'],
+    },
+  })
   async ready(): Promise<Reply> {
     const report = await this.health.report();
     return new Reply(report.status === 'ok' ? 200 : 503, JSON.stringify(report));

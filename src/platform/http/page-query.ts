@@ -1,44 +1,59 @@
-import { DomainError } from '../../kernel/domain-error.js';
-import type { CreatedPage } from '../postgres/created-page.js';
+import type { CreatedPage, PagePlace } from '../postgres/created-page.js';
+import { Fault } from '../../kernel/fault.js';
+import { Field, type Dto, type Rule } from '../dto/field.js';
+import { day, digits, text } from '../dto/rules.js';
 import { decodeCursor } from './page-cursor.js';
-import { dateParameter, integerParameter, textParameter, type Query } from './query.js';
 
-/** The most items a page may have (contract.md 6.1). */
+/** The most items a page may have (contract.md 6). */
 export const MAX_PAGE = 1000;
 
-/** What {@link readPageQuery} reads. */
-export const PAGE_PARAMETERS = ['created_from', 'created_to', 'page_size', 'page_cursor'];
+/** A day that a list begins or ends with. */
+export const Day = (description: string): PropertyDecorator => Field(day, { optional: true, description });
 
-/**
- * The page a query string asks for: `created_from`, `created_to`, `page_size` and `page_cursor`. Throws DomainError
- * `bad_request` (400) naming the parameter at fault.
- */
-export function readPageQuery(
-  query: Query,
-  { pageSize: fallback }: { readonly pageSize: number },
-): CreatedPage {
-  const createdFrom = dateParameter(query, 'created_from');
-  const createdTo = dateParameter(query, 'created_to');
-  const pageSize = pageSizeParameter(query, fallback);
-  const after = cursorParameter(query, decodeCursor);
+export const PageSize = (fallback: number, description: string): PropertyDecorator =>
+  Field(digits(1, MAX_PAGE), { optional: true, default: fallback, description });
+
+/** The place that `decode` finds in the `next_cursor` of an earlier response. */
+export const PageCursor = <P>(decode: (text: string) => P | null): PropertyDecorator =>
+  Field(
+    text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier answer')),
+    { optional: true, description: 'The next_cursor of the page before.' },
+  );
+
+/** A filter of a list: it may be left out. */
+export const Filter = (rule: Rule, description: string): PropertyDecorator =>
+  Field(rule, { optional: true, description });
+
+export interface CreatedPageQuery {
+  readonly created_from?: string;
+  readonly created_to?: string;
+  readonly page_size: number;
+  readonly page_cursor?: PagePlace;
+}
+
+/** The parameters of a list in the order of creation, with so many items on a page unless another number is asked for. */
+export function createdPageQuery(pageSize: number, sizeWords: string): Dto<CreatedPageQuery> {
+  class PageOfCreated implements CreatedPageQuery {
+    @Day('First day, in UTC.')
+    created_from?: string;
+
+    @Day('Last day, inclusive, in UTC.')
+    created_to?: string;
+
+    @PageSize(pageSize, sizeWords)
+    page_size!: number;
+
+    @PageCursor(decodeCursor)
+    page_cursor?: PagePlace;
+  }
+  return PageOfCreated;
+}
+
+export function createdPage(query: CreatedPageQuery): CreatedPage {
   return {
-    pageSize,
-    ...(createdFrom === undefined ? {} : { createdFrom }),
-    ...(createdTo === undefined ? {} : { createdTo }),
-    ...(after === undefined ? {} : { after }),
+    createdFrom: query.created_from,
+    createdTo: query.created_to,
+    pageSize: query.page_size,
+    after: query.page_cursor,
   };
-}
-
-/** `page_size`, or the fallback when it is absent. */
-export function pageSizeParameter(query: Query, fallback: number): number {
-  return integerParameter(query, 'page_size', { min: 1, max: MAX_PAGE, fallback });
-}
-
-/** The place of `page_cursor`; undefined when it is absent. */
-export function cursorParameter<P>(query: Query, decode: (text: string) => P | null): P | undefined {
-  const cursor = textParameter(query, 'page_cursor');
-  const place = cursor === undefined ? undefined : decode(cursor);
-  if (place === null)
-    throw new DomainError('bad_request', 'page_cursor must be the next_cursor of an earlier answer');
-  return place;
 }

@@ -1,22 +1,48 @@
+import { readFile } from 'node:fs/promises';
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../config/config.js';
 import { DocsPage } from './docs-page.js';
+import { signingGuide } from './guide.js';
+import { Operation } from './operation.js';
 
-/** Nest injection token of the assembled document, as JSON text. */
-export const OPENAPI_TEXT = Symbol('OPENAPI_TEXT');
+/** Nest injection token of what reads the document. */
+export const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
+
+/** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
+const PLACES = ['../../../openapi', '../../../dist/openapi'];
+
+/** The document that the build made of the decorators. Throws when there is none. */
+export async function builtDocument(mode: Config['mode']): Promise<object> {
+  for (const place of PLACES) {
+    const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
+    if (text !== null) return JSON.parse(text) as object;
+  }
+  throw new Error('dist/openapi is missing: npm run build makes it');
+}
 
 /** `/openapi.json`, and `/docs` to read it; everything comes from this server. */
 @Controller()
 export class OpenApiController {
+  private text: Promise<string> | null = null;
+
   constructor(
-    @Inject(OPENAPI_TEXT) private readonly text: string,
+    @Inject(OPENAPI_DOCUMENT) private readonly load: () => Promise<object>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
     @Inject(DocsPage) private readonly page: DocsPage,
   ) {}
 
   @Get('openapi.json')
-  document(@Res() reply: FastifyReply): void {
-    reply.header('content-type', 'application/json; charset=utf-8').send(this.text);
+  @Operation({
+    id: 'openapi',
+    tag: 'Documentation',
+    summary: 'This document',
+    responses: { 200: [Object, 'An OpenAPI 3.1 document.'] },
+  })
+  async document(@Res() reply: FastifyReply): Promise<void> {
+    const text = await (this.text ??= this.withServer());
+    reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
   @Get('docs')
@@ -32,5 +58,16 @@ export class OpenApiController {
     const file = await this.page.file(name);
     if (file === null) throw DomainError.notFound('File');
     reply.header('content-type', file.type).header('cache-control', 'public, max-age=86400').send(file.bytes);
+  }
+
+  /** The address of the service is known here, not where it was built. */
+  private async withServer(): Promise<string> {
+    const url = this.config.publicUrl ?? '/';
+    const document = (await this.load()) as { readonly info: object };
+    return JSON.stringify({
+      ...document,
+      info: { ...document.info, description: signingGuide(url) },
+      servers: [{ url }],
+    });
   }
 }

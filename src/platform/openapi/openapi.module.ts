@@ -1,27 +1,17 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { DocsPage } from './docs-page.js';
-import { assembleDocument } from './document.js';
-import type { OpenApiFragment } from './fragment.js';
-import { OPENAPI_TEXT, OpenApiController } from './openapi.controller.js';
-import { platformApi } from './platform-api.js';
+import { builtDocument, OPENAPI_DOCUMENT, OpenApiController } from './openapi.controller.js';
 
-/** Serves the document made of the fragments that the contexts export. */
+/** Serves the document that the build made for the mode of this process; a test may bring its own. */
 @Module({})
 export class OpenApiModule {
-  static of(fragments: readonly OpenApiFragment[]): DynamicModule {
+  static of(document?: () => Promise<object>): DynamicModule {
+    const load = ({ mode }: Config) => document ?? (() => builtDocument(mode));
     return {
       module: OpenApiModule,
       controllers: [OpenApiController],
-      providers: [
-        DocsPage,
-        {
-          provide: OPENAPI_TEXT,
-          inject: [CONFIG],
-          useFactory: (config: Config) =>
-            JSON.stringify(assembleDocument([...fragments, platformApi], config.publicUrl ?? '/')),
-        },
-      ],
+      providers: [DocsPage, { provide: OPENAPI_DOCUMENT, inject: [CONFIG], useFactory: load }],
     };
   }
 }

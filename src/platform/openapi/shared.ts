@@ -1,59 +1,14 @@
-import { problemResponse } from './fragment.js';
+/** A response that is a problem-details object. */
+export function problemResponse(description: string, schema = 'Problem'): object {
+  return {
+    description,
+    content: { 'application/problem+json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+  };
+}
 
-const problem = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'errors'],
-  properties: {
-    type: { const: 'about:blank' },
-    title: { type: 'string', minLength: 1 },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', minLength: 1 },
-    instance: { type: 'null' },
-    errors: {
-      type: 'object',
-      description: 'On 422: field name to messages.',
-      additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
-    },
-  },
-} as const;
+const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
 
-export const sharedSchemas = {
-  Problem: { ...problem, unevaluatedProperties: false },
-  SignatureProblem: {
-    ...problem,
-    properties: {
-      ...problem.properties,
-      title: { const: 'Invalid request signature' },
-      status: { const: 401 },
-      string_to_sign_bytes: {
-        type: 'array',
-        description: 'The bytes that the server signed; only when the signature did not match.',
-        items: { type: 'integer', minimum: 0, maximum: 255 },
-      },
-    },
-    additionalProperties: false,
-  },
-  Health: {
-    type: 'object',
-    required: ['status', 'checks'],
-    additionalProperties: false,
-    properties: {
-      status: { enum: ['ok', 'unavailable'] },
-      checks: {
-        type: 'object',
-        additionalProperties: {
-          type: 'object',
-          required: ['status'],
-          additionalProperties: false,
-          properties: { status: { enum: ['ok', 'unavailable'] }, detail: { type: 'string' } },
-        },
-      },
-    },
-  },
-};
-
-const retryAfter = { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } };
-
+/** What every API of the service has in common, by the names that its document refers to. */
 export const sharedHeaders = {
   'Request-Id': {
     description: 'Names this request; tell it when you ask for help.',
@@ -71,22 +26,11 @@ export const sharedHeaders = {
     description: 'The answer was given before, to an earlier request with this Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
-  'Retry-After': retryAfter,
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
 };
-
-const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
 
 export const sharedResponses = {
   BadRequest: problemResponse('The JSON, the query or the Idempotency-Key is malformed.'),
-  Unauthorized: {
-    description:
-      'A signing header is missing, the api key is unknown, the time is off, or the signature differs.',
-    content: {
-      'application/problem+json': { schema: { $ref: '#/components/schemas/SignatureProblem' } },
-      'text/plain': { schema: { type: 'string' } },
-    },
-  },
-  Forbidden: problemResponse('The merchant is suspended, or calls from an address outside its allow-list.'),
   Conflict: problemResponse(
     'A request with this Idempotency-Key is in flight, or the transition is not allowed.',
   ),

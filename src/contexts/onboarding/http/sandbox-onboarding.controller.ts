@@ -3,7 +3,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { userJson, USERS_VIEW, type UserJson } from '../../users/contract.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
 
 /** The sandbox's way through the onboarding without a phone; absent outside sandbox mode. */
@@ -17,10 +18,22 @@ export class SandboxOnboardingController {
 
   @Post(':id/complete_onboarding')
   @HttpCode(200)
+  @Operation({
+    id: 'completeSandboxOnboarding',
+    tag: 'Sandbox',
+    summary: 'Complete the onboarding of a user',
+    description:
+      'Goes through the real onboarding with the providers of the sandbox, and answers once the user is active. Only in the sandbox.',
+    responses: {
+      200: [UserResponse, 'The user is active and has a wallet.'],
+      404: 'The merchant has no such user.',
+      409: 'The user is deactivating or deactivated.',
+    },
+  })
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
-  ): Promise<{ user: UserJson }> {
+  ): Promise<UserResponse> {
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId));
     // The activation came from a worker: whatever it wrote stands before the head.
     await this.progress.reached(USERS_VIEW, await this.store.head());

@@ -1,18 +1,24 @@
-import { Body, Controller, Get, Post, Query, Req } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { ResponseTravels, Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import {
+  Cause,
+  ListQuery,
+  MerchantId,
+  ResponseTravels,
+  Ticket,
+  UuidParam,
+  ValidBody,
+} from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
+import { Operation } from '../../../platform/openapi/operation.js';
 import { ReportPayout } from '../application/report-payout.js';
 import { PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/projection.js';
-import { readPayoutFilter } from './payout-filter.js';
-import { readReportBody } from './report-body.js';
+import { payoutFilter, PayoutReport, PayoutResponse, PayoutsQuery, PayoutsResponse } from './payout-dto.js';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
@@ -25,27 +31,58 @@ export class PayoutsController {
 
   @Post('report')
   @ResponseTravels()
+  @Operation({
+    id: 'reportPayout',
+    tag: 'Payouts',
+    summary: 'Report a payout',
+    description:
+      'Records a payout for a transfer that was broadcast already. The service verifies the transfer on the chain and sends payout.received or payout.failed. An Idempotency-Key is strongly recommended.',
+    responses: {
+      201: [PayoutResponse, 'The payout is recorded and pending.'],
+      400: 'The JSON or the Idempotency-Key is malformed.',
+      404: 'user_id matches no user of the merchant.',
+      409: 'The first request with this Idempotency-Key is under way, or the user is deactivated.',
+      422: 'A field is missing or wrong.',
+    },
+  })
   async report(
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
-    @Body() body: unknown,
-    @Req() request: FastifyRequest,
+    @ValidBody() { user_id, payout }: PayoutReport,
   ): Promise<Reply> {
-    const report = readReportBody(body, request.edge.rawBody.toString('utf8'));
-    return new Reply(
-      201,
-      await this.commandBus.execute(new ReportPayout({ merchantId, ...report }, ticket, cause)),
-    );
+    const report = {
+      ...{ merchantId, userId: user_id, amount: payout.amount, transactionHash: payout.transaction_hash },
+      customMetadata: payout.custom_metadata ?? '{}',
+    };
+    return new Reply(201, await this.commandBus.execute(new ReportPayout(report, ticket, cause)));
   }
 
   @Get()
-  async list(@MerchantId() merchantId: string, @Query() query: QueryString): Promise<Reply> {
+  @Operation({
+    id: 'listPayouts',
+    tag: 'Payouts',
+    summary: 'List payouts, newest first',
+    responses: {
+      200: [
+        PayoutsResponse,
+        'One page: page_size payouts, or fewer once they have more than 4 MiB. The list is exhausted when next_cursor is null.',
+      ],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    },
+  })
+  async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
     await this.freshness.require(PAYOUT_VIEWS);
-    return new Reply(200, await this.payouts.page(merchantId, readPayoutFilter(query)));
+    return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
   }
 
   @Get(':id')
+  @Operation({
+    id: 'getPayout',
+    tag: 'Payouts',
+    summary: 'Get a payout',
+    responses: { 200: [PayoutResponse, 'The payout.'], 404: 'The merchant has no such payout.' },
+  })
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
     await this.freshness.require(PAYOUT_VIEWS);
     const body = await this.payouts.find(merchantId, id);

@@ -4,10 +4,12 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
 import { AcceptBatch } from '../application/accept-batch.js';
 import { RefusedBatch } from '../domain/event-batch.js';
 import { readBatch } from './batch-body.js';
+import { EventBatch } from './batch-dto.js';
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -19,6 +21,21 @@ export class EventsController {
   @Post()
   @HttpCode(202)
   @BodyAsBytes()
+  @Operation({
+    id: 'sendEvents',
+    tag: 'Events',
+    summary: 'Send a batch of events',
+    description:
+      'Queues 1 to 1000 events. The batch is accepted whole or refused whole: one item at fault refuses all. An event_id that was seen before is a no-op, so that a batch can be sent again until it is accepted. 202 means that the batch is on disk; it is processed soon after.',
+    body: EventBatch,
+    responses: {
+      202: 'The batch is queued. There is no body and no result per event.',
+      400: 'The JSON or the Idempotency-Key is malformed, or an event is: detail names the item and the field, such as `events[3].event_id must be a UUID v4`.',
+      409: 'The first request with this Idempotency-Key is under way.',
+      413: 'More than 1000 events, or a body of 1048576 bytes or more.',
+      422: 'The Idempotency-Key was used for another request.',
+    },
+  })
   async accept(
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,

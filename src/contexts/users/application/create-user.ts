@@ -11,7 +11,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { createUser, user, type User } from '../domain/user.js';
-import { parseProfile, type NewProfile } from './profile.js';
+import type { NewProfile } from './profile.js';
 import { UserClaims } from './user-claims.js';
 import { userJson } from '../views/user-json.js';
 
@@ -22,7 +22,7 @@ import { userJson } from '../views/user-json.js';
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,
-    readonly body: Readonly<Record<string, unknown>>,
+    readonly profile: NewProfile,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {
@@ -38,18 +38,18 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     private readonly claims: UserClaims,
   ) {}
 
-  async execute({ merchantId, body, ticket, cause }: CreateUser): Promise<string> {
-    const profile = parseProfile(body);
+  async execute({ merchantId, profile, ticket, cause }: CreateUser): Promise<string> {
+    const { phone_number: phoneNumber, email = null, external_id: externalId = null } = profile;
     const createdAt = timestamp(this.clock);
     try {
       const { state } = await underKey(ticket, 'user', (userId) =>
         this.loop.execute(
           user,
           userId,
-          (current) => createUser({ userId, merchantId, createdAt, ...profile }, current),
+          (current) => createUser({ userId, merchantId, createdAt, phoneNumber, email, externalId }, current),
           {
             metadata: cause,
-            claims: this.claimsOf(merchantId, profile),
+            claims: this.claimsOf(merchantId, phoneNumber, externalId),
             response: (after) => ticket.response(201, createdJson(after), { holdsSecret: true }),
             expectNew: true,
           },
@@ -63,7 +63,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     }
   }
 
-  private claimsOf(merchantId: string, { phoneNumber, externalId }: NewProfile): Claim[] {
+  private claimsOf(merchantId: string, phoneNumber: string, externalId: string | null): Claim[] {
     const phone = this.claims.phoneNumber(merchantId, phoneNumber);
     return externalId === null ? [phone] : [phone, this.claims.externalId(merchantId, externalId)];
   }

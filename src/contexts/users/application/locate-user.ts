@@ -3,9 +3,11 @@ import { claimOwner } from '../../../platform/event-store/claims.js';
 import { COMMAND_LOOP, type Claim, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { streamOf } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
 import { user, type ExistingUser } from '../domain/user.js';
 import { WalletsView } from '../views/wallets.js';
-import { parseProfile } from './profile.js';
+import { readPhoneNumber } from './profile.js';
 import { UserClaims } from './user-claims.js';
 
 /** What an operator knows of a user. */
@@ -39,7 +41,8 @@ export class LocateUser {
     if ('wallet' in known) return this.wallets.ownerOf(merchantId, known.wallet);
     if ('externalId' in known)
       return this.holderOf(this.claims.externalId(merchantId, known.externalId.trim()));
-    const { phoneNumber } = parseProfile({ phone_number: known.phoneNumber });
+    const phoneNumber = readPhoneNumber(known.phoneNumber);
+    if (phoneNumber instanceof Fault) throw DomainError.invalid({ phone_number: [phoneNumber.message] });
     return this.holderOf(this.claims.phoneNumber(merchantId, phoneNumber));
   }
 

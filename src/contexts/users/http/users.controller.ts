@@ -1,16 +1,23 @@
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import {
+  Cause,
+  MerchantId,
+  Ticket,
+  UuidParam,
+  ValidBody,
+  ValidQuery,
+} from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { requiredParameter, type Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { requireObject } from '../../../platform/http/validation.js';
+import { Operation } from '../../../platform/openapi/operation.js';
 import { CreateUser } from '../application/create-user.js';
 import type { ExistingUser } from '../domain/user.js';
-import { userJson, type UserJson } from '../views/user-json.js';
+import { userJson, UserResponse } from '../views/user-json.js';
 import { UsersView } from '../views/users.js';
+import { NewUser, WalletQuery } from './user-dto.js';
 
 /** Users (contract.md 8), but for the balance, which is the payouts context's. */
 @Controller('merchants/v1/users')
@@ -21,35 +28,61 @@ export class UsersController {
   ) {}
 
   @Post()
+  @Operation({
+    id: 'createUser',
+    tag: 'Users',
+    summary: 'Create a user',
+    description:
+      'The answer is the same whether or not the phone number belongs to an existing account. An Idempotency-Key makes repeats safe.',
+    responses: {
+      201: [UserResponse, 'The user was created, in onboarding.'],
+      400: 'The JSON or the Idempotency-Key is malformed.',
+      422: 'A field is missing, malformed, or taken by another user of the merchant.',
+    },
+  })
   async create(
     @MerchantId() merchantId: string,
-    @Body() body: unknown,
+    @ValidBody() body: NewUser,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    const fields = requireObject(body);
-    return new Reply(201, await this.commandBus.execute(new CreateUser(merchantId, fields, ticket, cause)));
+    return new Reply(201, await this.commandBus.execute(new CreateUser(merchantId, body, ticket, cause)));
   }
 
   @Get('by_issuer_wallet_address')
+  @Operation({
+    id: 'getUserByIssuerWalletAddress',
+    tag: 'Users',
+    summary: 'Find the user who has a wallet',
+    responses: {
+      200: [UserResponse, 'The user whose wallet is at the address.'],
+      400: 'The parameter address is missing.',
+      404: 'No user of the merchant has a wallet at the address.',
+    },
+  })
   async getByWallet(
     @MerchantId() merchantId: string,
-    @Query() query: QueryString,
-  ): Promise<{ user: UserJson }> {
-    const address = requiredParameter(query, 'address');
+    @ValidQuery() { address }: WalletQuery,
+  ): Promise<UserResponse> {
     return answer(await this.users.ofWallet(merchantId, address));
   }
 
   @Get(':id')
+  @Operation({
+    id: 'getUser',
+    tag: 'Users',
+    summary: 'Get a user',
+    responses: { 200: [UserResponse, 'The user.'], 404: 'The merchant has no such user.' },
+  })
   async get(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
-  ): Promise<{ user: UserJson }> {
+  ): Promise<UserResponse> {
     return answer(await this.users.find(merchantId, userId));
   }
 }
 
-function answer(user: ExistingUser | null): { user: UserJson } {
+function answer(user: ExistingUser | null): UserResponse {
   if (user === null) throw DomainError.notFound('User');
   return { user: userJson(user) };
 }

@@ -1,17 +1,42 @@
+import { Nested, Shown } from '../../../platform/dto/field.js';
+import { TIME, UUID } from '../../../platform/dto/rules.js';
 import type { AccountState, ExistingUser } from '../domain/user.js';
 
+const ACCOUNT_STATES: readonly AccountState[] = ['onboarding', 'active', 'deactivating', 'deactivated'];
+
 /** The User resource (contract.md 8), fields in the order of the API. */
-export interface UserJson {
-  readonly id: string;
-  readonly external_id: string | null;
-  readonly phone_number: string;
-  readonly email: string | null;
-  readonly created_at: string;
-  readonly account_state: AccountState;
-  readonly issuer_wallet_address: string | null;
+export class User {
+  @Shown(UUID)
+  id!: string;
+
+  @Shown({ type: 'string', minLength: 1 }, { nullable: true })
+  external_id!: string | null;
+
+  @Shown({ type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' })
+  phone_number!: string;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  email!: string | null;
+
+  @Shown(TIME)
+  created_at!: string;
+
+  @Shown({ type: 'string', enum: ACCOUNT_STATES })
+  account_state!: AccountState;
+
+  @Shown(
+    { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    { nullable: true, description: 'EIP-55 checksummed; null until the wallet is provisioned.' },
+  )
+  issuer_wallet_address!: string | null;
 }
 
-export function userJson(user: ExistingUser): UserJson {
+export class UserResponse {
+  @Nested(() => User)
+  user!: User;
+}
+
+export function userJson(user: ExistingUser): User {
   return {
     id: user.userId,
     external_id: user.externalId,

@@ -1,32 +1,54 @@
-import { Controller, Get, Inject, Post, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { parseInstant } from '../../../kernel/instant.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { Cause, MerchantId, Ticket, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import {
+  Cause,
+  ListQuery,
+  MerchantId,
+  Ticket,
+  UuidParam,
+  ValidBody,
+  ValidQuery,
+} from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import type { Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
+import { Operation } from '../../../platform/openapi/operation.js';
 import type { Answered } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
 import { withJsonText } from '../domain/envelope.js';
-import type { EndpointStats } from '../views/endpoint-stats.js';
 import { EndpointsView } from '../views/endpoints.js';
+import { COUNTED } from '../views/endpoint-stats.js';
 import { attemptsOf, findDelivery } from '../views/find-delivery.js';
-import { listDeliveries, type DeliveryPage } from '../views/list-deliveries.js';
+import { listDeliveries } from '../views/list-deliveries.js';
 import { RecentStats } from '../views/recent-stats.js';
-import { readDeliveryFilter } from './delivery-filter.js';
-import { RecoverWebhookEndpointBody } from './recovery.dto.js';
-import { readStatsSince } from './stats-window.js';
+import {
+  DeliveriesQuery,
+  deliveryFilter,
+  RecoveryRequest,
+  StatsQuery,
+  statsSince,
+  WebhookDeliveriesResponse,
+  WebhookDeliveryDetailResponse,
+  WebhookDeliveryResponse,
+  WebhookEndpointStatsResponse,
+  WebhookRecoveryResponse,
+} from './delivery-dto.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';
+
+const TAG = 'Webhook deliveries';
+const EXTENSION = 'An extension of the specification.';
+const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
+const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
+const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is under way.';
 
 /** What merchants see of their deliveries, and may ask of them (contract.md 16). */
 @Controller('merchants/v1')
@@ -42,29 +64,54 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('webhook_endpoints/:id/deliveries')
+  @Operation({
+    ...{ id: 'listWebhookDeliveries', tag: TAG, summary: 'List deliveries to an endpoint, newest first' },
+    description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: go on until next_cursor is null.`,
+    responses: {
+      200: [WebhookDeliveriesResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      404: NO_ENDPOINT,
+    },
+  })
   async list(
     @MerchantId() merchantId: string,
     @UuidParam('id', ENDPOINT) id: string,
-    @Query() query: QueryString,
-  ): Promise<DeliveryPage> {
-    const filter = readDeliveryFilter(query);
+    @ListQuery() query: DeliveriesQuery,
+  ): Promise<WebhookDeliveriesResponse> {
     await this.requireEndpoint(merchantId, id);
-    return listDeliveries(this.database, id, filter);
+    return listDeliveries(this.database, id, deliveryFilter(query));
   }
 
   @Get('webhook_endpoints/:id/stats')
+  @Operation({
+    ...{ id: 'getWebhookEndpointStats', tag: TAG, summary: 'How deliveries to an endpoint went' },
+    description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
+    responses: {
+      200: [WebhookEndpointStatsResponse, 'The figures.'],
+      400: 'since is malformed, in the future or too long ago.',
+      404: NO_ENDPOINT,
+    },
+  })
   async stats(
     @MerchantId() merchantId: string,
     @UuidParam('id', ENDPOINT) id: string,
-    @Query() query: QueryString,
-  ): Promise<{ webhook_endpoint_stats: EndpointStats }> {
-    const since = readStatsSince(query, this.clock.now());
+    @ValidQuery() query: StatsQuery,
+  ): Promise<WebhookEndpointStatsResponse> {
+    const since = statsSince(query, this.clock.now());
     await this.requireEndpoint(merchantId, id);
     return { webhook_endpoint_stats: await this.recentStats.of(id, since) };
   }
 
   /** The payload is the text that is signed, spliced in: numbers and spaces are the receiver's to see as they are. */
   @Get('webhook_deliveries/:id')
+  @Operation({
+    ...{ id: 'getWebhookDelivery', tag: TAG, summary: 'Get a delivery with its attempts' },
+    description: EXTENSION,
+    responses: {
+      200: [WebhookDeliveryDetailResponse, 'The delivery.'],
+      404: 'The merchant has no such webhook delivery.',
+    },
+  })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
     await this.freshness.require(DELIVERIES_SAGA);
     const [found, attempts] = await Promise.all([
@@ -78,6 +125,16 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_deliveries/:id/resend')
+  @Operation({
+    ...{ id: 'resendWebhookDelivery', tag: TAG, summary: 'Send a delivery again' },
+    description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins anew. An attempt that is under way counts as sent again when it succeeds; when it fails the new round follows at once.`,
+    responses: {
+      202: [WebhookDeliveryResponse, 'The delivery is on its way.'],
+      400: MALFORMED,
+      404: 'The merchant has no such webhook delivery, or its endpoint is deleted.',
+      409: DISABLED,
+    },
+  })
   async resend(
     @MerchantId() merchantId: string,
     @UuidParam('id', DELIVERY) id: string,
@@ -89,15 +146,25 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_endpoints/:id/recover')
+  @Operation({
+    ...{ id: 'recoverWebhookEndpoint', tag: TAG, summary: 'Send what an endpoint did not get' },
+    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background and at the pace of the receiver. What fails once more is not taken again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
+    responses: {
+      202: [WebhookRecoveryResponse, 'The recovery is under way.'],
+      400: MALFORMED,
+      404: NO_ENDPOINT,
+      409: DISABLED,
+      422: 'since is missing, malformed or in the future.',
+    },
+  })
   async recover(
     @MerchantId() merchantId: string,
     @UuidParam('id', ENDPOINT) id: string,
     @Cause() metadata: EventMetadata,
     @Ticket() ticket: IdempotencyTicket,
-    @ValidBody() body: RecoverWebhookEndpointBody,
+    @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    const since = parseInstant(body.since)!;
     return this.accepted(await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)));
   }
 

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
+import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   Cause,
+  ListQuery,
   MerchantId,
   OptionalBody,
   Ticket,
@@ -13,8 +14,8 @@ import {
   ValidBody,
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { requireKnown, type Query as QueryString } from '../../../platform/http/query.js';
 import { Reply } from '../../../platform/http/reply.js';
+import { Operation } from '../../../platform/openapi/operation.js';
 import type { Answered } from '../application/caller.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
@@ -22,17 +23,23 @@ import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoin
 import { RequestTestDelivery } from '../application/request-test-delivery.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
 import { UpdateWebhookEndpoint } from '../application/update-webhook-endpoint.js';
-import type { EndpointJson } from '../domain/endpoint-json.js';
 import { FRESH_MS } from '../store/destinations.js';
 import { EndpointsView } from '../views/endpoints.js';
+import { WebhookTestDeliveryResponse } from './delivery-dto.js';
 import {
-  OVERLAP_LIMIT_SECONDS,
-  RegisterWebhookEndpointBody,
-  RotateSecretBody,
-  UpdateWebhookEndpointBody,
-} from './webhook-endpoint.dto.js';
+  NewWebhookEndpoint,
+  NoParameters,
+  SecretRotation,
+  WebhookEndpointChanges,
+  WebhookEndpointResponse,
+  WebhookEndpointsResponse,
+  WebhookEndpointWithSecretResponse,
+} from './endpoint-dto.js';
 
 const WHAT = 'Webhook endpoint';
+const TAG = 'Webhook endpoints';
+const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
+const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;
 
@@ -46,11 +53,20 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
+  @Operation({
+    ...{ id: 'registerWebhookEndpoint', tag: TAG, summary: 'Register an endpoint' },
+    description: 'This answer alone shows `signing_secret`. A merchant may have 10 endpoints.',
+    responses: {
+      201: [WebhookEndpointWithSecretResponse, 'The endpoint was registered, enabled.'],
+      400: MALFORMED,
+      422: 'The url may not receive webhooks, or the merchant has 10 endpoints already.',
+    },
+  })
   async register(
     @MerchantId() merchantId: string,
     @Cause() metadata: EventMetadata,
     @Ticket() ticket: IdempotencyTicket,
-    @ValidBody() body: RegisterWebhookEndpointBody,
+    @ValidBody() body: NewWebhookEndpoint,
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
     const caller = { merchantId, metadata, ticket };
@@ -61,31 +77,52 @@ export class WebhookEndpointsController {
   }
 
   @Get()
+  @Operation({
+    ...{ id: 'listWebhookEndpoints', tag: TAG, summary: 'List the endpoints' },
+    responses: {
+      200: [WebhookEndpointsResponse, 'All endpoints of the merchant, oldest first.'],
+      400: 'A query parameter: the list has none.',
+    },
+  })
   async list(
     @MerchantId() merchantId: string,
-    @Query() query: QueryString,
-  ): Promise<{ webhook_endpoints: EndpointJson[] }> {
-    requireKnown(query, []);
+    @ListQuery() _: NoParameters,
+  ): Promise<WebhookEndpointsResponse> {
     return { webhook_endpoints: await this.view.list(merchantId) };
   }
 
   @Get(':id')
+  @Operation({
+    ...{ id: 'getWebhookEndpoint', tag: TAG, summary: 'Get an endpoint' },
+    responses: { 200: [WebhookEndpointResponse, 'The endpoint.'], 404: NO_ENDPOINT },
+  })
   async get(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
-  ): Promise<{ webhook_endpoint: EndpointJson }> {
+  ): Promise<WebhookEndpointResponse> {
     const found = await this.view.find(merchantId, id);
     if (!found) throw DomainError.notFound(WHAT);
     return { webhook_endpoint: found };
   }
 
   @Patch(':id')
+  @Operation({
+    ...{ id: 'updateWebhookEndpoint', tag: TAG, summary: 'Change an endpoint' },
+    description:
+      'What is absent stays as it is. Enabling clears the failures that count towards automatic disabling. `signing_secret` cannot be changed here: 422.',
+    responses: {
+      200: [WebhookEndpointResponse, 'The endpoint after the change.'],
+      400: MALFORMED,
+      404: NO_ENDPOINT,
+      422: 'A field is malformed, or the url may not receive webhooks.',
+    },
+  })
   async update(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
     @Cause() metadata: EventMetadata,
     @Ticket() ticket: IdempotencyTicket,
-    @ValidBody() body: UpdateWebhookEndpointBody,
+    @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
     return this.answerChange(
@@ -95,6 +132,11 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
+  @Operation({
+    ...{ id: 'deleteWebhookEndpoint', tag: TAG, summary: 'Delete an endpoint' },
+    description: 'Deliveries still to be sent to it are dropped.',
+    responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
+  })
   async remove(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
@@ -106,6 +148,15 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/test_delivery')
+  @Operation({
+    ...{ id: 'testWebhookEndpoint', tag: TAG, summary: 'Send a test delivery' },
+    description: 'A `webhook_endpoint.test` event goes out, also to a disabled endpoint.',
+    responses: {
+      202: [WebhookTestDeliveryResponse, 'The delivery is on its way.'],
+      400: MALFORMED,
+      404: NO_ENDPOINT,
+    },
+  })
   async test(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
@@ -118,12 +169,24 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
+  @Operation({
+    ...{ id: 'rotateWebhookSecret', tag: TAG, summary: 'Rotate the signing secret' },
+    description:
+      'An extension. This answer alone shows the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
+    responses: {
+      200: [WebhookEndpointWithSecretResponse, 'The endpoint with its fresh secret.'],
+      400: MALFORMED,
+      404: NO_ENDPOINT,
+      409: 'Four former secrets are still valid, or a request with this Idempotency-Key is under way.',
+      422: 'overlap_seconds is no integer from 0 to 86400.',
+    },
+  })
   async rotate(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,
     @Cause() metadata: EventMetadata,
     @Ticket() ticket: IdempotencyTicket,
-    @OptionalBody() { overlap_seconds = OVERLAP_LIMIT_SECONDS }: RotateSecretBody,
+    @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
     return this.answerChange(

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError, type FieldErrors } from '../../../kernel/domain-error.js';
-import { MAX_EXTERNAL_ID_LENGTH, parseProfile } from './profile.js';
+import { readBody } from '../../../platform/http/validation.js';
+import { MAX_EXTERNAL_ID_LENGTH } from '../application/profile.js';
+import { NewUser } from './user-dto.js';
 
 const PHONE = '+15550001111';
 
 function errorsOf(body: Readonly<Record<string, unknown>>): FieldErrors {
   try {
-    parseProfile(body);
+    readBody(NewUser, body);
   } catch (error) {
     if (error instanceof DomainError) return error.fields;
     throw error;
@@ -22,7 +24,7 @@ describe('the profile of a new user', () => {
     ['+44 (0)7911 123456', '+447911123456'],
     ['+4915123456789', '+4915123456789'],
   ])('normalises the phone number %s', (sent, kept) => {
-    expect(parseProfile({ phone_number: sent }).phoneNumber).toBe(kept);
+    expect(readBody(NewUser, { phone_number: sent }).phone_number).toBe(kept);
   });
 
   it.each([
@@ -54,7 +56,7 @@ describe('the profile of a new user', () => {
     [' Ada@Example.COM ', 'ada@example.com'],
     ['a+b@localhost', 'a+b@localhost'],
   ])('keeps the email %p as %p', (sent, kept) => {
-    expect(parseProfile({ phone_number: PHONE, email: sent }).email).toBe(kept);
+    expect(readBody(NewUser, { phone_number: PHONE, email: sent }).email ?? null).toBe(kept);
   });
 
   it.each([
@@ -76,7 +78,7 @@ describe('the profile of a new user', () => {
     ['  order 7 ', 'order 7'],
     ['😀'.repeat(MAX_EXTERNAL_ID_LENGTH), '😀'.repeat(MAX_EXTERNAL_ID_LENGTH)],
   ])('keeps the external id %p', (sent, kept) => {
-    expect(parseProfile({ phone_number: PHONE, external_id: sent }).externalId).toBe(kept);
+    expect(readBody(NewUser, { phone_number: PHONE, external_id: sent }).external_id ?? null).toBe(kept);
   });
 
   it.each([[''], [' \t'], ['x'.repeat(MAX_EXTERNAL_ID_LENGTH + 1)], [42], [true], ['a\u0000b'], ['\ud800']])(

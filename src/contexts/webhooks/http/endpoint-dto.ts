@@ -1,0 +1,182 @@
+import { Fault } from '../../../kernel/fault.js';
+import { Field, Many, Nested, Shown, type FieldOptions, type Rule } from '../../../platform/dto/field.js';
+import { COUNT, integer, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import type { DisableCause } from '../contract.js';
+import { FAILURE_COUNT_LIMIT, type EndpointJson } from '../domain/endpoint-json.js';
+import { EVENT_TYPES, type EventType } from '../domain/envelope.js';
+import type { EndpointStatus } from '../domain/webhook-endpoints.js';
+
+/** Code points a description may have (contract.md 12). */
+const DESCRIPTION_LIMIT = 255;
+
+/** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */
+export const OVERLAP_LIMIT_SECONDS = 86_400;
+
+const STATUSES = ['enabled', 'disabled'] as const;
+
+/** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+const DESCRIPTION_FAULT = new Fault(`must be a string of at most ${DESCRIPTION_LIMIT} characters`);
+const descriptionRule: Rule = {
+  schema: { type: 'string', maxLength: DESCRIPTION_LIMIT },
+  read: (value) => {
+    const fits = typeof value === 'string' && [...value].length <= DESCRIPTION_LIMIT;
+    return fits && !UNSTORABLE.test(value) ? value : DESCRIPTION_FAULT;
+  },
+};
+
+/** One line of visible characters; whether it is an address that may be used, the guard judges. */
+const urlRule = text({ format: 'uri' }, (value) =>
+  /^[^\p{Cc}\p{Cs}\s]+$/u.test(value) ? value : new Fault('must be a valid URL'),
+);
+
+const eventTypesRule: Rule = {
+  schema: {
+    ...{ type: 'array', minItems: 1, uniqueItems: true },
+    items: { type: 'string', enum: EVENT_TYPES },
+  },
+  read: (value) => {
+    if (!Array.isArray(value)) return new Fault('must be an array of event types');
+    if (value.length === 0) return new Fault('must name at least one event type');
+    const unknown = value.findIndex((each) => !EVENT_TYPES.includes(each as EventType));
+    if (unknown !== -1) return new Fault(`[${unknown}] must be one of ${EVENT_TYPES.join(', ')}`);
+    const repeated = value.findIndex((each, index) => value.indexOf(each) !== index);
+    return repeated === -1 ? value : new Fault(`[${repeated}] must not repeat another one`);
+  },
+};
+
+const Url = (options: FieldOptions = {}): PropertyDecorator =>
+  Field(urlRule, {
+    ...options,
+    description: 'An https:// URL at a public address; http:// and loopback only in sandbox mode.',
+    examples: ['https://example.com/webhooks'],
+  });
+const maybe = { optional: true, nullable: true };
+const Description = Field(descriptionRule, { ...maybe, description: 'A label; null clears it.' });
+const EventTypes = Field(eventTypesRule, {
+  ...maybe,
+  description: 'Types to hear of; null or absent means all.',
+});
+
+class RegistrationFields {
+  @Url()
+  url!: string;
+
+  @Description
+  description?: string | null;
+
+  @EventTypes
+  event_types?: string[] | null;
+}
+
+/** Given at all, it is refused: a client that believes to have changed it would verify with the wrong one. */
+const unchangeable: Rule = {
+  schema: {},
+  read: () => new Fault('cannot be changed here; POST .../rotate_secret replaces it'),
+};
+
+class ChangeFields {
+  @Url({ optional: true })
+  url?: string;
+
+  @Description
+  description?: string | null;
+
+  @EventTypes
+  event_types?: string[] | null;
+
+  @Field(oneOf(STATUSES), { optional: true })
+  status?: EndpointStatus;
+
+  @Field(unchangeable, { optional: true, hidden: true })
+  signing_secret?: never;
+}
+
+/** Body of POST webhook_endpoints. */
+export class NewWebhookEndpoint {
+  @Nested(() => RegistrationFields)
+  webhook_endpoint!: RegistrationFields;
+}
+
+/** Body of PATCH webhook_endpoints/{id}. */
+export class WebhookEndpointChanges {
+  @Nested(() => ChangeFields)
+  webhook_endpoint!: ChangeFields;
+}
+
+/** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
+export class SecretRotation {
+  @Field(integer(0, OVERLAP_LIMIT_SECONDS), {
+    ...{ optional: true, default: OVERLAP_LIMIT_SECONDS },
+    description: 'How long the replaced secret signs too.',
+  })
+  overlap_seconds!: number;
+}
+
+/** The list of endpoints has no parameters. */
+export class NoParameters {}
+
+class WebhookEndpoint implements EndpointJson {
+  @Shown(UUID)
+  id!: string;
+
+  @Shown({ type: 'string', description: 'Where deliveries are POSTed.' })
+  url!: string;
+
+  @Shown({ type: 'string', maxLength: DESCRIPTION_LIMIT }, { nullable: true })
+  description!: string | null;
+
+  @Shown({ type: 'string', enum: STATUSES })
+  status!: string;
+
+  @Shown(TIME)
+  created_at!: string;
+
+  @Shown(TIME)
+  updated_at!: string;
+
+  @Shown(
+    { type: 'array', items: { type: 'string' } },
+    { nullable: true, description: 'Types the endpoint hears of; null means all, future ones too.' },
+  )
+  event_types!: readonly string[] | null;
+
+  @Shown(
+    { ...COUNT, maximum: FAILURE_COUNT_LIMIT },
+    { description: 'Failed attempts that count towards automatic disabling now; enabling clears them.' },
+  )
+  failure_count!: number;
+
+  @Shown(
+    { type: 'string', enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[] },
+    {
+      nullable: true,
+      description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
+    },
+  )
+  disabled_cause!: DisableCause | null;
+
+  @Shown(TIME, { nullable: true })
+  disabled_at!: string | null;
+}
+
+class WebhookEndpointWithSecret extends WebhookEndpoint {
+  @Shown({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' })
+  signing_secret!: string;
+}
+
+export class WebhookEndpointResponse {
+  @Nested(() => WebhookEndpoint)
+  webhook_endpoint!: WebhookEndpoint;
+}
+
+export class WebhookEndpointWithSecretResponse {
+  @Nested(() => WebhookEndpointWithSecret)
+  webhook_endpoint!: WebhookEndpointWithSecret;
+}
+
+export class WebhookEndpointsResponse {
+  @Many(() => WebhookEndpoint)
+  webhook_endpoints!: readonly WebhookEndpoint[];
+}

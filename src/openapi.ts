@@ -1,0 +1,36 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import { readConfig } from './composition.js';
+import type { Config } from './platform/config/config.js';
+import type { Swagger } from './platform/dto/notes.js';
+import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
+import { documentOf } from './platform/openapi/document.js';
+import { merchantScheme } from './platform/openapi/merchant-scheme.js';
+
+/** Pages that render the document show operations by tag, in this order. */
+const TAGS: Readonly<Record<string, string>> = {
+  Users: 'The people who are paid.',
+  Payouts: 'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
+  'Webhook endpoints': 'Where the service tells what happened.',
+  'Webhook deliveries': 'What became of each delivery, and how it is sent again.',
+  Events: 'Server-side events of the merchant, and the journeys they make.',
+  Sandbox: 'Short cuts that exist in the sandbox alone.',
+  Documentation: 'This document.',
+  Health: 'For load balancers and operators; not signed.',
+};
+
+/** The OpenAPI document of the whole service in a mode. Nothing is started for it; `scripts/openapi.mjs` keeps it. */
+export async function serviceDocument(mode: Config['mode'], swagger: Swagger): Promise<object> {
+  const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.of(config),
+    createFastifyAdapter(config),
+    { preview: true, logger: false, abortOnError: false },
+  );
+  return documentOf(app, swagger, {
+    info: { title: 'disburse merchant API', version: '1' },
+    tags: TAGS,
+    schemes: [merchantScheme],
+  });
+}

@@ -1,0 +1,87 @@
+import { isUuid } from '../../kernel/ids.js';
+import { parseInstant } from '../../kernel/instant.js';
+import { Fault } from '../../kernel/fault.js';
+import { isObject, type Rule, type Schema } from './field.js';
+
+/** Schemas that many members share. */
+export const UUID: Schema = { type: 'string', format: 'uuid' };
+export const TIME: Schema = { type: 'string', format: 'date-time' };
+export const COUNT: Schema = { type: 'integer', minimum: 0 };
+export const USDC: Schema = {
+  type: 'string',
+  pattern: '^[0-9]+(\\.[0-9]{1,6})?$',
+  description: 'A decimal of USDC.',
+  examples: ['25.50'],
+};
+
+/** A string that `read` accepts: it gives the value the program uses, or a {@link Fault}. */
+export function text(schema: Schema = {}, read: (value: string) => unknown = (value) => value): Rule {
+  return {
+    schema: { type: 'string', ...schema },
+    read: (value) => (typeof value === 'string' ? read(value) : new Fault('must be a string')),
+  };
+}
+
+/** In lower case, whatever was sent. */
+export const uuid: Rule = {
+  schema: UUID,
+  read: (value) => (isUuid(value) ? value.toLowerCase() : new Fault('must be a uuid')),
+};
+
+/** One of some strings. */
+export function oneOf(values: readonly string[]): Rule {
+  const fault = new Fault(values.length > 1 ? `must be one of ${values.join(', ')}` : `must be ${values[0]}`);
+  return {
+    schema: { type: 'string', enum: [...values] },
+    read: (value) => (values.some((each) => each === value) ? value : fault),
+  };
+}
+
+export function integer(minimum: number, maximum: number): Rule {
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    read: (value) => {
+      if (!Number.isInteger(value)) return new Fault('must be an integer');
+      return (value as number) >= minimum && (value as number) <= maximum
+        ? value
+        : new Fault(`must be from ${minimum} to ${maximum}`);
+    },
+  };
+}
+
+/** Digits in a query string. */
+export function digits(minimum: number, maximum: number): Rule {
+  const fault = new Fault(`must be a whole number from ${minimum} to ${maximum}`);
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    read: (value) => {
+      const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : NaN;
+      return number >= minimum && number <= maximum ? number : fault;
+    },
+  };
+}
+
+/** A calendar date `YYYY-MM-DD` that exists. */
+export const day: Rule = {
+  schema: { type: 'string', format: 'date' },
+  read: (value) => {
+    const given = typeof value === 'string' && /^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value);
+    const time = given ? Date.parse(`${value}T00:00:00Z`) : NaN;
+    const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value as string);
+    return exists ? value : new Fault('must be a date of the form YYYY-MM-DD');
+  },
+};
+
+/** An instant in RFC 3339, as a Date. */
+export const instant: Rule = {
+  schema: TIME,
+  read: (value) =>
+    (typeof value === 'string' ? parseInstant(value) : null) ??
+    new Fault('must be a date and time such as 2026-01-31T12:00:00Z'),
+};
+
+/** An object of any content. */
+export const freeForm: Rule = {
+  schema: { type: 'object' },
+  read: (value) => (isObject(value) ? value : new Fault('must be an object')),
+};

@@ -1,0 +1,64 @@
+import { Shown } from '../dto/field.js';
+import type { ApiScheme } from './document.js';
+import { ProblemDetails } from './problem-dto.js';
+import { problemResponse } from './shared.js';
+
+class SignatureProblem extends ProblemDetails {
+  @Shown({ const: 'Invalid request signature' })
+  title!: string;
+
+  @Shown({ const: 401 })
+  status!: number;
+
+  @Shown(
+    {
+      type: 'array',
+      description: 'The bytes that the server signed; only when the signature did not match.',
+      items: { type: 'integer', minimum: 0, maximum: 255 },
+    },
+    { optional: true },
+  )
+  string_to_sign_bytes?: number[];
+}
+
+const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
+const EVERY = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  429: 'TooManyRequests',
+  500: 'Unexpected',
+  503: 'Unavailable',
+};
+const WITH_BODY = {
+  400: 'BadRequest',
+  409: 'Conflict',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+};
+const writes = (method: string): boolean => method !== 'get';
+
+/** The merchant API: signed by the merchant's key, writes done once per Idempotency-Key. */
+export const merchantScheme: ApiScheme = {
+  prefix: '/merchants/v1/',
+  models: [SignatureProblem],
+  headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
+  responsesOf: (method) => (writes(method) ? { ...EVERY, ...WITH_BODY } : EVERY),
+  parametersOf: (method) => (writes(method) ? ['IdempotencyKey'] : []),
+  responses: {
+    Unauthorized: {
+      description:
+        'A signing header is missing, the api key is unknown, the time is off, or the signature differs.',
+      content: {
+        'application/problem+json': { schema: { $ref: '#/components/schemas/SignatureProblem' } },
+        'text/plain': { schema: { type: 'string' } },
+      },
+    },
+    Forbidden: problemResponse('The merchant is suspended, or calls from an address outside its allow-list.'),
+  },
+  securitySchemes: {
+    apiKey: header('svc-api-key', 'The public id of the merchant, a uuid.'),
+    timestamp: header('svc-timestamp', 'Unix seconds, within 5 minutes of server time.'),
+    signature: header('svc-signature', 'Lower-case hex HMAC-SHA256; see above.'),
+  },
+};

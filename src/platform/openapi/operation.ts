@@ -1,0 +1,46 @@
+import type { Dto } from '../dto/field.js';
+import { note } from '../dto/notes.js';
+import { problemResponse } from './shared.js';
+
+/** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
+export type Described = string | readonly [type: Dto, when: string];
+
+export interface OperationWords {
+  /** Its name in the document and in generated clients. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Of a route that reads its body itself. */
+  readonly body?: Dto;
+  readonly responses: Readonly<Record<number, Described>>;
+}
+
+/** Puts a route into the OpenAPI document. Body, query and path come from the decorators of its parameters. */
+export function Operation({
+  id,
+  tag,
+  summary,
+  description,
+  body,
+  responses,
+}: OperationWords): MethodDecorator {
+  return (target, key, descriptor) =>
+    note((swagger) => {
+      const decorators = [
+        swagger.ApiIncludeEndpoint(),
+        swagger.ApiTags(tag),
+        swagger.ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
+        ...(body ? [swagger.ApiBody({ type: body })] : []),
+        ...Object.entries(responses).map(([status, described]) =>
+          swagger.ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
+        ),
+      ];
+      for (const decorate of decorators) decorate(target, key, descriptor as PropertyDescriptor);
+    });
+}
+
+function responseOf(status: number, described: Described): object {
+  if (typeof described !== 'string') return { type: described[0], description: described[1] };
+  return status < 400 ? { description: described } : problemResponse(described);
+}
