@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const CONTEXTS = readdirSync('src/contexts', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+/** A table of a context, wherever a statement names one. */
+const TABLE = new RegExp(
+  `\\b(?:from|join|into|update|table|using|only|truncate)\\s+(${CONTEXTS.join('|')})\\.([a-z_]+)`,
+  'g',
+);
+
+/** Tables that lie in the schema of the context they once belonged to. */
+const MOVED: Readonly<Record<string, string>> = {
+  'users.deactivations': 'payouts',
+  'users.payout_intents': 'payouts',
+};
+/** Compares what others have written with their events, and writes nothing. */
+const READS_ALL = ['audit'];
+
+/** The tables of other contexts that the text of a file of `context` names. */
+function strangeTables(context: string, text: string): string[] {
+  return [...text.matchAll(TABLE)].flatMap(([, schema, name]) => {
+    const owner = MOVED[`${schema}.${name}`] ?? schema;
+    return owner === context || READS_ALL.includes(context) ? [] : [`${schema}.${name}`];
+  });
+}
+
+describe('a context', () => {
+  it.each(CONTEXTS)('%s names no table of another', (context) => {
+    const files = readdirSync(join('src/contexts', context), { recursive: true, encoding: 'utf8' })
+      .filter(
+        (file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !/^(migrations|cli)\//.test(file),
+      )
+      .map((file) => join('src/contexts', context, file));
+    const found = files.flatMap((file) =>
+      strangeTables(context, readFileSync(file, 'utf8')).map((table) => `${file}: ${table}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('is caught when it does', () => {
+    expect(strangeTables('users', 'select 1 from users.users join payouts.balances using (user_id)')).toEqual(
+      ['payouts.balances'],
+    );
+    expect(strangeTables('users', 'delete from users.payout_intents')).toEqual(['users.payout_intents']);
+    expect(strangeTables('payouts', 'delete from users.payout_intents')).toEqual([]);
+  });
+});
