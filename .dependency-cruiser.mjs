@@ -4,6 +4,7 @@
 const PLATFORM = [
   ...[
     'failpoints',
+    'commands',
     'config',
     'dto',
     'telemetry',

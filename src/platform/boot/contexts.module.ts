@@ -1,9 +1,12 @@
-import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
+import { Global, Inject, Module, type DynamicModule, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import type { Config } from '../config/config.js';
+import { declaredHandlers } from '../commands.js';
+import { CONFIG, type Config } from '../config/config.js';
 import { CONTEXTS, eventsOf, type Context, type Get } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
+import { declaredSubscriptions } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+import { refuseWhatIsForgotten } from './boot-checks.js';
 
 const RUNNING = Symbol('RUNNING');
 
@@ -27,6 +30,7 @@ export class ContextsModule implements OnModuleInit {
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
     @Inject(RUNNING) private readonly running: readonly Context[],
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
     private readonly providers: ModuleRef,
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
@@ -37,5 +41,25 @@ export class ContextsModule implements OnModuleInit {
     for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
     for (const { subscriptions } of this.running)
       this.subscriptions.register(...(subscriptions?.(get) ?? []));
+    // A process that runs some of them has a part of what is declared.
+    const isWhole = this.running === this.contexts;
+    refuseWhatIsForgotten({
+      contexts: this.contexts,
+      events: this.events,
+      subscriptions: this.subscriptions.all(),
+      declaredSubscriptions: isWhole ? declaredSubscriptions : [],
+      declaredHandlers: isWhole
+        ? declaredHandlers.filter(({ sandbox }) => !sandbox || this.config.mode === 'sandbox')
+        : [],
+      provides: (type) => this.isProvided(type),
+    });
+  }
+
+  private isProvided(type: Type): boolean {
+    try {
+      return this.providers.get<unknown>(type, { strict: false }) !== undefined;
+    } catch {
+      return false;
+    }
   }
 }

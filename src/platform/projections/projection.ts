@@ -4,6 +4,17 @@ import type { RecordedEvent } from '../event-store/port.js';
 /** Where a consumer writes: its rows commit together with its checkpoint. */
 export type Transaction = PoolClient;
 
+const declared = new Set<string>();
+
+/** Names of subscriptions of the files that were loaded. */
+export const declaredSubscriptions: ReadonlySet<string> = declared;
+
+/** The name of a subscription; and the boot misses it when no context lists it. */
+export function subscriptionName(name: string): string {
+  declared.add(name);
+  return name;
+}
+
 /**
  * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
  * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { suspendMerchant } from '../domain/merchant.js';
 import { MerchantChanges, type MerchantChanged } from './merchant-changes.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { MERCHANT_EVENTS, type MerchantEvent } from '../domain/merchant.js';
 
-export const DIRECTORY_VIEW = 'merchants.directory';
+export const DIRECTORY_VIEW = subscriptionName('merchants.directory');
 
 export interface MerchantKeyRow {
   readonly keyId: string;

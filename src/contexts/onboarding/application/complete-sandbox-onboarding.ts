@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
@@ -32,7 +33,7 @@ export class CompleteSandboxOnboarding extends Command<ExistingUser> {
   }
 }
 
-@CommandHandler(CompleteSandboxOnboarding)
+@CommandHandler(CompleteSandboxOnboarding, { sandbox: true })
 export class CompleteSandboxOnboardingHandler implements ICommandHandler<CompleteSandboxOnboarding> {
   private readonly underWay = new Map<string, Promise<ExistingUser>>();
 

@@ -1,7 +1,7 @@
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { askForSteps } from '../store/steps.js';
 
-export const STEPS_SAGA = 'onboarding.steps';
+export const STEPS_SAGA = subscriptionName('onboarding.steps');
 
 /**
  * Writes down every onboarding that waits for the service to go on: what the person had to do is done, or an

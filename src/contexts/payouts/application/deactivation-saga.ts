@@ -1,5 +1,9 @@
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition, Transaction } from '../../../platform/projections/projection.js';
+import {
+  subscriptionName,
+  type SubscriptionDefinition,
+  type Transaction,
+} from '../../../platform/projections/projection.js';
 import {
   PAYOUT_EXPIRED,
   PAYOUT_INTENDED,
@@ -9,7 +13,7 @@ import {
 } from '../contract.js';
 import { loadCounts, saveCounts, saveIntents, type UserCount } from '../store/deactivations.js';
 
-export const DEACTIVATION_SAGA = 'users.deactivation';
+export const DEACTIVATION_SAGA = subscriptionName('users.deactivation');
 
 /** How each event moves the count of a user's pending payouts, or where the user is on the way out. */
 const EFFECTS: Readonly<Record<string, { readonly pending?: 1 | -1; readonly deactivating?: boolean }>> = {

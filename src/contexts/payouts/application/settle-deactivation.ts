@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
 import { fence, isFence } from '../../../platform/event-store/claims.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { CompleteDeactivation, type UserChanged } from '../../users/contract.js';

@@ -1,5 +1,9 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition, Transaction } from '../../../platform/projections/projection.js';
+import {
+  subscriptionName,
+  type SubscriptionDefinition,
+  type Transaction,
+} from '../../../platform/projections/projection.js';
 import type { UserActivated, UserEvent } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
@@ -10,7 +14,7 @@ import {
 } from '../contract.js';
 import { addWallets, addWork, noteUsedTransfers, removeWork } from '../store/verification-list.js';
 
-export const VERIFICATION_SAGA = 'payouts.verification';
+export const VERIFICATION_SAGA = subscriptionName('payouts.verification');
 
 /**
  * Keeps the list of payouts to look up on the chain: a report adds one, an outcome takes it off. A payout of a user

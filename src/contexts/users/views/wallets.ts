@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { UserActivated } from '../domain/user.js';
 
 /** Name of the read model of users, to be awaited after an activation. */
-export const USERS_VIEW = 'users.views';
+export const USERS_VIEW = subscriptionName('users.views');
 
 /** Whose wallet is at this address? Addresses are kept lower-cased. */
 export const walletsProjection: SubscriptionDefinition = {

@@ -1,5 +1,5 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { envelope, type PublishedEvent } from '../domain/envelope.js';
 import { evolveLane } from '../domain/lane.js';
@@ -23,7 +23,7 @@ import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
 import { testEvent, type Published } from './published-events.js';
 
-export const DELIVERIES_SAGA = 'webhooks.deliveries';
+export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 /** What a batch of events comes to. */
 interface Reaction {

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { publishedBy } from '../../contexts/webhooks/application/published-events.js';
+import { ALL_CONTEXTS } from '../../composition.js';
+import { defineContext, eventsOf, publication, type Context } from '../context.js';
+import { EventRegistry } from '../event-store/event-registry.js';
+import type { SubscriptionDefinition } from '../projections/projection.js';
+import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+import { refuseWhatIsForgotten, type Boot } from './boot-checks.js';
+
+class FlyHandler {}
+
+const birds = defineContext({ name: 'birds', events: ['bird.flew.v1'] });
+const flights: SubscriptionDefinition = {
+  name: 'birds.flights',
+  events: ['bird.flew.v1'],
+  apply: async () => undefined,
+};
+
+function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
+  const events = new EventRegistry();
+  for (const context of contexts) events.register(eventsOf(context), context.name);
+  refuseWhatIsForgotten({
+    ...{ contexts, events, subscriptions: [flights], declaredSubscriptions: ['birds.flights'] },
+    ...{ declaredHandlers: [{ command: 'Fly', handler: FlyHandler }], provides: () => true },
+    ...rest,
+  });
+}
+
+describe('a boot', () => {
+  it('takes contexts that are whole', () => expect(() => boot([birds])).not.toThrow());
+
+  it('refuses an event type that two contexts declare', () => {
+    const bats = defineContext({ name: 'bats', events: ['bird.flew.v1'] });
+    expect(() => boot([birds, bats])).toThrow('the event type bird.flew.v1 has two owners: birds and bats');
+  });
+
+  it('refuses an event type without an owner, whoever wants it', () => {
+    const owner = 'an event type without an owner';
+    const wants = { subscriptions: [{ ...flights, events: ['bird.landed.v1'] }] };
+    expect(() => boot([birds], wants)).toThrow(
+      `the subscription birds.flights wants bird.landed.v1, ${owner}`,
+    );
+    const upcast = { to: 'bird.flew.v2', with: () => ({}) };
+    expect(() => boot([{ ...birds, upcasts: { 'bird.flew.v1': upcast } }])).toThrow(
+      `birds upcasts to bird.flew.v2, ${owner}`,
+    );
+    const publishes = {
+      'bird.landed.v1': publication('bird.landed', () => ({ occurredAt: '', fields: {} })),
+    };
+    expect(() => boot([{ ...birds, publishes }])).toThrow(
+      'birds publishes bird.landed.v1, an event type that it does not declare',
+    );
+  });
+
+  it('refuses a subscription that is declared and never registered', () =>
+    expect(() => boot([birds], { subscriptions: [] })).toThrow(
+      'the subscription birds.flights is declared and never registered: no context lists it',
+    ));
+
+  it('refuses a subscription that is registered twice', () =>
+    expect(() => new SubscriptionRegistry().register(flights, flights)).toThrow(
+      'the subscription birds.flights is registered twice',
+    ));
+
+  it('refuses a command without a handler', () =>
+    expect(() => boot([birds], { provides: (type) => type !== FlyHandler })).toThrow(
+      'the command Fly has no handler: no module provides FlyHandler',
+    ));
+
+  it('refuses a published type without a mapper, and a mapper of a type that nobody may subscribe to', () => {
+    const without = ALL_CONTEXTS.map((each) => (each.name === 'payouts' ? { ...each, publishes: {} } : each));
+    expect(() => publishedBy(without)).toThrow(
+      'the published type payout.received has no mapper: no context publishes it',
+    );
+    const publishes = { 'bird.flew.v1': publication('bird.flew', () => ({ occurredAt: '', fields: {} })) };
+    expect(() => publishedBy([...ALL_CONTEXTS, { ...birds, publishes }])).toThrow(
+      'the published type bird.flew is not in the catalog of webhooks',
+    );
+  });
+});
