@@ -58,12 +58,6 @@ export interface Backlog extends ProviderState {
   readonly oldest: Date | null;
 }
 
-/** A batch that cannot go on, and when to look again. */
-export interface Deferred {
-  readonly row: Pick<DueBatch, 'batch_id' | 'received_at'>;
-  readonly delayMs: number;
-}
-
 /** `tracking.batches` and `tracking.forwarding` as the forwarder works with them. */
 @Injectable()
 export class ForwardingTable {
@@ -159,12 +153,12 @@ export class ForwardingTable {
   }
 
   /** What cannot be read stays, with the error on it, out of the way of the others. */
-  async defer({ row, delayMs }: Deferred): Promise<void> {
+  async defer({ batch_id, received_at }: DueBatch, delayMs: number): Promise<void> {
     await this.database.query(
       `update tracking.batches set forward_attempts = forward_attempts + 1, error = $4,
          forward_at = clock_timestamp() + $3 * interval '1 ms'
        where batch_id = $1 and received_at = $2::timestamptz and state = 'processed'`,
-      [row.batch_id, row.received_at, delayMs, DEFERRED_ERROR],
+      [batch_id, received_at, delayMs, DEFERRED_ERROR],
     );
   }
 

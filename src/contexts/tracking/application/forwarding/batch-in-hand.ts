@@ -22,23 +22,21 @@ export class BatchInHand implements ForwardedBatch {
   blamed = false;
   /** Nothing can happen to it any more. */
   settled = false;
-  private left = 0;
+  /** What is to be sent. */
+  readonly events: readonly PendingEvent[];
+  private left: number;
 
+  /** Throws when the body cannot be read. */
   constructor(readonly row: DueBatch) {
-    this.done = ItemsBitmap.read(row.forward_done, row.item_count);
-  }
-
-  /** What is to be sent. Throws when the body cannot be read. */
-  pending(): PendingEvent[] {
-    const { new_items, item_count, merchant_id } = this.row;
+    const { new_items, item_count, merchant_id } = row;
     const wanted = ItemsBitmap.read(new_items, item_count);
-    const pending: PendingEvent[] = [];
-    storedItems(this.row).forEach((read, item) => {
-      if (wanted.has(item) && !this.done.has(item))
-        pending.push({ batch: this, item, event: analyticsEvent(merchant_id, read) });
-    });
-    this.left = pending.length;
-    return pending;
+    this.done = ItemsBitmap.read(row.forward_done, item_count);
+    this.events = storedItems(row).flatMap((read, item) =>
+      wanted.has(item) && !this.done.has(item)
+        ? [{ batch: this, item, event: analyticsEvent(merchant_id, read) }]
+        : [],
+    );
+    this.left = this.events.length;
   }
 
   get finished(): boolean {

@@ -11,7 +11,7 @@ import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { BatchInHand, type PendingEvent } from './batch-in-hand.js';
+import { BatchInHand } from './batch-in-hand.js';
 import { ForwardingObserver } from './forwarding-observer.js';
 import { ForwardingTable, type DueBatch, type ProviderState } from '../../store/forwarding-table.js';
 import { Pace } from './pace.js';
@@ -51,11 +51,6 @@ export function timesFor({ analyticsTimeoutMs }: Pick<Config, 'analyticsTimeoutM
 
 /** Nest injection token of the {@link ForwardingTimes}. */
 export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
-
-interface Work {
-  readonly batch: BatchInHand;
-  readonly events: readonly PendingEvent[];
-}
 
 /**
  * Passes the new events of processed batches on to the analytics provider, at least once each, from one process at a
@@ -119,30 +114,32 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       const state = await this.table.hold(this.times.leaseMs);
       if (state === null) return;
       if (state.failures > 0) this.most = 1;
-      const work = await this.taken(await this.table.due(this.most));
+      const batches = await this.taken(await this.table.due(this.most));
       failpoint('forwarding.read');
-      const end = await this.turn(analytics, work, signal);
-      await this.judge(end, state, work);
+      const end = await this.turn(analytics, batches, signal);
+      await this.judge(end, state, batches);
     }
   }
 
   /** The batches that are due, read; one that cannot be read is put off. */
-  private async taken(rows: readonly DueBatch[]): Promise<Work[]> {
-    const work: Work[] = [];
+  private async taken(rows: readonly DueBatch[]): Promise<BatchInHand[]> {
+    const batches: BatchInHand[] = [];
     for (const row of rows) {
-      const batch = new BatchInHand(row);
       try {
-        work.push({ batch, events: batch.pending() });
+        batches.push(new BatchInHand(row));
       } catch {
         this.observer.unreadable(row);
-        await this.table.defer({ row, delayMs: backoffMs(this.times.blamed, row.forward_attempts) });
+        await this.table.defer(row, backoffMs(this.times.blamed, row.forward_attempts));
       }
     }
-    return work;
+    return batches;
   }
 
-  private async turn(analytics: Analytics, work: readonly Work[], signal: AbortSignal): Promise<TurnEnd> {
-    const batches = work.map(({ batch }) => batch);
+  private async turn(
+    analytics: Analytics,
+    batches: readonly BatchInHand[],
+    signal: AbortSignal,
+  ): Promise<TurnEnd> {
     let recordAt = performance.now() + this.times.recordMs;
     const turn = new Turn({
       analytics,
@@ -161,15 +158,14 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         if (result.outcome === 'accepted') this.pace.taken(events, performance.now());
       },
     });
-    return turn.run(grouped(work));
+    return turn.run(grouped(batches));
   }
 
   private async judge(
     { unavailable, responded }: TurnEnd,
     state: ProviderState,
-    work: readonly Work[],
+    batches: readonly BatchInHand[],
   ): Promise<void> {
-    const batches = work.map(({ batch }) => batch);
     // Of several nobody knows which it was; after a failure they are tried one by one.
     if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);

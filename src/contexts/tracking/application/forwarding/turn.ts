@@ -156,13 +156,9 @@ function forbidden(detail: string): Unavailable {
   return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
-/** What is pending, by request that it may share: batches that were blamed before go alone, and first. */
-export function grouped(
-  batches: readonly { readonly batch: BatchInHand; readonly events: readonly PendingEvent[] }[],
-): (readonly PendingEvent[])[] {
-  const blamed = batches.filter(({ batch }) => batch.row.forward_attempts > 0).map(({ events }) => events);
-  const others = batches
-    .filter(({ batch }) => batch.row.forward_attempts === 0)
-    .flatMap(({ events }) => events);
-  return [...blamed, others];
+/** What is to be sent, by request that it may share: batches that were blamed before go alone, and first. */
+export function grouped(batches: readonly BatchInHand[]): (readonly PendingEvent[])[] {
+  const blamed = batches.filter(({ row }) => row.forward_attempts > 0);
+  const others = batches.filter(({ row }) => row.forward_attempts === 0);
+  return [...blamed.map(({ events }) => events), others.flatMap(({ events }) => events)];
 }
