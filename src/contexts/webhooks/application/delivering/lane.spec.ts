@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AttemptRecord, ClaimedDelivery } from '../../store/delivery-table.js';
 import { Lane } from './lane.js';
-import { SendSlots } from './send-slots.js';
+import { SendSlots, type Slot } from './send-slots.js';
 
 const ID = 'endpoint';
 const ANSWERED = { failure_phase: null, duration_ms: 5 } as AttemptRecord;
@@ -39,10 +39,10 @@ describe('lane', () => {
           },
           leasesHold: () => leasesHold,
         },
-        deliver: ({ delivery_id }, answered) =>
+        deliver: ({ delivery_id }, responded) =>
           new Promise((resolve) => {
             underWay.set(delivery_id, (attempt, dueNow) => {
-              answered(attempt);
+              responded(attempt);
               void recording.then(() => resolve(dueNow));
             });
             most = Math.max(most, underWay.size);
@@ -169,41 +169,38 @@ describe('lane', () => {
     expect(ended).toBe(1);
   });
 
-  it('waits for a slot of the process, and leaves its turn to the next when nothing is due any more', async () => {
-    slots = SendSlots.of({ perEndpoint: 1, perProcess: 1 });
-    const other = slots.take('other')!;
-    const waiting = lane();
-    const done = waiting.run();
-    let nextCalled = false;
-    slots.wait('next', () => (nextCalled = true));
+  it('waits for a slot of the process, and takes it as soon as there is one', async () => {
+    slots = new SendSlots({ perEndpoint: 1, perProcess: 1, fresh: 256 });
+    const other = once();
+    slots.offer('other', other.start);
+    due = ids(1);
+    const done = lane().run();
     await settle();
-    expect(ended).toBe(0);
-    slots.giveBack(other, ANSWERED);
+    expect([underWay.size, ended]).toEqual([0, 0]);
+    slots.ended(other.slot!, ANSWERED);
+    expect([...underWay.keys()]).toEqual(['0']);
+    await end('0', ANSWERED);
     await done;
-    expect(nextCalled).toBe(true);
   });
 
-  it('sends its last delivery once, when its turn comes in the moment in which it asks for a slot', async () => {
-    slots = SendSlots.of({ young: 2, youngMs: 500 });
-    slots.take('other');
-    slots.take('other');
+  it('leaves its turn to the next when it was stopped', async () => {
+    slots = new SendSlots({ perEndpoint: 1, perProcess: 1, fresh: 256 });
+    const other = once();
+    slots.offer('other', other.start);
     due = ids(1);
     const waiting = lane();
     const done = waiting.run();
     await settle();
-    expect(underWay.size).toBe(0);
-    // Nothing else runs while the others outgrow their youth: the lane asks before any timer.
-    const until = performance.now() + 510;
-    while (performance.now() < until);
-    waiting.wake();
-    await settle();
-    expect([...underWay.keys()]).toEqual(['0']);
-    await end('0', ANSWERED);
+    let nextCalled = false;
+    slots.offer('next', () => (nextCalled = !nextCalled));
+    waiting.stop();
+    slots.ended(other.slot!, ANSWERED);
+    expect(nextCalled).toBe(true);
     await done;
-    expect(ended).toBe(1);
+    expect(given).toEqual(['0']);
   });
 
-  it('sends on while answers wait to be recorded, claims ahead, and ends only when all are', async () => {
+  it('sends on while responses wait to be recorded, claims ahead, and ends only when all are', async () => {
     due = ids(150);
     let recorded!: () => void;
     recording = new Promise((resolve) => (recorded = resolve));
@@ -230,6 +227,19 @@ describe('lane', () => {
     expect(most).toBe(16);
   });
 });
+
+/** A lane with one delivery, and the slot it got for it. */
+function once(): { slot: Slot | null; start(slot: Slot): boolean } {
+  const one = {
+    slot: null as Slot | null,
+    start: (slot: Slot): boolean => {
+      const first = one.slot === null;
+      one.slot ??= slot;
+      return first;
+    },
+  };
+  return one;
+}
 
 function ids(count: number): string[] {
   return Array.from({ length: count }, (_, n) => String(n));

@@ -3,7 +3,7 @@ import type { SendSlots, Slot } from './send-slots.js';
 
 /** The next deliveries are claimed when no more than these are left to be sent, so that sending need not wait for them. */
 const CLAIM_AHEAD = 64;
-/** Answers that may wait to be recorded while more is claimed. */
+/** Responses that may wait to be recorded while more is claimed. */
 const UNRECORDED = 512;
 
 /** What a lane works with. */
@@ -11,19 +11,19 @@ export interface LaneParts {
   readonly table: Pick<DeliveryTable, 'claim' | 'giveBack' | 'leasesHold'>;
   readonly slots: SendSlots;
   /**
-   * Sends and records one. `answered` is told once, before the record, with the attempt or null when there was none;
+   * Sends and records one. `responded` is told once, before the record, with the attempt or null when there was none;
    * resolves once it is recorded to whether it is due again at once. Never rejects.
    */
   readonly deliver: (
     delivery: ClaimedDelivery,
-    answered: (attempt: AttemptRecord | null) => void,
+    responded: (attempt: AttemptRecord | null) => void,
   ) => Promise<boolean>;
-  /** Told when due deliveries cannot be asked for: the database is away. */
+  /** Told when due deliveries cannot be asked for: the database is unavailable. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * One endpoint's due deliveries on their way. Claims ahead of sending; an answer makes room for the next delivery, while
+ * One endpoint's due deliveries on their way. Claims ahead of sending; a response makes room for the next delivery, while
  * its record travels with others. Ends when nothing is due, under way or unrecorded.
  */
 export class Lane {
@@ -59,12 +59,10 @@ export class Lane {
     while (!this.stopping) {
       if (this.mustDrop()) await this.drop();
       if (this.wantsMore()) void this.claim();
-      this.startAll();
+      if (this.claimed.length > 0) slots.offer(this.endpointId, this.start);
       if (this.mustDrop() || this.wantsMore()) continue;
       if (this.isIdle() && this.claimed.length === 0 && !this.maybeDue) break;
-      const changed = this.somethingChanged();
-      if (this.claimed.length > 0 || this.isIdle()) slots.wait(this.endpointId, (slot) => this.turn(slot));
-      await changed;
+      await this.somethingChanged();
     }
     // Nothing is waited for otherwise: a wake in between would be heard by nobody.
     if (this.stopping) await this.drain();
@@ -96,8 +94,9 @@ export class Lane {
   private wantsMore(): boolean {
     if (!this.maybeDue || this.claiming || this.unrecorded >= UNRECORDED) return false;
     const { slots } = this.parts;
-    const ahead = slots.isSlow(this.endpointId) ? 0 : CLAIM_AHEAD;
-    return this.claimed.length <= ahead && slots.free(this.endpointId) > 0;
+    return slots.isSlow(this.endpointId)
+      ? this.claimed.length === 0 && slots.free(this.endpointId) > 0
+      : this.claimed.length <= CLAIM_AHEAD;
   }
 
   private async claim(): Promise<void> {
@@ -121,45 +120,29 @@ export class Lane {
     }
   }
 
-  private startAll(): void {
-    while (this.claimed.length > 0 && !this.mustDrop()) {
-      const slot = this.parts.slots.take(this.endpointId);
-      if (slot === null) return;
-      // Asking serves those who stand in line first, and this lane may have been one of them.
-      if (this.claimed.length > 0) this.start(slot);
-      else this.parts.slots.giveBack(slot, null);
-    }
-  }
-
-  /** A slot that was waited for: for one delivery, then it is the turn of others. */
-  private turn(slot: Slot): void {
-    if (!this.stopping && this.claimed.length > 0 && !this.mustDrop()) this.start(slot);
-    else {
-      this.parts.slots.giveBack(slot, null);
-      // Now, while the slot is free: the next one in line takes it.
-      if (!this.stopping && this.wantsMore()) void this.claim();
-    }
-    this.signal?.();
-  }
-
-  private start(slot: Slot): void {
+  /** Begins the next delivery; false when there is none to begin. */
+  private readonly start = (slot: Slot): boolean => {
+    if (this.mustDrop()) this.signal?.();
+    if (this.stopping || this.claimed.length === 0 || this.mustDrop()) return false;
     const { slots, deliver } = this.parts;
     const delivery = this.claimed.shift()!;
     this.underWay += 1;
     this.unrecorded += 1;
     slots.letGo(1);
-    const answered = (attempt: AttemptRecord | null): void => {
+    const responded = (attempt: AttemptRecord | null): void => {
       this.underWay -= 1;
-      slots.giveBack(slot, attempt);
+      slots.ended(slot, attempt);
       this.signal?.();
     };
-    void deliver(delivery, answered).then((dueNow) => {
+    void deliver(delivery, responded).then((dueNow) => {
       this.unrecorded -= 1;
       this.maybeDue ||= dueNow;
       // While others are under way or claimed, nobody waits for this one.
       if (dueNow || this.underWay === 0) this.signal?.();
     });
-  }
+    if (this.wantsMore()) this.signal?.();
+    return true;
+  };
 
   /** Gives back what is claimed and not under way. */
   private async drop(): Promise<void> {

@@ -1,34 +1,29 @@
 import { Injectable, Optional } from '@nestjs/common';
 import type { AttemptRecord } from '../../store/delivery-table.js';
-import { YoungSends } from './young-sends.js';
 
 /** Deliveries under way to one endpoint from one process: a slow receiver holds this many up and no others. */
 export const SENDS_PER_ENDPOINT = 16;
-/** Deliveries under way from one process; each has a socket. */
+/** Deliveries under way from one process; each has a socket. Half of them are for endpoints that have lost slots. */
 const SENDS_PER_PROCESS = 4096;
-/** Those of them that began less than so many milliseconds ago: what answers promptly needs no more, nor so many sockets. */
-const YOUNG_PER_PROCESS = 256;
-const YOUNG_MS = 100;
+/** Those of them that began a moment ago: what responds promptly needs no more, nor so many sockets. */
+const FRESH_PER_PROCESS = 256;
+const FRESH_MS = 100;
 /** Due deliveries taken at once for one endpoint, and held by one process. */
 const CLAIM = 128;
 const HELD_PER_PROCESS = 4096;
 /** A failure that took longer than this has held a socket for nothing. */
 const HELD_UP_MS = 1000;
-/** Of so many turns, one goes to those who have to stand back otherwise. */
-const TURN_OF_THE_LAST = 8;
 
 export interface SlotLimits {
   readonly perEndpoint: number;
   readonly perProcess: number;
-  readonly young: number;
-  readonly youngMs: number;
+  readonly fresh: number;
 }
 
 const LIMITS: SlotLimits = {
   perEndpoint: SENDS_PER_ENDPOINT,
   perProcess: SENDS_PER_PROCESS,
-  young: YOUNG_PER_PROCESS,
-  youngMs: YOUNG_MS,
+  fresh: FRESH_PER_PROCESS,
 };
 
 /** Leave to send one delivery. */
@@ -39,77 +34,42 @@ export interface Slot {
 }
 
 type Attempt = Pick<AttemptRecord, 'failure_phase' | 'duration_ms'>;
+/** Begins one delivery; false when there is none any more. */
+type Start = (slot: Slot) => boolean;
+type Line = Map<string, Start>;
 
 interface Use {
   underWay: number;
-  /** Those of them that have outgrown their youth without an answer. */
-  late: number;
   /** The most that may be under way: at first the whole of `perEndpoint`. */
   cap: number;
 }
 
 /**
- * Who may send how much at once. The fuller the process, the fewer slots an endpoint gets, down to one. An endpoint
- * that holds its senders up without answering loses half of its slots each time, down to one, and gets one back with
- * each answer; all endpoints that have lost some share half of the process, so that the others find room whatever
- * hangs. Young sends have a limit of their own; lanes that find no slot stand in line for one (ADR 77).
+ * Who may send how much at once. Lanes go by turns, one delivery each. An endpoint that holds its senders up without a
+ * response loses half of its slots each time, down to one, and gets one back with each response. All endpoints that have
+ * lost some share half of the process, so that the others find room whatever hangs. Few deliveries may be fresh: what
+ * hangs leaves their number by growing old (ADR 113).
  */
 @Injectable()
 export class SendSlots {
   private readonly uses = new Map<string, Use>();
   private underWay = 0;
   private slowUnderWay = 0;
-  private held = 0;
-  private readonly young: YoungSends;
-  /** Lanes that wait, longest first: those of endpoints that answer, of those that keep us waiting, of slow ones. */
-  private readonly lines = [new Map(), new Map(), new Map()] as readonly Map<string, (slot: Slot) => void>[];
-  /** Lanes that wait and have as many under way as is their endpoint's share, and the levels at which that was so. */
-  private readonly atShare = new Map<string, (slot: Slot) => void>();
-  private levels: readonly [number, number] = [0, 0];
-  private turns = 0;
-  private serving = false;
+  /** Deliveries under way that are fresh, oldest first; looked at when there is no room for more. */
+  private readonly fresh = new Set<Slot>();
   private timer: NodeJS.Timeout | null = null;
+  private held = 0;
+  /** Lanes with deliveries in hand, longest waiting first. */
+  private readonly prompt: Line = new Map();
+  private readonly slow: Line = new Map();
+  private slowsTurn = false;
 
-  constructor(@Optional() private readonly limits: SlotLimits = LIMITS) {
-    this.young = new YoungSends(limits.young, limits.youngMs, ({ endpointId }) => {
-      this.useOf(endpointId).late += 1;
-      this.lineUpAnew(endpointId);
-    });
-  }
+  constructor(@Optional() private readonly limits: SlotLimits = LIMITS) {}
 
-  /** The same with other limits, for tests. */
-  static of(limits: Partial<SlotLimits>): SendSlots {
-    return new SendSlots({ ...LIMITS, ...limits });
-  }
-
-  /** Slots that are the endpoint's to take, as far as there is room for young ones. */
+  /** Slots that are the endpoint's own to take. */
   free(endpointId: string): number {
     const { cap, underWay } = this.useOf(endpointId);
-    const level = this.isSlow(endpointId) ? this.slowLevel() : this.level();
-    return Math.max(0, Math.ceil((cap * level) / this.limits.perEndpoint) - underWay);
-  }
-
-  /** Takes one slot; null when there is none, or others have waited longer for it. */
-  take(endpointId: string): Slot | null {
-    this.serve();
-    return this.free(endpointId) > 0 && this.young.hasRoom() ? this.taken(endpointId) : null;
-  }
-
-  /** Gives the slot back, and judges the endpoint by the attempt; null when there was none. */
-  giveBack(slot: Slot, attempt: Attempt | null): void {
-    const { endpointId } = slot;
-    const use = this.useOf(endpointId);
-    if (!this.young.remove(slot)) use.late -= 1;
-    if (this.isSlow(endpointId)) this.slowUnderWay -= use.underWay;
-    use.underWay -= 1;
-    this.underWay -= 1;
-    if (attempt) use.cap = this.capAfter(use.cap, attempt);
-    if (this.isSlow(endpointId)) this.slowUnderWay += use.underWay;
-    else if (use.underWay === 0) this.uses.delete(endpointId);
-    this.lineUpAnew(endpointId);
-    if (this.atShare.size > 0 && (this.level() > this.levels[0] || this.slowLevel() > this.levels[1]))
-      for (const id of this.atShare.keys()) this.lineUpAnew(id);
-    this.serve();
+    return Math.max(0, cap - underWay);
   }
 
   /** Whether the endpoint has lost slots. */
@@ -117,20 +77,37 @@ export class SendSlots {
     return this.useOf(endpointId).cap < this.limits.perEndpoint;
   }
 
-  /**
-   * Stands in line for one slot: `turn` is called with it, once, in the very moment in which there is one. Whoever waits
-   * already keeps its place.
-   */
-  wait(endpointId: string, turn: (slot: Slot) => void): void {
-    this.atShare.delete(endpointId);
-    this.lines[this.lineOf(endpointId)]!.set(endpointId, turn);
+  /** `start` is called, now or later, whenever it is the endpoint's turn and there is a slot, until it returns false. */
+  offer(endpointId: string, start: Start): void {
+    const [line, other] = this.isSlow(endpointId) ? [this.slow, this.prompt] : [this.prompt, this.slow];
+    other.delete(endpointId);
+    // Who waits already keeps its place.
+    line.set(endpointId, start);
     this.serve();
   }
 
   /** Waits no more. */
   leave(endpointId: string): void {
-    this.atShare.delete(endpointId);
-    for (const line of this.lines) line.delete(endpointId);
+    this.prompt.delete(endpointId);
+    this.slow.delete(endpointId);
+  }
+
+  /**
+   * One delivery is over: its endpoint is judged by the attempt, null when there was none. Whoever has more in hand
+   * offers it again.
+   */
+  ended(slot: Slot, attempt: Attempt | null): void {
+    const { endpointId } = slot;
+    const use = this.useOf(endpointId);
+    this.fresh.delete(slot);
+    this.count(use, -1);
+    if (attempt) {
+      if (this.lostSome(use)) this.slowUnderWay -= use.underWay;
+      use.cap = this.capAfter(use.cap, attempt);
+      if (this.lostSome(use)) this.slowUnderWay += use.underWay;
+    }
+    if (use.underWay === 0 && !this.lostSome(use)) this.uses.delete(endpointId);
+    this.serve();
   }
 
   /**
@@ -138,9 +115,8 @@ export class SendSlots {
    * can be sent at once when it is slow. They count as held until {@link letGo}.
    */
   hold(endpointId: string): number {
-    const count = this.isSlow(endpointId)
-      ? Math.max(1, this.free(endpointId))
-      : Math.max(1, Math.ceil(CLAIM * left(this.held, HELD_PER_PROCESS)));
+    const room = Math.ceil(CLAIM * Math.max(0, 1 - this.held / HELD_PER_PROCESS));
+    const count = Math.max(1, this.isSlow(endpointId) ? this.free(endpointId) : room);
     this.held += count;
     return count;
   }
@@ -150,7 +126,11 @@ export class SendSlots {
   }
 
   private useOf(endpointId: string): Use {
-    return this.uses.get(endpointId) ?? { underWay: 0, late: 0, cap: this.limits.perEndpoint };
+    return this.uses.get(endpointId) ?? { underWay: 0, cap: this.limits.perEndpoint };
+  }
+
+  private lostSome({ cap }: Use): boolean {
+    return cap < this.limits.perEndpoint;
   }
 
   private capAfter(cap: number, { failure_phase, duration_ms }: Attempt): number {
@@ -158,89 +138,62 @@ export class SendSlots {
     return heldUp ? Math.max(1, Math.floor(cap / 2)) : Math.min(this.limits.perEndpoint, cap + 1);
   }
 
-  private taken(endpointId: string): Slot {
-    const slot = { endpointId, began: performance.now() };
-    const use = this.useOf(endpointId);
-    if (this.isSlow(endpointId)) this.slowUnderWay += 1;
-    use.underWay += 1;
-    this.underWay += 1;
-    this.uses.set(endpointId, use);
-    this.young.add(slot);
-    return slot;
+  private count(use: Use, by: 1 | -1): void {
+    use.underWay += by;
+    this.underWay += by;
+    if (this.lostSome(use)) this.slowUnderWay += by;
   }
 
-  /** How many slots an endpoint gets that has lost none: all of its own, down to none when the process is full. */
-  private level(): number {
-    return Math.ceil(this.limits.perEndpoint * left(this.underWay, this.limits.perProcess));
-  }
-
-  private slowLevel(): number {
-    const { perEndpoint, perProcess } = this.limits;
-    return Math.min(this.level(), Math.ceil(perEndpoint * left(this.slowUnderWay, perProcess / 2)));
-  }
-
-  private lineOf(endpointId: string): number {
-    if (this.isSlow(endpointId)) return 2;
-    return this.useOf(endpointId).late > 0 ? 1 : 0;
-  }
-
-  /** An answer, or none for long, may move a lane to another line. */
-  private lineUpAnew(endpointId: string): void {
-    const place = this.lineOf(endpointId);
-    for (const line of [this.atShare, ...this.lines]) {
-      const turn = line.get(endpointId);
-      if (turn === undefined || line === this.lines[place]) continue;
-      line.delete(endpointId);
-      this.lines[place]!.set(endpointId, turn);
-    }
-  }
-
-  private isAwaited(): boolean {
-    return this.lines.some((line) => line.size > 0);
-  }
-
-  /** Gives slots to those who wait as long as there are any. A turn may give its slot back, or wait again. */
+  /** Starts what there is room for: a delivery of the one line, then one of the other. */
   private serve(): void {
-    if (this.serving || !this.isAwaited()) return;
-    this.serving = true;
-    try {
-      while (this.isAwaited() && this.young.hasRoom() && this.serveNext()) this.turns += 1;
-    } finally {
-      this.serving = false;
+    let idle = 0;
+    while (idle < 2) {
+      this.slowsTurn = !this.slowsTurn;
+      idle = this.startNext(this.slowsTurn ? this.slow : this.prompt) ? 0 : idle + 1;
     }
-    if (this.isAwaited()) this.lookAgain();
-  }
-
-  private serveNext(): boolean {
-    const lines = this.turns % TURN_OF_THE_LAST === 0 ? this.lines.toReversed() : this.lines;
-    for (const line of lines) {
-      for (const [endpointId, turn] of line) {
-        // Nobody behind has room either: it has none under way, so that all slots, or all of the slow ones, are taken.
-        if (this.useOf(endpointId).underWay === 0 && this.free(endpointId) === 0) break;
-        line.delete(endpointId);
-        if (this.free(endpointId) === 0) {
-          this.atShare.set(endpointId, turn);
-          this.levels = [this.level(), this.slowLevel()];
-          continue;
-        }
-        turn(this.taken(endpointId));
-        return true;
-      }
-    }
-    return false;
+    if (this.prompt.size + this.slow.size > 0 && !this.hasRoom()) this.serveLater();
   }
 
   /** Time makes room, too. */
-  private lookAgain(): void {
-    if (this.timer !== null || !this.young.isFull()) return;
-    this.timer = setTimeout(() => {
+  private serveLater(): void {
+    this.timer ??= setTimeout(() => {
       this.timer = null;
       this.serve();
-    }, this.young.nextIn()).unref();
+    }, FRESH_MS).unref();
   }
-}
 
-/** The part of a limit that is not used, from 0 to 1. */
-function left(used: number, limit: number): number {
-  return Math.max(0, 1 - used / limit);
+  private hasRoom(): boolean {
+    const { perProcess, fresh } = this.limits;
+    const before = performance.now() - FRESH_MS;
+    if (this.fresh.size >= fresh)
+      for (const slot of this.fresh) {
+        if (slot.began > before) break;
+        this.fresh.delete(slot);
+      }
+    return this.underWay < perProcess && this.fresh.size < fresh;
+  }
+
+  private startNext(line: Line): boolean {
+    const { perProcess } = this.limits;
+    for (const [endpointId, start] of line) {
+      if (!this.hasRoom()) return false;
+      const use = this.useOf(endpointId);
+      if (this.lostSome(use) && this.slowUnderWay >= perProcess / 2) {
+        if (line === this.slow) return false;
+        this.slow.set(endpointId, start);
+        line.delete(endpointId);
+        continue;
+      }
+      line.delete(endpointId);
+      // One that uses all of its own is offered again after a response.
+      const slot = { endpointId, began: performance.now() };
+      if (use.underWay >= use.cap || !start(slot)) continue;
+      this.fresh.add(slot);
+      this.count(use, 1);
+      this.uses.set(endpointId, use);
+      line.set(endpointId, start);
+      return true;
+    }
+    return false;
+  }
 }
