@@ -207,9 +207,9 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
 
   it('is disabled once it is back, for the latest attempt, and once', async () => {
     const done: DisableWebhookEndpoint[] = [];
-    let away = true;
+    let unavailable = true;
     const execute = async (command: DisableWebhookEndpoint): Promise<void> => {
-      if (away) throw new Error('away');
+      if (unavailable) throw new Error('unavailable');
       done.push(command);
     };
     const bus = { execute } as unknown as CommandBus;
@@ -227,8 +227,8 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     }
     const second = gone(other, '2026-01-01T00:00:03.000Z');
     await judging.disableGone(second);
-    await expect(new AutomaticDisabling(failing, bus).judgeAll()).rejects.toThrow('away');
-    away = false;
+    await expect(new AutomaticDisabling(failing, bus).judgeAll()).rejects.toThrow('unavailable');
+    unavailable = false;
     await new AutomaticDisabling(failing, bus).judgeAll();
     await judging.judgeAll();
     expect(done).toMatchObject(

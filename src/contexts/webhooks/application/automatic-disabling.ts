@@ -44,7 +44,7 @@ export class AutomaticDisabling {
     this.failing.wake();
   }
 
-  /** Disables an endpoint that answered 410: later when the event store is unavailable. Rejects when neither can be done. */
+  /** Disables an endpoint that responded with 410: later when the event store is unavailable. Rejects when neither can be done. */
   async disableGone(gone: GoneEndpoint): Promise<void> {
     try {
       await this.execute(gone);
@@ -80,7 +80,7 @@ export class AutomaticDisabling {
     await pause(PAUSE_MS, signal);
   }
 
-  /** Those that answered 410 while the event store was unavailable. */
+  /** Those that responded with 410 while the event store was unavailable. */
   private async disableKept(): Promise<void> {
     for (const gone of await this.endpoints.gone()) {
       await this.execute(gone);

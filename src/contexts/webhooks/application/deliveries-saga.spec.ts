@@ -173,7 +173,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual([]);
   });
 
-  it('sends a test under the id that was answered, also to a disabled endpoint that wants other types', async () => {
+  it('sends a test under the id of the response, also to a disabled endpoint that wants other types', async () => {
     const [endpoint_id, delivery_id] = [newId(), newId()];
     await handle(
       registered(endpoint_id, ['payout.failed']),

@@ -1,8 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { SECRET_BYTES, signingSecret } from './delivering/signature.js';
+import type { Lane } from '../domain/lane.js';
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
 
 interface Place {
   readonly merchant_id: string;
@@ -16,7 +19,14 @@ interface Opened extends Place {
   readonly secret: string;
 }
 
-/** Makes signing secrets, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
+/** What is signed: `timestamp` is Unix seconds. */
+interface Message {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** Makes signing secrets, signs with them, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
 @Injectable()
 export class SigningSecrets {
   /** By their sealed text, because every attempt needs one and opening it costs more than signing with it. */
@@ -27,6 +37,23 @@ export class SigningSecrets {
   /** A fresh secret, sealed. */
   create(place: Place): string {
     return this.sealer.seal(signingSecret(randomBytes(SECRET_BYTES)), dataOf(place));
+  }
+
+  /**
+   * The `webhook-signature` header of a delivery of this place, by the secrets that are valid at that moment, newest first.
+   */
+  sign(
+    place: Place,
+    { sealed_signing_secret, former_secrets }: Pick<Lane, 'sealed_signing_secret' | 'former_secrets'>,
+    at: Date,
+    message: Message,
+  ): string {
+    const valid = former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
+    const sealed = [sealed_signing_secret, ...valid.map((former) => former.sealed)];
+    return signatureHeader(
+      sealed.map((each) => this.open(place, each)),
+      message,
+    );
   }
 
   /** Throws SealError, also for a secret that was opened before at its own place and now stands at another. */
@@ -43,4 +70,24 @@ export class SigningSecrets {
 
 function dataOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
+}
+
+/** A signing secret as the merchant sees it: `whsec_` and the standard base64 of 32 random bytes. */
+export function signingSecret(random: Buffer): string {
+  if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
+  return SECRET_PREFIX + random.toString('base64');
+}
+
+/**
+ * The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret,
+ * separated by spaces. `timestamp` is Unix seconds.
+ */
+export function signatureHeader(secrets: readonly string[], message: Message): string {
+  const toSign = `${message.id}.${message.timestamp}.${message.body}`;
+  return secrets.map((secret) => `v1,${digest(secret, toSign)}`).join(' ');
+}
+
+function digest(secret: string, toSign: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(toSign, 'utf8').digest('base64');
 }

@@ -161,7 +161,7 @@ describe('deliveries in the hands of senders', () => {
     await expectOrderedLocks(db, backIds, () => table.giveBack(back));
   });
 
-  it('are not sent beside their own record, when the answer to that was lost', async () => {
+  it('are not sent beside their own record, when the response to that was lost', async () => {
     await due(1);
     let lost = false;
     const database = {
@@ -169,7 +169,7 @@ describe('deliveries in the hands of senders', () => {
         const rows = await db.database.query(sql, params);
         if (!lost && sql.includes('insert into webhooks.attempts')) {
           lost = true;
-          throw new Error('away');
+          throw new Error('unavailable');
         }
         return rows;
       },
@@ -181,7 +181,7 @@ describe('deliveries in the hands of senders', () => {
     const result: DeliveryResult = {
       ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
     };
-    await expect(table.record(result)).rejects.toThrow('away');
+    await expect(table.record(result)).rejects.toThrow('unavailable');
     expect(await table.claim(endpointId, 10)).toEqual([]);
     await table.record(result);
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);

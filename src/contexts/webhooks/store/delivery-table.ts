@@ -36,7 +36,7 @@ export interface AttemptRecord {
   readonly http_status: number | null;
   readonly failure_phase: FailurePhase | null;
   readonly error: string | null;
-  /** The first KiB of the answer. */
+  /** The first KiB of the response. */
   readonly response_excerpt: Buffer | null;
 }
 

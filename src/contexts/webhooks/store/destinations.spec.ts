@@ -8,7 +8,7 @@ import { Destinations, FRESH_MS, type Destination } from './destinations.js';
 
 let db: TestDatabase;
 let statements: string[];
-let away: boolean;
+let unavailable: boolean;
 let destinations: Destinations;
 
 beforeAll(async () => {
@@ -17,10 +17,10 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(() => {
   statements = [];
-  away = false;
+  unavailable = false;
   const query: Database['query'] = (sql, params) => {
     statements.push(sql);
-    return away ? Promise.reject(new Error('away')) : db.database.query(sql, params);
+    return unavailable ? Promise.reject(new Error('unavailable')) : db.database.query(sql, params);
   };
   destinations = new Destinations({ query } as Database);
 });
@@ -100,14 +100,14 @@ describe('the look at an endpoint before something is sent', () => {
     expect(await now(id)).toMatchObject({ status: 'enabled' });
   });
 
-  it('fails while the database is away, and believes nothing old', async () => {
+  it('fails while the database is unavailable, and believes nothing old', async () => {
     const id = await lane();
     await now(id);
-    away = true;
+    unavailable = true;
     await sleep(FRESH_MS + 5);
-    await expect(now(id)).rejects.toThrow('away');
+    await expect(now(id)).rejects.toThrow('unavailable');
     expect(destinations.known(id)).toBeUndefined();
-    away = false;
+    unavailable = false;
     expect(await now(id)).toMatchObject({ status: 'enabled' });
   });
 });

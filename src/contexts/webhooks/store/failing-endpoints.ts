@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
 
-/** Endpoints that answered 410 and are disabled in one go. */
+/** Endpoints that responded with 410 and are disabled in one go. */
 const GONE_AT_ONCE = 1000;
 
 /** An endpoint to be disabled. */
@@ -16,7 +16,7 @@ export interface FailingEndpoint {
   readonly failing_since: Date;
 }
 
-/** An endpoint that answered 410 to an attempt that went to this URL and began then. */
+/** An endpoint that responded with 410 to an attempt that went to this URL and began then. */
 export interface GoneEndpoint {
   readonly [column: string]: unknown;
   readonly endpoint_id: string;

@@ -63,7 +63,7 @@ const ENDPOINTS_AFTER = `
   from webhooks.lanes lane where endpoint_id > $1 order by endpoint_id limit ${ENDPOINTS}`;
 
 /**
- * What finished before a moment was created before it: found from the old end of the endpoint's index. Answers with the
+ * What finished before a moment was created before it: found from the old end of the endpoint's index. Gives the
  * last delivery that was looked at, or null when there are no more.
  */
 const PRUNE = `

@@ -1,7 +1,7 @@
 import type { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/delivery-json.js';
 
-/** Deliveries that are counted at most, the newest first: an answer comes in bounded time, whatever was sent. */
+/** Deliveries that are counted at most, the newest first: a response comes in bounded time, whatever was sent. */
 export const COUNTED = 25_000;
 
 /** How deliveries to an endpoint went; an extension of the specification. */
@@ -13,9 +13,9 @@ export interface EndpointStats {
   readonly truncated: boolean;
   readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
   readonly attempts: { readonly succeeded: number; readonly failed: number };
-  /** By error class, and by `http_3xx`, `http_4xx`, `http_5xx` where there was an answer; what did not occur is absent. */
+  /** By error class, and by `http_3xx`, `http_4xx`, `http_5xx` where there was a response; what did not occur is absent. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Of attempts that were answered; null when none was. */
+  /** Of attempts with a response; null when there was none. */
   readonly latency_ms: Readonly<Record<'p50' | 'p95' | 'p99', number>> | null;
   /** Right now, whenever they were created; counted up to {@link COUNTED}. */
   readonly pending_now: number;
@@ -75,14 +75,14 @@ const COUNT = `
   ), counted as materialized (
     select * from newest limit ${COUNTED}
   ), alike as materialized (
-    select duration_ms, http_status is not null as answered, case
+    select duration_ms, http_status is not null as responded, case
       when outcome = 'succeeded' then null
       when http_status is null then coalesce(failure_phase, 'unknown')
       else 'http_' || http_status / 100 || 'xx' end as class, count(*)::int as attempts
     from counted join webhooks.attempts using (delivery_id) group by 1, 2, 3
   ), ranked as (
     select duration_ms, sum(attempts) over (order by duration_ms) as up_to, sum(attempts) over () as total
-    from alike where answered
+    from alike where responded
   )
   select (select min(created_at) from counted) as since,
     (select count(*)::int from newest) as found,

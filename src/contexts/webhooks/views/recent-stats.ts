@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { endpointStats, type EndpointStats } from './endpoint-stats.js';
 
-/** How old an answer may be that is given again; also by how much it may reach further back than was asked. */
+/** How old a result may be that is given again; also by how much it may reach further back than was asked. */
 export const STATS_SHARED_MS = 5000;
 
 interface Asked {

@@ -34,14 +34,14 @@ describe('a delivery that is sent', () => {
   let failures: string[];
   let sender: DeliverySender;
   let gone: GoneEndpoint[];
-  /** How often the database is away before it takes a record. */
-  let away: number;
+  /** How often the database is unavailable before it takes a record. */
+  let unavailable: number;
 
   beforeEach(() => {
     recorded = [];
     failures = [];
     gone = [];
-    away = 0;
+    unavailable = 0;
     const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
     const destination = {
       url: 'https://receiver.example/',
@@ -52,7 +52,7 @@ describe('a delivery that is sent', () => {
     sender = new DeliverySender(
       {
         record: async (result: DeliveryResult) => {
-          if (away-- > 0) throw new Error('the database is away');
+          if (unavailable-- > 0) throw new Error('the database is unavailable');
           recorded.push(result);
         },
       } as unknown as DeliveryTable,
@@ -112,17 +112,19 @@ describe('a delivery that is sent', () => {
     ]);
   });
 
-  describe('while the database is away', () => {
+  describe('while the database is unavailable', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');
     beforeEach(() => void warn.mockReset().mockReturnValue());
     afterEach(() => void warn.mockReset());
 
     it('is recorded once it is back, and of all that wait one line is written', async () => {
       answer = failed('the connection was refused (ECONNREFUSED)');
-      away = 50;
+      unavailable = 50;
       await Promise.all(Array.from({ length: 25 }, deliver));
       expect(recorded).toHaveLength(25);
-      expect(warn.mock.calls).toEqual([[expect.stringMatching(/not recorded yet.*the database is away/)]]);
+      expect(warn.mock.calls).toEqual([
+        [expect.stringMatching(/not recorded yet.*the database is unavailable/)],
+      ]);
     });
   });
 });

@@ -17,10 +17,9 @@ import { Destinations, type Destination } from '../../store/destinations.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
-import { signatureHeader } from './signature.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
-/** Pause after a delivery that could not be decided here (its event store was away), and between tries to record one. */
+/** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
 /** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
 const SAY_EVERY_MS = 10_000;
@@ -36,7 +35,7 @@ interface Attempted {
 
 interface Judged {
   readonly result: DeliveryResult;
-  /** Its endpoint answered 410. */
+  /** Its endpoint responded with 410. */
   readonly gone?: GoneEndpoint;
 }
 
@@ -81,7 +80,7 @@ export class DeliverySender {
     return result.state === 'pending' && result.delay_ms === 0;
   }
 
-  /** Gives up trying to record: this process is going away and its leases with it. */
+  /** Gives up trying to record: this process ends and its leases with it. */
   stop(): void {
     this.stopped = true;
   }
@@ -107,21 +106,15 @@ export class DeliverySender {
     const startedAt = this.clock.now();
     const began = performance.now();
     const timestamp = Math.floor(startedAt.getTime() / 1000);
-    const secrets = sealedSecrets(destination, startedAt).map((sealed) =>
-      this.secrets.open(delivery, sealed),
-    );
+    const { delivery_id: id, body } = delivery;
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      'webhook-id': delivery.delivery_id,
+      'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signatureHeader(secrets, {
-        id: delivery.delivery_id,
-        timestamp,
-        body: delivery.body,
-      }),
+      'webhook-signature': this.secrets.sign(delivery, destination, startedAt, { id, timestamp, body }),
     };
-    const answer = await this.receivers.post(destination.url, headers, delivery.body);
+    const answer = await this.receivers.post(destination.url, headers, body);
     if (OUT_OF_SOCKETS.test(answer.error ?? '')) throw new Error(`no sockets left: ${answer.error}`);
     const durationMs = Math.round(performance.now() - began);
     return { answer, outcome: outcomeOf(answer.response), startedAt, durationMs };
@@ -163,7 +156,7 @@ export class DeliverySender {
     return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
   }
 
-  /** Keeps trying while the database is away: what was sent must not be forgotten as long as this process lives. */
+  /** Keeps trying while the database is unavailable: what was sent must not be forgotten as long as this process lives. */
   private async kept(write: () => Promise<void>): Promise<boolean> {
     let waiting = false;
     try {
@@ -202,10 +195,4 @@ function idOf({
 /** Test deliveries go to disabled endpoints too (contract.md 12.10). */
 function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
-}
-
-/** The secrets that sign at that moment, newest first: the present one and the former ones that are still valid. */
-function sealedSecrets({ sealed_signing_secret, former_secrets }: Destination, at: Date): string[] {
-  const valid = former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
-  return [sealed_signing_secret, ...valid.map(({ sealed }) => sealed)];
 }

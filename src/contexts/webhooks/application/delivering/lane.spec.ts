@@ -5,7 +5,7 @@ import { Lane } from './lane.js';
 import { SendSlots, type Slot } from './send-slots.js';
 
 const ID = 'endpoint';
-const ANSWERED = { failure_phase: null, duration_ms: 5 } as AttemptRecord;
+const RESPONDED = { failure_phase: null, duration_ms: 5 } as AttemptRecord;
 const TIMED_OUT = { failure_phase: 'timeout', duration_ms: 30_000 } as AttemptRecord;
 
 describe('lane', () => {
@@ -14,7 +14,7 @@ describe('lane', () => {
   let underWay: Map<string, (attempt: AttemptRecord | null, dueNow: boolean) => void>;
   let most: number;
   let leasesHold: boolean;
-  let away: boolean;
+  let unavailable: boolean;
   let ended: number;
   let recording: Promise<void>;
   let afterClaim: () => void;
@@ -28,7 +28,7 @@ describe('lane', () => {
         table: {
           claim: async (_endpoint, room) => {
             await turn();
-            if (away) throw new Error('away');
+            if (unavailable) throw new Error('unavailable');
             leasesHold = true;
             afterClaim();
             return due.splice(0, room).map((delivery_id) => ({ delivery_id }) as ClaimedDelivery);
@@ -68,7 +68,7 @@ describe('lane', () => {
     underWay = new Map();
     most = 0;
     leasesHold = true;
-    away = false;
+    unavailable = false;
     ended = 0;
     recording = Promise.resolve();
     afterClaim = () => undefined;
@@ -83,7 +83,7 @@ describe('lane', () => {
     while (underWay.size > 0) {
       const [first] = underWay.keys();
       sent.push(first!);
-      await end(first!, ANSWERED);
+      await end(first!, RESPONDED);
     }
     await done;
     expect([sent.length, new Set(sent).size, most, ended]).toEqual([300, 300, 16, 1]);
@@ -99,10 +99,10 @@ describe('lane', () => {
     await settle();
     expect([...underWay.keys()]).toEqual(['0', 'more']);
     due = ['again'];
-    await end('0', ANSWERED, true);
+    await end('0', RESPONDED, true);
     expect([...underWay.keys()]).toEqual(['more', 'again']);
-    await end('more', ANSWERED);
-    await end('again', ANSWERED);
+    await end('more', RESPONDED);
+    await end('again', RESPONDED);
     await done;
   });
 
@@ -139,7 +139,7 @@ describe('lane', () => {
     await end('15', TIMED_OUT);
     expect(underWay.size).toBe(1);
     expect(due).toHaveLength(23);
-    await end([...underWay.keys()][0]!, ANSWERED);
+    await end([...underWay.keys()][0]!, RESPONDED);
     expect(underWay.size).toBe(2);
   });
 
@@ -149,22 +149,22 @@ describe('lane', () => {
     void one.run();
     await settle();
     leasesHold = false;
-    await end('0', ANSWERED);
+    await end('0', RESPONDED);
     expect(given).toEqual(['16', '17', '18', '19']);
     // Claimed anew, once this process has said that it lives.
     expect([...underWay.keys()]).toContain('16');
   });
 
-  it('waits for its deliveries when the database goes away, so that the endpoint never has two lanes', async () => {
+  it('waits for its deliveries when the database becomes unavailable, so that the endpoint never has two lanes', async () => {
     due = ids(3);
     const one = lane();
     const done = one.run();
     await settle();
-    away = true;
+    unavailable = true;
     one.wake();
     await settle();
     expect(ended).toBe(0);
-    for (const id of ['0', '1', '2']) await end(id, ANSWERED);
+    for (const id of ['0', '1', '2']) await end(id, RESPONDED);
     await done;
     expect(ended).toBe(1);
   });
@@ -177,9 +177,9 @@ describe('lane', () => {
     const done = lane().run();
     await settle();
     expect([underWay.size, ended]).toEqual([0, 0]);
-    slots.ended(other.slot!, ANSWERED);
+    slots.ended(other.slot!, RESPONDED);
     expect([...underWay.keys()]).toEqual(['0']);
-    await end('0', ANSWERED);
+    await end('0', RESPONDED);
     await done;
   });
 
@@ -194,7 +194,7 @@ describe('lane', () => {
     let nextCalled = false;
     slots.offer('next', () => (nextCalled = !nextCalled));
     waiting.stop();
-    slots.ended(other.slot!, ANSWERED);
+    slots.ended(other.slot!, RESPONDED);
     expect(nextCalled).toBe(true);
     await done;
     expect(given).toEqual(['0']);
@@ -207,7 +207,7 @@ describe('lane', () => {
     const done = lane().run();
     await settle();
     expect(due).toHaveLength(22);
-    for (let n = 0; n < 150; n += 1) await end(String(n), ANSWERED);
+    for (let n = 0; n < 150; n += 1) await end(String(n), RESPONDED);
     expect([most, due.length, ended]).toEqual([16, 0, 0]);
     recorded();
     await done;
@@ -222,7 +222,7 @@ describe('lane', () => {
     one.stop();
     await settle();
     expect(given).toEqual(['16', '17', '18', '19']);
-    for (const id of [...underWay.keys()]) await end(id, ANSWERED);
+    for (const id of [...underWay.keys()]) await end(id, RESPONDED);
     await done;
     expect(most).toBe(16);
   });
