@@ -8,6 +8,7 @@ import type { ReceiverAnswer } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import type { AttemptLog } from './attempt-log.js';
+import type { LaneSchedule } from './lane-schedule.js';
 import { DeliverySender } from './delivery-sender.js';
 import type {
   AttemptRecord,
@@ -32,6 +33,7 @@ describe('a delivery that is sent', () => {
   let recorded: DeliveryResult[];
   let answer: ReceiverAnswer;
   let failures: string[];
+  let later: string[];
   let sender: DeliverySender;
   let gone: GoneEndpoint[];
   /** How often the database is unavailable before it takes a record. */
@@ -40,6 +42,7 @@ describe('a delivery that is sent', () => {
   beforeEach(() => {
     recorded = [];
     failures = [];
+    later = [];
     gone = [];
     unavailable = 0;
     const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
@@ -57,6 +60,7 @@ describe('a delivery that is sent', () => {
         },
       } as unknown as DeliveryTable,
       { known: () => destination } as unknown as Destinations,
+      { expect: (id: string) => void later.push(id) } as unknown as LaneSchedule,
       secrets,
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
@@ -88,6 +92,7 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
     expect(failures).toEqual([place.endpoint_id]);
+    expect(later).toEqual([place.endpoint_id]);
   });
 
   it.each(['EMFILE', 'ENFILE'])(

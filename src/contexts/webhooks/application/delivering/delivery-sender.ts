@@ -17,6 +17,7 @@ import { Destinations, type Destination } from '../../store/destinations.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
+import { LaneSchedule } from './lane-schedule.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
@@ -52,6 +53,7 @@ export class DeliverySender {
   constructor(
     private readonly table: DeliveryTable,
     private readonly destinations: Destinations,
+    private readonly schedule: LaneSchedule,
     private readonly secrets: SigningSecrets,
     private readonly log: AttemptLog,
     private readonly disabling: AutomaticDisabling,
@@ -77,7 +79,9 @@ export class DeliverySender {
     responded(attempt);
     if (!disabled || !(await this.kept(() => this.table.record(result)))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
-    return result.state === 'pending' && result.delay_ms === 0;
+    if (result.state !== 'pending') return false;
+    if (result.delay_ms > 0) this.schedule.expect(result.endpoint_id);
+    return result.delay_ms === 0;
   }
 
   /** Gives up trying to record: this process ends and its leases with it. */

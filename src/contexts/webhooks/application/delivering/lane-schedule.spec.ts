@@ -12,6 +12,11 @@ describe('lane schedule', () => {
   let takes: () => Promise<void>;
   let dueIn: number | null;
   let schedule: LaneSchedule;
+  /** A lane with something left for later ends. */
+  const ended = (id: string): Promise<void> => {
+    schedule.expect(id);
+    return schedule.ended(id);
+  };
 
   beforeEach(() => {
     added = [];
@@ -30,7 +35,7 @@ describe('lane schedule', () => {
   it('adds a job for the next delivery of a lane, never too early, however far ahead', async () => {
     for (const each of [0, 5000, 3 * DAY_MS]) {
       dueIn = each;
-      await schedule.ended('a');
+      await ended('a');
       const { delay } = added.at(-1)!;
       expect(delay).toBeGreaterThanOrEqual(each);
       expect(delay).toBeLessThanOrEqual(each + 250);
@@ -40,19 +45,22 @@ describe('lane schedule', () => {
 
   it('adds none for a lane with nothing to send, and no second one for the same delivery', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(1_000_000_100);
-    await Promise.all(Array.from({ length: 50 }, () => schedule.ended('a')));
-    await schedule.ended('b');
+    await Promise.all(Array.from({ length: 50 }, () => ended('a')));
+    await ended('b');
     dueIn = null;
+    await ended('c');
+    dueIn = 5000;
     await schedule.ended('c');
+    await schedule.ended('never failed');
     jest.mocked(Date.now).mockRestore();
     expect(added.map(({ jobId }) => jobId.slice(0, 1))).toEqual(['a', 'b']);
   });
 
   it('adds the job again when the queue refused it', async () => {
     takes = () => Promise.reject(new Error('unavailable'));
-    await schedule.ended('a');
+    await ended('a');
     takes = () => Promise.resolve();
-    await schedule.ended('a');
+    await ended('a');
     expect(added).toHaveLength(2);
   });
 
@@ -64,14 +72,14 @@ describe('lane schedule', () => {
     const counts: number[] = [];
     const waiting: Promise<void>[] = [];
     for (const second of [1, 2, 3]) {
-      waiting.push(...Array.from({ length: 1000 }, (_, n) => schedule.ended(`e${second}-${n}`)));
+      waiting.push(...Array.from({ length: 1000 }, (_, n) => ended(`e${second}-${n}`)));
       await jest.advanceTimersByTimeAsync(1000);
       counts.push(added.length);
     }
     expect(counts).toEqual([100, 200, 200]);
     back();
     await Promise.all(waiting);
-    await schedule.ended('another');
+    await ended('another');
     expect(added).toHaveLength(201);
     jest.useRealTimers();
   });

@@ -27,8 +27,8 @@ const MOST_REMEMBERED = 10_000;
 @Injectable()
 export class LaneSchedule implements OnModuleInit {
   private readonly logger = new Logger(LaneSchedule.name);
-  /** The job that this process added last for an endpoint: it is the same as long as nothing else is due earlier. */
-  private readonly added = new LRUCache<string, string>({ max: MOST_REMEMBERED });
+  /** Endpoints with something due later, as far as this process knows, and the job that it added last for each, or ''. */
+  private readonly later = new LRUCache<string, string>({ max: MOST_REMEMBERED });
   private adding = 0;
   private thisSecond = { second: 0, jobs: 0 };
 
@@ -41,13 +41,20 @@ export class LaneSchedule implements OnModuleInit {
     this.queue.on('error', (error) => this.logger.warn(`queue: ${error.message}`));
   }
 
+  /** Something of the endpoint's may be due later. Endpoints of which nobody says so cost nothing when their lanes end. */
+  expect(endpointId: string): void {
+    if (!this.later.has(endpointId)) this.later.set(endpointId, '');
+  }
+
   /** A lane has ended: it is woken when its next delivery is due. Never rejects: what has no job, the sweeper finds. */
   async ended(endpointId: string): Promise<void> {
+    if (!this.later.has(endpointId)) return;
     try {
       const delayMs = await this.table.nextDueIn(endpointId);
-      if (delayMs !== null) await this.wakeIn(endpointId, delayMs);
+      if (delayMs === null) this.later.delete(endpointId);
+      else await this.wakeIn(endpointId, delayMs);
     } catch (error) {
-      this.added.delete(endpointId);
+      this.later.set(endpointId, '');
       this.logger.warn(`lane of ${endpointId} is left to the sweeper: ${(error as Error).message}`);
     }
   }
@@ -56,8 +63,8 @@ export class LaneSchedule implements OnModuleInit {
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);
     const jobId = `${endpointId}-${tick}`;
-    if (this.added.get(endpointId) === jobId || !this.mayAdd()) return;
-    this.added.set(endpointId, jobId);
+    if (this.later.get(endpointId) === jobId || !this.mayAdd()) return;
+    this.later.set(endpointId, jobId);
     this.adding += 1;
     try {
       await this.queue.add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now });

@@ -2,7 +2,7 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Inject, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { LANE_QUEUE, type LaneJob } from './lane-schedule.js';
+import { LANE_QUEUE, LaneSchedule, type LaneJob } from './lane-schedule.js';
 import { Lanes } from './lanes.js';
 
 /** Takes the jobs of the lane schedule in processes with the role `worker`. */
@@ -13,6 +13,7 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
     private readonly lanes: Lanes,
+    private readonly schedule: LaneSchedule,
   ) {
     super();
   }
@@ -23,6 +24,8 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   }
 
   process(job: Job<LaneJob>): Promise<void> {
+    // There may be more after what this job was for.
+    this.schedule.expect(job.data.endpoint_id);
     this.lanes.wake(job.data.endpoint_id);
     return Promise.resolve();
   }
