@@ -4,7 +4,7 @@ import { urlsIn } from '../src/platform/config/settings.js';
 import { startChain, type RunningChain } from './chain.js';
 import { SandboxError } from './sandbox-error.js';
 import type { Supervisor } from './supervisor.js';
-import { deployUsdc, usdcAddress } from './usdc.js';
+import { deployUsdc, TEST_USDC_ADDRESS } from './usdc.js';
 
 const SAVE_EVERY_MS = 1000;
 const NOTES = {
@@ -31,32 +31,22 @@ export async function prepareChain(
 ): Promise<ChainPart> {
   if (config.chainRpcUrl !== null) return givenChain(config, config.chainRpcUrl);
   const options = { dir: join(dataDir, 'chain'), chainId: config.chainId };
-  let chain = await startChain(options);
-  const address = config.usdcAddress ?? (await deployUsdc(chain.rpcUrl, config.chainId));
-  await chain.save();
-  const { rpcUrl } = chain;
-  supervisor.watch('the dev chain', chain.pid, async () => {
-    chain = await startChain(options);
-    if (chain.rpcUrl !== rpcUrl) await giveUp(chain, rpcUrl);
-    return chain;
-  });
-  const stopSaving = saveRegularly(() => chain);
+  const started = await startChain(options);
+  const { rpcUrl } = started;
+  const address = config.usdcAddress ?? (await deployUsdc(rpcUrl, config.chainId));
+  await started.save();
+  const chain = supervisor.watch('the dev chain', started, () => startChain(options));
+  const stopSaving = saveRegularly(chain);
   return {
     rpcUrl,
     usdcAddress: address,
-    note: NOTES[chain.origin],
+    note: NOTES[started.origin],
     stop: async () => {
       await supervisor.stop();
       await stopSaving();
-      await chain.stop();
+      await chain().stop();
     },
   };
-}
-
-/** The service has the old URL: on another one it would never find its chain again. */
-async function giveUp(chain: RunningChain, rpcUrl: string): Promise<never> {
-  await chain.stop();
-  throw new SandboxError(`another program has taken the port of ${rpcUrl}`);
 }
 
 async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {
@@ -70,7 +60,7 @@ async function deployOn(rpcUrl: string, chainId: number): Promise<string> {
     return await deployUsdc(rpcUrl, chainId);
   } catch (error) {
     throw new SandboxError(
-      `USDC_ADDRESS must be set: the chain of CHAIN_RPC_URL has no test USDC at ${usdcAddress()} and it could not be deployed there (${(error as Error).message}).`,
+      `USDC_ADDRESS must be set: the chain of CHAIN_RPC_URL has no test USDC at ${TEST_USDC_ADDRESS} and it could not be deployed there (${(error as Error).message}).`,
     );
   }
 }

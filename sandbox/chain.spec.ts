@@ -4,7 +4,7 @@ import { eventually } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
 import { rpc, startChain, type RunningChain } from './chain.js';
 import { isAlive } from './processes.js';
-import { deployUsdc, fundedPrivateKey, usdcAddress } from './usdc.js';
+import { deployUsdc, FUNDED, TEST_USDC_ADDRESS } from './usdc.js';
 
 const CHAIN_ID = 31337;
 const running: RunningChain[] = [];
@@ -22,8 +22,8 @@ async function start(dir: string): Promise<RunningChain> {
 async function pay(chain: RunningChain): Promise<string> {
   const provider = new JsonRpcProvider(chain.rpcUrl, CHAIN_ID, { staticNetwork: true, pollingInterval: 20 });
   try {
-    const sent = await new Wallet(fundedPrivateKey(), provider).sendTransaction({
-      to: usdcAddress(),
+    const sent = await new Wallet(FUNDED.privateKey, provider).sendTransaction({
+      to: TEST_USDC_ADDRESS,
       data: '0x18160ddd',
     });
     await sent.wait();
@@ -40,11 +40,11 @@ function receipt(chain: RunningChain, hash: string): Promise<unknown> {
 describe('the dev chain', () => {
   test('has the test USDC at the same address every time, deployed once', async () => {
     const chain = await start(specFolder('chain'));
-    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(usdcAddress());
-    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(usdcAddress());
+    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
+    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
     expect(await rpc(chain.rpcUrl, 'eth_blockNumber', [])).toBe('0x1');
     expect(
-      await rpc(chain.rpcUrl, 'eth_call', [{ to: usdcAddress(), data: '0x313ce567' }, 'latest']),
+      await rpc(chain.rpcUrl, 'eth_call', [{ to: TEST_USDC_ADDRESS, data: '0x313ce567' }, 'latest']),
     ).toMatch(/06$/);
   });
 
@@ -67,7 +67,7 @@ describe('the dev chain', () => {
     const second = await start(dir);
     expect(second.origin).toBe('restored');
     expect(await receipt(second, hash)).toEqual(before);
-    expect(await deployUsdc(second.rpcUrl, CHAIN_ID)).toBe(usdcAddress());
+    expect(await deployUsdc(second.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
     await pay(second);
   });
 

@@ -5,6 +5,7 @@ import { anvilBinary } from './binaries.js';
 import { readJson, writeJson, writePrivately } from './files.js';
 import { freePort, runsIn, startDaemon, stopProcess, until } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
+import type { Server } from './supervisor.js';
 
 /** The mnemonic every dev chain uses; its accounts hold play money only. */
 export const DEV_MNEMONIC = 'test test test test test test test test test test test junk';
@@ -18,13 +19,11 @@ export interface ChainOptions {
 /** `restored`: from the state that an earlier run saved; `adopted`: it was running, left behind by a killed run. */
 export type ChainOrigin = 'created' | 'restored' | 'adopted';
 
-export interface RunningChain {
+export interface RunningChain extends Server {
   readonly rpcUrl: string;
-  readonly pid: number;
   readonly origin: ChainOrigin;
   /** Writes the state to disk when there are new blocks; true when it did. */
   save(): Promise<boolean>;
-  stop(): Promise<void>;
 }
 
 interface ChainFile {
@@ -93,6 +92,7 @@ function handle(dir: string, { pid, port }: ChainFile, origin: ChainOrigin): Run
   return {
     rpcUrl,
     pid,
+    port,
     origin,
     save,
     stop: async () => {

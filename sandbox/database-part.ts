@@ -1,7 +1,6 @@
 import type { Config } from '../src/platform/config/config.js';
 import { placePostgres } from './postgres-place.js';
-import { ensureDatabase, startPostgres, type RunningPostgres } from './postgres.js';
-import { SandboxError } from './sandbox-error.js';
+import { ensureDatabase, startPostgres } from './postgres.js';
 import type { SecretsFile } from './secrets.js';
 import { serverUser } from './server-user.js';
 import type { Supervisor } from './supervisor.js';
@@ -33,28 +32,18 @@ export async function prepareDatabase(
     durable: true,
     user,
   };
-  let server = await startPostgres({ ...options, port: secrets.current.postgres_port });
-  const { port } = server;
+  const started = await startPostgres({ ...options, port: secrets.current.postgres_port });
+  const { port } = started;
   secrets.remember({ postgres_port: port });
-  supervisor.watch('PostgreSQL', server.pid, async () => {
-    server = await startPostgres({ ...options, port });
-    // The service has the URL with this port: on another one it would never find its database again.
-    if (server.port !== port) await giveUp(server, port);
-    return server;
-  });
-  await ensureDatabase(server, DATABASE);
+  const server = supervisor.watch('PostgreSQL', started, () => startPostgres({ ...options, port }));
+  await ensureDatabase(started, DATABASE);
   return {
-    url: server.url(DATABASE),
-    note: NOTES[server.origin],
+    url: started.url(DATABASE),
+    note: NOTES[started.origin],
     stop: async () => {
       // Or it would be started again at once.
       await supervisor.stop();
-      await server.stop();
+      await server().stop();
     },
   };
-}
-
-async function giveUp(server: RunningPostgres, port: number): Promise<never> {
-  await server.stop();
-  throw new SandboxError(`another program has taken its port ${port}`);
 }

@@ -1,7 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../src/platform/http/merchant-directory.js';
-import { step } from './announce.js';
-import type { SandboxMerchant } from './sandbox-file.js';
+import { step, type SandboxMerchant } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 
 /** Registers a merchant through the command that the operator's CLI uses too. */

@@ -1,8 +1,24 @@
 import { spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { POSTGRES_USER, type PostgresOptions } from './postgres-options.js';
 import { SandboxError } from './sandbox-error.js';
+import type { ServerUser } from './server-user.js';
+
+/** The one role of the embedded server: its superuser. */
+export const POSTGRES_USER = 'disburse';
+
+export interface PostgresOptions {
+  /** Folder of the server: `data`, `postgres.log`. Created when missing. */
+  readonly dir: string;
+  /** Folder with `bin`, `lib` and `share`. */
+  readonly home: string;
+  readonly password: string;
+  /** The port it had the last time; another one is taken when somebody else has it now. */
+  readonly port?: number | null;
+  /** False only in tests: no fsync. */
+  readonly durable: boolean;
+  readonly user: ServerUser | null;
+}
 
 const MARK = 'disburse.ready';
 

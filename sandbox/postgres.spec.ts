@@ -6,7 +6,7 @@ import pg from 'pg';
 import { eventually } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
 import { postgresHome } from './binaries.js';
-import type { PostgresOptions } from './postgres-options.js';
+import type { PostgresOptions } from './postgres-cluster.js';
 import { placePostgres } from './postgres-place.js';
 import { ensureDatabase, startPostgres, type RunningPostgres } from './postgres.js';
 import { isAlive } from './processes.js';

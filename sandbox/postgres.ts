@@ -2,9 +2,15 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, runsIn, startDaemon, stopProcess, until } from './processes.js';
-import { createCluster, hasCluster, postgresEnvironment } from './postgres-cluster.js';
-import { POSTGRES_USER, type PostgresOptions } from './postgres-options.js';
+import {
+  createCluster,
+  hasCluster,
+  postgresEnvironment,
+  POSTGRES_USER,
+  type PostgresOptions,
+} from './postgres-cluster.js';
 import { SandboxError } from './sandbox-error.js';
+import type { Server } from './supervisor.js';
 
 /** Small while idle, safe when killed; `io_method=sync` saves three idle processes. */
 const SETTINGS = {
@@ -29,12 +35,9 @@ const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes:
 /** `adopted`: it was running already, left behind by a killed run. */
 export type Origin = 'created' | 'restarted' | 'adopted';
 
-export interface RunningPostgres {
-  readonly port: number;
-  readonly pid: number;
+export interface RunningPostgres extends Server {
   readonly origin: Origin;
   url(database: string): string;
-  stop(): Promise<void>;
 }
 
 /**

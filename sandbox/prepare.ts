@@ -1,20 +1,23 @@
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
+import { ALL_SETTINGS } from '../src/composition.js';
 import type { Config } from '../src/platform/config/config.js';
-import { announce, step } from './announce.js';
+import { about } from '../src/platform/config/settings.js';
+import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { prepareDatabase } from './database-part.js';
 import { writeJson } from './files.js';
 import { prepareMerchants, type RegisterMerchant } from './merchants.js';
-import { preparePorts } from './ports.js';
+import { freePort, isFree } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
-import type { SandboxFile } from './sandbox-file.js';
 import { SecretsFile } from './secrets.js';
 import { Supervisor } from './supervisor.js';
 import { Teardown } from './teardown.js';
-import { fundedPrivateKey, usdcAddress } from './usdc.js';
+import { FUNDED, TEST_USDC_ADDRESS } from './usdc.js';
+
+type PortName = 'port' | 'widgetPort' | 'payPort' | 'metricsPort';
 
 export interface Sandbox {
   /** The configuration with everything filled in that the sandbox provides. */
@@ -101,11 +104,34 @@ function describe(config: Config): Pick<SandboxFile, 'base_url' | 'widget_url' |
 }
 
 function describeChain(config: Config): SandboxFile['chain'] {
-  const own = config.usdcAddress === usdcAddress();
+  const own = config.usdcAddress === TEST_USDC_ADDRESS;
   return {
     rpc_url: config.chainRpcUrl ?? '',
     chain_id: config.chainId,
     usdc_address: config.usdcAddress ?? '',
-    funded_private_key: own ? fundedPrivateKey() : null,
+    funded_private_key: own ? FUNDED.privateKey : null,
+  };
+}
+
+/**
+ * The ports this sandbox listens on: 0 becomes a free one, a taken one stops the boot with a sentence.
+ * Nobody chose the default metrics port, so a second sandbox simply gets another.
+ */
+async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
+  const resolve = async (key: PortName): Promise<number> => {
+    const port = config[key];
+    if (port === 0) return freePort();
+    if (await isFree(port, config.host)) return port;
+    const setting = ALL_SETTINGS[key];
+    if (key === 'metricsPort' && port === setting.fallback) return freePort();
+    throw new SandboxError(
+      `Port ${port} is taken by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,
+    );
+  };
+  return {
+    port: await resolve('port'),
+    widgetPort: await resolve('widgetPort'),
+    payPort: await resolve('payPort'),
+    metricsPort: await resolve('metricsPort'),
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
-import type { SandboxMerchant } from './sandbox-file.js';
+import type { SandboxMerchant } from './announce.js';
 
 /** `secrets.json`, readable by its owner alone: what the sandbox must remember to come back as the same one. */
 export interface SandboxSecrets {

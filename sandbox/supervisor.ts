@@ -1,12 +1,20 @@
 import { isAlive } from './processes.js';
+import { SandboxError } from './sandbox-error.js';
 
 const LOOK_EVERY_MS = 200;
 
+/** A server of the sandbox. */
+export interface Server {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
 interface Part {
   readonly name: string;
-  pid: number;
+  server: Server;
   restarting: boolean;
-  readonly restart: () => Promise<{ readonly pid: number }>;
+  readonly start: () => Promise<Server>;
 }
 
 /** Starts a part of the sandbox again when its process was killed under the running service. */
@@ -20,8 +28,11 @@ export class Supervisor {
     this.timer.unref();
   }
 
-  watch(name: string, pid: number, restart: () => Promise<{ readonly pid: number }>): void {
-    this.parts.push({ name, pid, restart, restarting: false });
+  /** Returns what gives the server as it runs now. */
+  watch<S extends Server>(name: string, server: S, start: () => Promise<S>): () => S {
+    const part = { name, server, start, restarting: false };
+    this.parts.push(part);
+    return () => part.server;
   }
 
   /** From now on processes may end. Waits for restarts under way, so that none is left behind. */
@@ -34,7 +45,7 @@ export class Supervisor {
 
   private look(): void {
     for (const part of this.parts) {
-      if (!this.stopped && !part.restarting && !isAlive(part.pid)) this.restart(part);
+      if (!this.stopped && !part.restarting && !isAlive(part.server.pid)) this.restart(part);
     }
   }
 
@@ -42,9 +53,14 @@ export class Supervisor {
     part.restarting = true;
     this.log(`${part.name} has stopped; starting it again`);
     part
-      .restart()
-      .then(({ pid }) => {
-        part.pid = pid;
+      .start()
+      .then(async (server) => {
+        // The service has the URL with the port: on another one it would never find its server again.
+        if (server.port !== part.server.port) {
+          await server.stop();
+          throw new SandboxError(`another program has taken its port ${part.server.port}`);
+        }
+        part.server = server;
       })
       .catch((error: Error) => this.log(`${part.name} did not come back: ${error.message}`))
       .finally(() => {

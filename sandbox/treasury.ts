@@ -3,7 +3,7 @@ import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { CONFIG, type Config } from '../src/platform/config/config.js';
 import { urlsIn } from '../src/platform/config/settings.js';
-import { treasuryPrivateKey } from './usdc.js';
+import { TREASURY } from './usdc.js';
 
 const TRANSFER = 'function transfer(address to, uint256 amount) returns (bool)';
 
@@ -51,7 +51,7 @@ export class Treasury implements OnApplicationShutdown {
     this.opened ??= import('ethers').then(({ Interface, JsonRpcProvider, Wallet }) => {
       const options = { staticNetwork: true, cacheTimeout: -1 };
       const provider = new JsonRpcProvider(this.rpcUrl, this.config.chainId, options);
-      const wallet = new Wallet(treasuryPrivateKey(), provider);
+      const wallet = new Wallet(TREASURY.privateKey, provider);
       return { provider, wallet, token: new Interface([TRANSFER]) };
     });
     return this.opened;

@@ -1,46 +1,26 @@
-import type { InterfaceAbi } from 'ethers';
 import { TEST_USDC } from './contracts/test-usdc.js';
 import { SandboxError } from './sandbox-error.js';
 
-/**
- * The first three accounts of DEV_MNEMONIC, as every dev chain prints them. They stand here because deriving a key
- * takes longer than the rest of a start.
- */
-/** Its key is given away by sandbox.json: whoever tries the sandbox pays from it. */
-const FUNDED = {
+// The first three accounts of DEV_MNEMONIC, as every dev chain prints them. They stand here because deriving a key takes
+// longer than the rest of a start.
+
+/** Holds test USDC and gas from the start. sandbox.json shows its key: whoever tries the sandbox pays from it. */
+export const FUNDED = {
   address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 };
 /** Deploys the token as its first transaction, so that the token has the same address on every dev chain. */
-const DEPLOYER = {
-  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-  privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
-};
+const DEPLOYER_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 /** Pays what `POST /sandbox/transfers` sends; nobody else uses it, so that its nonces are its own. */
-const TREASURY = {
+export const TREASURY = {
   address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 };
-/** Where the deployer's first transaction puts a contract. */
-const USDC_ADDRESS = '0x8464135c8F25Da09e49BC8782676a84730C318bC';
+/** Where the deployer's first transaction puts a contract: the test USDC of every dev chain. */
+export const TEST_USDC_ADDRESS = '0x8464135c8F25Da09e49BC8782676a84730C318bC';
 
 /** What each of the two holders owns in the beginning: one billion USDC, in minor units. */
 const FUNDS = 1_000_000_000n * 1_000_000n;
-
-/** Private key of the account that holds test USDC and gas from the start. */
-export function fundedPrivateKey(): string {
-  return FUNDED.privateKey;
-}
-
-/** Private key of the account that `POST /sandbox/transfers` pays from. */
-export function treasuryPrivateKey(): string {
-  return TREASURY.privateKey;
-}
-
-/** Where the test USDC stands on every dev chain. */
-export function usdcAddress(): string {
-  return USDC_ADDRESS;
-}
 
 /** Deploys the 6-decimal test USDC unless the chain has it. Returns its address. */
 export async function deployUsdc(rpcUrl: string, chainId: number): Promise<string> {
@@ -51,20 +31,19 @@ export async function deployUsdc(rpcUrl: string, chainId: number): Promise<strin
     pollingInterval: 50,
   });
   try {
-    if ((await provider.getCode(USDC_ADDRESS)) !== '0x') return USDC_ADDRESS;
-    const deployer = new Wallet(DEPLOYER.privateKey, provider);
+    if ((await provider.getCode(TEST_USDC_ADDRESS)) !== '0x') return TEST_USDC_ADDRESS;
+    const deployer = new Wallet(DEPLOYER_KEY, provider);
     if ((await deployer.getNonce()) !== 0) {
       throw new SandboxError(
-        `The dev chain has no test USDC at ${USDC_ADDRESS}, but its deployer was used: delete the chain's folder.`,
+        `The dev chain has no test USDC at ${TEST_USDC_ADDRESS}, but its deployer was used: delete the chain's folder.`,
       );
     }
-    const token = await new ContractFactory(
-      TEST_USDC.abi as InterfaceAbi,
-      TEST_USDC.bytecode,
-      deployer,
-    ).deploy([FUNDED.address, TREASURY.address], FUNDS);
+    const token = await new ContractFactory(TEST_USDC.abi, TEST_USDC.bytecode, deployer).deploy(
+      [FUNDED.address, TREASURY.address],
+      FUNDS,
+    );
     await token.waitForDeployment();
-    return USDC_ADDRESS;
+    return TEST_USDC_ADDRESS;
   } finally {
     provider.destroy();
   }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, isAlive, until } from '../../sandbox/processes.js';
-import type { SandboxFile } from '../../sandbox/sandbox-file.js';
+import type { SandboxFile } from '../../sandbox/announce.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { startRedis } from '../support/redis.js';
 import { specFolder } from '../support/run-folder.js';

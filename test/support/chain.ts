@@ -8,7 +8,7 @@ import {
   type TransactionReceipt,
 } from 'ethers';
 import { rpc, startChain, type RunningChain } from '../../sandbox/chain.js';
-import { deployUsdc, fundedPrivateKey } from '../../sandbox/usdc.js';
+import { deployUsdc, FUNDED } from '../../sandbox/usdc.js';
 import { toMinorUnits } from '../../src/kernel/money.js';
 import { specFolder } from './run-folder.js';
 
@@ -39,7 +39,7 @@ export class TestChain {
       cacheTimeout: -1,
       pollingInterval: 20,
     });
-    const funded = new NonceManager(new Wallet(fundedPrivateKey(), provider));
+    const funded = new NonceManager(new Wallet(FUNDED.privateKey, provider));
     return new TestChain(anvil, provider, usdcAddress, funded);
   }
 

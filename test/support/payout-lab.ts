@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { TEST_USDC } from '../../sandbox/contracts/test-usdc.js';
 import { randomBytes, randomInt } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { ContractFactory, Interface, type InterfaceAbi } from 'ethers';
+import { ContractFactory, Interface } from 'ethers';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/platform/event-store/port.js';
 import { systemClock } from '../../src/kernel/clock.js';
@@ -181,7 +181,7 @@ export class PayoutLab {
   /** Address of a second deployment of the token: its transfers are no USDC. */
   async otherToken(): Promise<string> {
     const { funded } = this.chain;
-    const token = await new ContractFactory(TEST_USDC.abi as InterfaceAbi, TEST_USDC.bytecode, funded).deploy(
+    const token = await new ContractFactory(TEST_USDC.abi, TEST_USDC.bytecode, funded).deploy(
       [await funded.getAddress()],
       1_000_000_000n,
     );

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Children, lastWords, ready, type Child } from '../../../bench/support/children.js';
 import type { Credentials } from '../../../bench/support/sign.js';
-import { POSTGRES_USER } from '../../../sandbox/postgres-options.js';
+import { POSTGRES_USER } from '../../../sandbox/postgres-cluster.js';
 import { freePort, isAlive, until } from '../../../sandbox/processes.js';
-import type { SandboxFile } from '../../../sandbox/sandbox-file.js';
+import type { SandboxFile } from '../../../sandbox/announce.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
