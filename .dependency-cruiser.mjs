@@ -105,7 +105,7 @@ export default {
     {
       name: 'application-speaks-no-sql',
       comment: 'Tables are read and written in store/ and views/.',
-      severity: 'warn',
+      severity: 'error',
       from: { path: '^src/contexts/[^/]+/(application|domain|http)/', pathNot: SPEC },
       to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|binary-row|bounded|created-page)'] },
     },
@@ -120,7 +120,7 @@ export default {
       name: 'http-knows-the-edge',
       comment:
         'A controller turns requests into commands and queries: of the mechanisms it needs those of HTTP and reading.',
-      severity: 'warn',
+      severity: 'error',
       from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
       to: { path: inPlatform(['background', 'postgres', 'queue', 'outbound', 'event-store/(?!port)']) },
     },

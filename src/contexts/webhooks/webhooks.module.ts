@@ -35,6 +35,7 @@ import { FailingEndpoints } from './store/failing-endpoints.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { EndpointsView } from './views/endpoints.js';
+import { DeliveriesView } from './views/find-delivery.js';
 import { RecentStats } from './views/recent-stats.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
@@ -51,6 +52,7 @@ import { RecentStats } from './views/recent-stats.js';
     ResendWebhookDeliveryHandler,
     RecoverWebhookEndpointHandler,
     EndpointsView,
+    DeliveriesView,
     RecentStats,
     SigningSecrets,
     ReceiverHosts,

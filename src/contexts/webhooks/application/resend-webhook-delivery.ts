@@ -4,12 +4,11 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import type { DeliveryJson } from '../domain/delivery-json.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestResend, webhookResend } from '../domain/webhook-requests.js';
-import { findDelivery, type FoundDelivery } from '../views/find-delivery.js';
+import { DeliveriesView, type FoundDelivery } from '../views/find-delivery.js';
 import { decideFor, type Answered, type Caller } from './caller.js';
 
 /**
@@ -30,14 +29,14 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly database: Database,
+    private readonly deliveries: DeliveriesView,
   ) {}
 
   execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Answered> {
     const { merchantId: merchant_id } = caller;
     return underKey(caller.ticket, 'webhook_resend', async (resend_id) => {
       const [delivery, { state: endpoints }] = await Promise.all([
-        findDelivery(this.database, merchant_id, deliveryId),
+        this.deliveries.find(merchant_id, deliveryId),
         this.loop.load(webhookEndpoints, merchant_id),
       ]);
       if (!delivery) throw DomainError.notFound('Webhook delivery');

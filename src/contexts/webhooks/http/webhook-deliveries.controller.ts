@@ -5,7 +5,6 @@ import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Database } from '../../../platform/postgres/database.js';
 import {
   Cause,
   ListQuery,
@@ -25,8 +24,7 @@ import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js
 import { withJsonText } from '../domain/envelope.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED } from '../views/endpoint-stats.js';
-import { attemptsOf, findDelivery } from '../views/find-delivery.js';
-import { listDeliveries } from '../views/list-deliveries.js';
+import { DeliveriesView } from '../views/find-delivery.js';
 import { RecentStats } from '../views/recent-stats.js';
 import {
   DeliveriesQuery,
@@ -55,7 +53,7 @@ const DISABLED = 'The endpoint is disabled, or the first request with this Idemp
 export class WebhookDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly database: Database,
+    private readonly deliveries: DeliveriesView,
     private readonly progress: ViewProgress,
     private readonly freshness: ViewFreshness,
     private readonly endpoints: EndpointsView,
@@ -79,7 +77,7 @@ export class WebhookDeliveriesController {
     @ListQuery() query: DeliveriesQuery,
   ): Promise<WebhookDeliveriesResponse> {
     await this.requireEndpoint(merchantId, id);
-    return listDeliveries(this.database, id, deliveryFilter(query));
+    return this.deliveries.list(id, deliveryFilter(query));
   }
 
   @Get('webhook_endpoints/:id/stats')
@@ -115,8 +113,8 @@ export class WebhookDeliveriesController {
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
     await this.freshness.require(DELIVERIES_SAGA);
     const [found, attempts] = await Promise.all([
-      findDelivery(this.database, merchantId, id),
-      attemptsOf(this.database, id),
+      this.deliveries.find(merchantId, id),
+      this.deliveries.attemptsOf(id),
     ]);
     if (!found) throw DomainError.notFound(DELIVERY);
     const withPayload = withJsonText(found.json, 'payload', found.body);
