@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { depthOf, memberText } from './json-text.js';
+import { depthOf, eachElement, eachMember, endOfValue, memberText, stringOf } from './json-text.js';
 
 const PATH = ['payout', 'custom_metadata'];
 
@@ -21,6 +21,10 @@ describe('the text of a member', () => {
     const spaced = ` {\n"payout" : { "custom_metadata" : ${metadata} } }`;
     JSON.parse(spaced);
     expect(memberText(spaced, PATH)).toBe(metadata);
+  });
+
+  it('is found behind a byte order mark', () => {
+    expect(memberText('\ufeff{"payout":{"custom_metadata":{"a":1}}}', PATH)).toBe('{"a":1}');
   });
 
   it('finds keys that are written with escapes', () => {
@@ -80,5 +84,59 @@ describe('the depth of a JSON text', () => {
 
   it('survives a text that would overflow a recursive walk', () => {
     expect(depthOf('['.repeat(100_000) + ']'.repeat(100_000))).toBe(100_000);
+  });
+});
+
+describe('members and elements', () => {
+  /** The text again, from what the visitors were shown. */
+  const again = (json: string, at = 0): string => {
+    const parts: string[] = [];
+    if (json[at] === '{') {
+      eachMember(json, at, (key, start) => {
+        parts.push(`${JSON.stringify(key)}:${again(json, start)}`);
+        return endOfValue(json, start);
+      });
+      return `{${parts.join()}}`;
+    }
+    if (json[at] === '[') {
+      eachElement(json, at, (start) => {
+        parts.push(again(json, start));
+        return endOfValue(json, start);
+      });
+      return `[${parts.join()}]`;
+    }
+    const end = endOfValue(json, at);
+    return json[at] === '"' ? JSON.stringify(stringOf(json, at, end)) : json.slice(at, end);
+  };
+
+  it('are those that JSON.parse sees, however the text is indented', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t', ' \r\n'), (value, indent) => {
+        const json = JSON.stringify(value, null, indent);
+        expect(JSON.parse(again(json))).toEqual(JSON.parse(json));
+      }),
+    );
+  });
+
+  it('come to an end in any text', () => {
+    const pieces = fc.array(
+      fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '"events"', ' ', '1', '\ufeff'),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const json = parts.join('');
+        let visits = 0;
+        const skip = (start: number): number => {
+          visits += 1;
+          return endOfValue(json, start);
+        };
+        for (let at = 0; at < json.length; at += 1) {
+          visits = 0;
+          eachElement(json, at, skip);
+          expect(visits).toBeLessThanOrEqual(json.length);
+        }
+      }),
+    );
   });
 });
