@@ -1,12 +1,15 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { readConfig } from './composition.js';
+import { ALL_CONTEXTS, readConfig } from './composition.js';
+import { TEST_TYPE } from './contexts/webhooks/domain/envelope.js';
+import { TestEventData } from './contexts/webhooks/http/delivery-dto.js';
 import type { Config } from './platform/config/config.js';
 import type { Swagger } from './platform/dto/notes.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
 import { documentOf } from './platform/openapi/document.js';
 import { merchantScheme } from './platform/openapi/merchant-scheme.js';
+import { webhooksOf, type WebhookWords } from './platform/openapi/webhooks.js';
 
 /** Pages that render the document show operations by tag, in this order. */
 const TAGS: Readonly<Record<string, string>> = {
@@ -15,10 +18,17 @@ const TAGS: Readonly<Record<string, string>> = {
   'Webhook endpoints': 'Where the service tells what happened.',
   'Webhook deliveries': 'What became of each delivery, and how it is sent again.',
   Events: 'Server-side events of the merchant, and the journeys they make.',
+  Webhooks: 'What the service sends to the endpoints of a merchant.',
   Sandbox: 'Short cuts that exist in the sandbox alone.',
   Documentation: 'This document.',
   Health: 'For load balancers and operators; not signed.',
 };
+
+/** What a merchant's endpoints hear of: what contexts publish, and the deliveries that the merchant asks for. */
+const WEBHOOKS: readonly WebhookWords[] = [
+  ...ALL_CONTEXTS.flatMap(({ publishes = {} }) => Object.values(publishes)),
+  { type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData },
+];
 
 /** The OpenAPI document of the whole service in a mode. Nothing is started for it; `scripts/openapi.mjs` keeps it. */
 export async function serviceDocument(mode: Config['mode'], swagger: Swagger): Promise<object> {
@@ -32,5 +42,7 @@ export async function serviceDocument(mode: Config['mode'], swagger: Swagger): P
     info: { title: 'disburse merchant API', version: '1' },
     tags: TAGS,
     schemes: [merchantScheme],
+    webhooks: webhooksOf(WEBHOOKS),
+    models: WEBHOOKS.map(({ data }) => data),
   });
 }

@@ -3,6 +3,7 @@ import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
+import type { WebhookWords } from './openapi/webhooks.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SubscriptionDefinition } from './projections/projection.js';
@@ -23,17 +24,16 @@ export interface Announced {
 }
 
 /** A type of the catalog of webhooks, and how it is read out of the data of a stored event. */
-export interface Publication {
-  readonly type: string;
+export interface Publication extends WebhookWords {
   readonly read: (data: JsonObject) => Announced;
 }
 
-/** Checks the type of a mapper and nothing else. */
+/** `data` is the class of what is sent, `when` the sentence that the document says of it. */
 export function publication<Event extends { readonly data: object }>(
-  type: string,
+  words: WebhookWords,
   read: (data: Event['data']) => Announced,
 ): Publication {
-  return { type, read: (data) => read(data) };
+  return { ...words, read: (data) => read(data) };
 }
 
 /** Programs of operators, by name; loaded when they are asked for. */

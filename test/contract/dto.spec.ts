@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { validateSync, type ValidationError } from 'class-validator';
 import * as fc from 'fast-check';
 import { PayoutReport } from '../../src/contexts/payouts/http/payout-dto.js';
+import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
 import { EventBatch } from '../../src/contexts/tracking/http/batch-dto.js';
 import { NewUser } from '../../src/contexts/users/http/user-dto.js';
 import { RecoveryRequest } from '../../src/contexts/webhooks/http/delivery-dto.js';
@@ -13,6 +14,9 @@ import {
 } from '../../src/contexts/webhooks/http/endpoint-dto.js';
 import { isObject, membersOf, type Dto } from '../../src/platform/dto/field.js';
 import { readDto, type FoundFault } from '../../src/platform/dto/read-dto.js';
+import { validItem } from '../support/event-batches.js';
+
+const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];
 
 /** Values that some rule likes, and that others do not. */
 const value = fc.oneof(
@@ -75,6 +79,54 @@ function pathsOf(errors: readonly ValidationError[], parent = ''): string[] {
     // It looks into values of the wrong kind, where nothing is of use.
     return own.length > 0 ? own : [...element, ...pathsOf(children, `${path}.`)];
   });
+}
+
+/** Nearly valid batches: each rule is met now and then. */
+const batch = fc.record({
+  events: fc.array(
+    fc
+      .oneof(
+        {
+          weight: 9,
+          arbitrary: fc.tuple(
+            validItem,
+            fc.dictionary(fc.constantFrom(...ITEM_MEMBERS), value, { maxKeys: 1 }),
+          ),
+        },
+        { weight: 1, arbitrary: fc.tuple(fc.constant(null), fc.constant({})) },
+      )
+      .map(([item, over]) => item && { ...item, ...over }),
+    { maxLength: 4 },
+  ),
+});
+
+describe('the check of event batches', () => {
+  it('finds the first fault that the class of the body finds, and none where it finds none', () => {
+    const found = { valid: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.oneof({ weight: 9, arbitrary: batch }, bodiesOf(EventBatch)), (body) => {
+        const faults: FoundFault[] = [];
+        readDto(EventBatch, body as Record<string, unknown>, faults);
+        const [first] = faults;
+        const verdict = verdictOf(body);
+        found[verdict === null ? 'valid' : 'refused'] += 1;
+        if (first === undefined) expect(verdict).toBeNull();
+        else expect(verdict).toContain(first.path);
+        if (first?.path.includes('.')) expect(verdict).toBe(`${first.path} ${first.message}`);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(Math.min(found.valid, found.refused)).toBeGreaterThan(100);
+  });
+});
+
+function verdictOf(body: unknown): string | null {
+  try {
+    itemsOf(body);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 describe('readDto gives the verdict of class-validator, fault by fault', () => {

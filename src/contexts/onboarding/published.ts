@@ -1,3 +1,5 @@
+import { Shown } from '../../platform/dto/field.js';
+import { UUID } from '../../platform/dto/rules.js';
 import { publication, type Publication } from '../../platform/context.js';
 import type {
   KycFailed,
@@ -7,26 +9,61 @@ import type {
   OnboardingStarted,
 } from './domain/onboarding.js';
 
+class OnboardingData {
+  @Shown(UUID)
+  user_id!: string;
+}
+
+class KycFailedData extends OnboardingData {
+  @Shown({ type: 'string' })
+  reason!: string;
+}
+
+class OnboardingCompletedData extends OnboardingData {
+  @Shown({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
+  issuer_wallet_address!: string;
+}
+
 /** What endpoints hear of onboardings (contract.md 13.5). */
 export const ONBOARDING_PUBLISHES: Readonly<Record<string, Publication>> = {
-  'onboarding.started.v1': publication<OnboardingStarted>('user.onboarding_started', ({ at, user_id }) => ({
-    occurredAt: at,
-    fields: { user_id },
-  })),
-  'onboarding.kyc_submitted.v1': publication<KycSubmitted>('user.kyc_submitted', ({ at, user_id }) => ({
-    occurredAt: at,
-    fields: { user_id },
-  })),
-  'onboarding.kyc_passed.v1': publication<KycPassed>('user.kyc_passed', ({ at, user_id }) => ({
-    occurredAt: at,
-    fields: { user_id },
-  })),
-  'onboarding.kyc_failed.v1': publication<KycFailed>('user.kyc_failed', ({ at, user_id, reason }) => ({
-    occurredAt: at,
-    fields: { user_id, reason },
-  })),
+  'onboarding.started.v1': publication<OnboardingStarted>(
+    { type: 'user.onboarding_started', when: 'A user begins the onboarding.', data: OnboardingData },
+    ({ at, user_id }) => ({
+      occurredAt: at,
+      fields: { user_id },
+    }),
+  ),
+  'onboarding.kyc_submitted.v1': publication<KycSubmitted>(
+    {
+      type: 'user.kyc_submitted',
+      when: 'Identity documents are submitted and under review.',
+      data: OnboardingData,
+    },
+    ({ at, user_id }) => ({
+      occurredAt: at,
+      fields: { user_id },
+    }),
+  ),
+  'onboarding.kyc_passed.v1': publication<KycPassed>(
+    { type: 'user.kyc_passed', when: 'The identity of a user is approved.', data: OnboardingData },
+    ({ at, user_id }) => ({
+      occurredAt: at,
+      fields: { user_id },
+    }),
+  ),
+  'onboarding.kyc_failed.v1': publication<KycFailed>(
+    { type: 'user.kyc_failed', when: 'The identity of a user is rejected.', data: KycFailedData },
+    ({ at, user_id, reason }) => ({
+      occurredAt: at,
+      fields: { user_id, reason },
+    }),
+  ),
   'onboarding.completed.v1': publication<OnboardingCompleted>(
-    'user.onboarding_completed',
+    {
+      type: 'user.onboarding_completed',
+      when: 'A user is active and has a wallet.',
+      data: OnboardingCompletedData,
+    },
     ({ at, user_id, issuer_wallet_address }) => ({
       occurredAt: at,
       fields: { user_id, issuer_wallet_address },

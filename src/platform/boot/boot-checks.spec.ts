@@ -3,6 +3,7 @@ import { publishedBy } from '../../contexts/webhooks/application/published-event
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, eventsOf, publication, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
+import type { WebhookWords } from '../openapi/webhooks.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { refuseWhatIsForgotten, type Boot } from './boot-checks.js';
@@ -26,6 +27,8 @@ function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   });
 }
 
+const heard = (type: string): WebhookWords => ({ type, when: 'A bird was seen.', data: class Bird {} });
+
 describe('a boot', () => {
   it('takes contexts that are whole', () => expect(() => boot([birds])).not.toThrow());
 
@@ -45,7 +48,7 @@ describe('a boot', () => {
       `birds upcasts to bird.flew.v2, ${owner}`,
     );
     const publishes = {
-      'bird.landed.v1': publication('bird.landed', () => ({ occurredAt: '', fields: {} })),
+      'bird.landed.v1': publication(heard('bird.landed'), () => ({ occurredAt: '', fields: {} })),
     };
     expect(() => boot([{ ...birds, publishes }])).toThrow(
       'birds publishes bird.landed.v1, an event type that it does not declare',
@@ -72,7 +75,9 @@ describe('a boot', () => {
     expect(() => publishedBy(without)).toThrow(
       'the published type payout.received has no mapper: no context publishes it',
     );
-    const publishes = { 'bird.flew.v1': publication('bird.flew', () => ({ occurredAt: '', fields: {} })) };
+    const publishes = {
+      'bird.flew.v1': publication(heard('bird.flew'), () => ({ occurredAt: '', fields: {} })),
+    };
     expect(() => publishedBy([...ALL_CONTEXTS, { ...birds, publishes }])).toThrow(
       'the published type bird.flew is not in the catalog of webhooks',
     );

@@ -25,7 +25,7 @@ export interface DocumentParts {
   /** Name and description, in the order in which pages show them; one without an operation is left out. */
   readonly tags: Readonly<Record<string, string>>;
   readonly schemes: readonly ApiScheme[];
-  /** The body that the service sends, by the name of the webhook. */
+  /** What the service sends, by the name of the webhook. */
   readonly webhooks?: Readonly<Record<string, object>>;
   readonly models?: readonly Dto[];
 }
@@ -60,7 +60,9 @@ export function documentOf(app: INestApplication, swagger: Swagger, parts: Docum
   /** Paths in the order of the tags of their first operations; of one tag, short ones first. */
   const place = (path: string, operations: Operations): number =>
     Object.keys(tags).indexOf(Object.values(operations)[0]?.tags?.[0] ?? '') * 100 + path.split('/').length;
-  const used = new Set(paths.flatMap(([, each]) => Object.values(each).flatMap((one) => one.tags ?? [])));
+  const sent = Object.entries((webhooks ?? {}) as Readonly<Record<string, Operations>>);
+  const operations = [...paths, ...sent].flatMap(([, each]) => Object.values(each));
+  const used = new Set(operations.flatMap((one) => one.tags ?? []));
   const responses = schemes.flatMap(({ responses: own, headers }) =>
     Object.entries({ ...sharedResponses, ...own }).map(([name, each]) => [name, withHeaders(each, headers)]),
   );

@@ -54,11 +54,10 @@ export function faultOf(item: unknown): string | null {
   if (name !== null) return `.event_name ${name}`;
   const payload = item['payload'];
   if (!isObject(payload)) return `.payload ${missing(payload) ? 'is required' : 'must be an object'}`;
-  const datetime = item['event_datetime'];
-  if (typeof datetime !== 'string' || !isEventDatetime(datetime))
-    return `.event_datetime ${datetimeFault(datetime)}`;
-  const id = item['event_id'];
-  if (typeof id !== 'string' || !UUID_V4.test(id)) return `.event_id ${idFault(id)}`;
+  const datetime = datetimeFault(item['event_datetime']);
+  if (datetime !== null) return `.event_datetime ${datetime}`;
+  const id = idFault(item['event_id']);
+  if (id !== null) return `.event_id ${id}`;
   const user = textFault(item['user_external_id']);
   if (user !== null) return `.user_external_id ${user}`;
   const device = item['device_id'];
@@ -106,7 +105,8 @@ function keptTextFault(text: string): string | null {
   return UNPRINTABLE.test(text) ? 'must hold no control characters' : null;
 }
 
-function datetimeFault(value: unknown): string {
+export function datetimeFault(value: unknown): string | null {
+  if (typeof value === 'string' && isEventDatetime(value)) return null;
   if (missing(value)) return 'is required';
   if (typeof value !== 'string') return 'must be a string';
   return value.trim() === ''
@@ -114,7 +114,8 @@ function datetimeFault(value: unknown): string {
     : 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
 }
 
-function idFault(value: unknown): string {
+export function idFault(value: unknown): string | null {
+  if (typeof value === 'string' && UUID_V4.test(value)) return null;
   if (missing(value)) return 'is required';
   if (typeof value !== 'string') return 'must be a string';
   return value.trim() === '' ? 'must not be blank' : 'must be a UUID v4';

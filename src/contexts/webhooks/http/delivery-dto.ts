@@ -224,7 +224,8 @@ class WebhookRecovery {
   requested_at!: string;
 }
 
-class TestEventData {
+/** `data` of `webhook_endpoint.test`. */
+export class TestEventData {
   @Shown(UUID)
   webhook_endpoint_id!: string;
 

@@ -1,0 +1,87 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/envelope.js';
+import { builtDocument } from '../../src/platform/openapi/openapi.controller.js';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type JsonObject = { readonly [name: string]: Json };
+
+/** The document as it was when v1 was described by hand. */
+const first = JSON.parse(readFileSync(new URL('openapi-v1.json', import.meta.url), 'utf8')) as JsonObject;
+const now = (await builtDocument('sandbox')) as JsonObject;
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The part without references: where a schema stands is of no matter to who reads it. */
+function resolved(document: JsonObject, part: Json): Json {
+  if (Array.isArray(part)) return part.map((each: Json) => resolved(document, each));
+  if (!isObject(part)) return part;
+  if (typeof part['$ref'] === 'string') {
+    const names = part['$ref'].split('/').slice(1);
+    return resolved(
+      document,
+      names.reduce<Json>((at, name) => (at as JsonObject)[name]!, document),
+    );
+  }
+  return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, resolved(document, each)]));
+}
+
+/** What the first document says and the second does not. Of lists the first one's elements must be there. */
+function lost(before: Json, after: Json | undefined, path: string): string[] {
+  if (isObject(before)) {
+    if (!isObject(after)) return [path];
+    return Object.entries(before).flatMap(([name, each]) => lost(each, after[name], `${path}/${name}`));
+  }
+  if (!Array.isArray(before)) return before === after ? [] : [path];
+  if (!Array.isArray(after)) return [path];
+  // A field that requests must have all at once would break them.
+  if (/\/requestBody\/.*\/required$/.test(path)) return same(before, after) ? [] : [path];
+  const rest = after as readonly Json[];
+  return before.flatMap((each: Json, index) =>
+    rest.some((other) => lost(each, other, '').length === 0) ? [] : [`${path}/${index}`],
+  );
+}
+
+const same = (one: readonly Json[], other: readonly Json[]): boolean =>
+  JSON.stringify([...one].sort()) === JSON.stringify([...other].sort());
+
+/** Taken back on purpose (docs/adr/0111). */
+const TAKEN_BACK = [
+  // v1 only grows: clients let responses have members that they do not know.
+  /\/(additional|unevaluated)Properties$/,
+  // anyOf an object and null, in place of an object that may be null.
+  /\/webhook_endpoint_stats\/properties\/latency_ms\//,
+  // It stands at the list.
+  /\/properties\/events\/items\/description$/,
+];
+
+describe('the OpenAPI document', () => {
+  it('has all that it ever said, but for what was taken back on purpose', () => {
+    const missing = lost(resolved(first, first['paths']!), resolved(now, now['paths']!), '');
+    expect(missing.length).toBeGreaterThan(0);
+    expect(missing.filter((path) => !TAKEN_BACK.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  it('describes every type of webhook, with the headers of its signature', async () => {
+    const webhooks = now['webhooks'] as { readonly [type: string]: { readonly post: JsonObject } };
+    expect(Object.keys(webhooks).sort()).toEqual([...EVENT_TYPES].sort());
+    for (const { post } of Object.values(webhooks))
+      expect((post['parameters'] as readonly JsonObject[]).map(({ name }) => name)).toEqual([
+        ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+      ]);
+  });
+
+  it.each(['sandbox', 'production'] as const)('is valid OpenAPI 3.1: %s', async (mode) => {
+    const document = { ...(await builtDocument(mode)), servers: [{ url: '/' }] };
+    const { valid, errors } = await new Validator().validate(document);
+    expect([valid, errors ?? []]).toEqual([true, []]);
+  });
+
+  it('tells of the sandbox in the sandbox alone', async () => {
+    const { paths } = (await builtDocument('production')) as { readonly paths: object };
+    expect(Object.keys(paths).filter((path) => path.includes('sandbox'))).toEqual([]);
+    expect(Object.keys(now['paths'] as object).filter((path) => path.includes('sandbox'))).toHaveLength(2);
+  });
+});
