@@ -88,7 +88,9 @@ function ofDto(
   documented: (dto: Dto, swagger: Swagger) => MethodDecorator,
 ): ParameterDecorator {
   return (target, key, index) => {
-    const types = Reflect.getMetadata('design:paramtypes', target, key!) as readonly Dto[];
+    // Programs that tsx runs have no types here, and serve no requests.
+    const types = Reflect.getMetadata('design:paramtypes', target, key!) as readonly Dto[] | undefined;
+    if (types === undefined) return;
     const dto = types[index]!;
     decorate(dto)(target, key, index);
     note((swagger) => documentMethod(documented(dto, swagger), target, key!));
