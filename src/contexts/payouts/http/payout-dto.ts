@@ -4,7 +4,7 @@ import { oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { depthOf, memberText } from '../../../platform/json-text/json-text.js';
 import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH } from '../domain/custom-metadata.js';
-import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout-amount.js';
+import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { Balance as BalanceJson } from '../views/balances.js';
 import type { PayoutFilter } from '../views/payouts.js';
 
