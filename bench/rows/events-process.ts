@@ -113,6 +113,8 @@ async function serviceTarget(
 ): Promise<Target> {
   const { environment } = context;
   const database = name.replaceAll(/[^a-z]+/g, '_');
+  // The database goes by it: the second start must bring the same.
+  const masterKey = randomBytes(32).toString('hex');
   const start = () =>
     spawnService(environment, {
       name: database,
@@ -120,7 +122,7 @@ async function serviceTarget(
         MODE: 'production',
         REQUIRE_HTTPS: 'false',
         ROLES: 'api,worker',
-        MASTER_KEY: randomBytes(32).toString('hex'),
+        MASTER_KEY: masterKey,
         PUBLIC_URL: 'https://api.example.com',
       },
     });
