@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, readConfig } from './composition.js';
-import { TEST_TYPE } from './contexts/webhooks/domain/envelope.js';
+import { TEST_TYPE } from './contexts/webhooks/domain/event-types.js';
 import { TestEventData } from './contexts/webhooks/http/delivery-dto.js';
 import type { Config } from './platform/config/config.js';
 import type { Swagger } from './platform/dto/notes.js';

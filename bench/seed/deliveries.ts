@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
-import { envelope, withJsonText } from '../../src/contexts/webhooks/domain/envelope.js';
+import { envelope } from '../../src/contexts/webhooks/application/published-events.js';
+import { withJsonText } from '../../src/platform/json-text/json-text.js';
 
 /** Rows per insert. */
 const CHUNK = 5000;

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { ALL_SETTINGS, readConfig } from '../../src/composition.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
-import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/delivery-json.js';
-import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/envelope.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
 import type { FailurePhase } from '../../src/contexts/webhooks/domain/outcome.js';
 import { builtDocument } from '../../src/platform/openapi/openapi.controller.js';
+import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/views/delivery-json.js';
 import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 
 const PHASES: Readonly<Record<FailurePhase, true>> = {

@@ -34,8 +34,8 @@ import { Destinations } from './store/destinations.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { RecoveryTable } from './store/recoveries.js';
+import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
-import { DeliveriesView } from './views/find-delivery.js';
 import { RecentStats } from './views/recent-stats.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */

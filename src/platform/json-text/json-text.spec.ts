@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { depthOf, eachElement, eachMember, endOfValue, memberText, stringOf } from './json-text.js';
+import {
+  depthOf,
+  eachElement,
+  eachMember,
+  endOfValue,
+  memberText,
+  stringOf,
+  withJsonText,
+} from './json-text.js';
 
 const PATH = ['payout', 'custom_metadata'];
 
@@ -139,4 +147,11 @@ describe('members and elements', () => {
       }),
     );
   });
+});
+
+it('leaves custom metadata byte for byte as it was sent', () => {
+  const sent = '{"big":12345678901234567890, "b":1.0,"a":"\\u0000\\ud800","a":2}';
+  expect(withJsonText({ payout_id: 'p' }, 'custom_metadata', sent)).toBe(
+    `{"payout_id":"p","custom_metadata":${sent}}`,
+  );
 });

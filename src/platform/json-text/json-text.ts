@@ -48,6 +48,11 @@ export function memberText(json: string, path: readonly string[]): string | unde
   return text;
 }
 
+/** JSON text of the fields and one more, whose value is JSON text already and stays as it is. */
+export function withJsonText(fields: object, name: string, text: string): string {
+  return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
+}
+
 /** Visits the members of the object at `at`, white space before it allowed, in order. Returns the index after it. */
 export function eachMember(json: string, at: number, visit: VisitMember): number {
   at = skipSpace(json, at);

@@ -1,7 +1,6 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { envelope, type PublishedEvent } from '../domain/envelope.js';
 import { evolveLane } from '../domain/lane.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 import {
@@ -21,7 +20,7 @@ import {
 } from '../store/delivery-rows.js';
 import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
-import { testEvent, type Published } from './published-events.js';
+import { envelope, testEvent, type Published, type PublishedEvent } from './published-events.js';
 
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 

@@ -1,13 +1,28 @@
 import type { Context } from '../../../platform/context.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import {
-  EVENT_TYPES,
-  TEST_TYPE,
-  withJsonText,
-  type EventType,
-  type PublishedEvent,
-} from '../domain/envelope.js';
+import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { EVENT_TYPES, TEST_TYPE, type EventType } from '../domain/event-types.js';
 import type { WebhookTestRequested } from '../domain/webhook-requests.js';
+
+/** An event as endpoints get it, before it has a delivery's id. */
+export interface PublishedEvent {
+  readonly type: EventType;
+  readonly occurredAt: string;
+  readonly merchantId: string;
+  /** JSON text of the `data` object, fields in the order of contract.md 13.5. */
+  readonly data: string;
+}
+
+/** The body of a delivery (contract.md 13.1), as the exact text that is signed and sent. */
+export function envelope(deliveryId: string, event: PublishedEvent): string {
+  const head = JSON.stringify({
+    id: deliveryId,
+    type: event.type,
+    occurred_at: event.occurredAt,
+    merchant_id: event.merchantId,
+  });
+  return `${head.slice(0, -1)},"data":${event.data}}`;
+}
 
 /** What endpoints hear of stored events. */
 export interface Published {

@@ -4,8 +4,8 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
-import { endpointJson } from '../domain/endpoint-json.js';
 import { endpointOf, register, webhookEndpoints, type EndpointFields } from '../domain/webhook-endpoints.js';
+import { endpointJson } from '../views/endpoint-json.js';
 import { decideFor, type Answered, type Caller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
@@ -45,8 +45,8 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
         body: (state) => {
           const endpoint = endpointOf(state, endpoint_id);
           // A repeat shows the secret of the first time.
-          const secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
-          return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, 0, secret) });
+          const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
+          return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
         },
       });
     });

@@ -4,7 +4,7 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
-import { withJsonText } from '../domain/envelope.js';
+import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestTest, TEST_MESSAGE, webhookTest } from '../domain/webhook-requests.js';
 import { decideFor, type Answered, type Caller } from './caller.js';

@@ -5,10 +5,10 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
-import type { DeliveryJson } from '../domain/delivery-json.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestResend, webhookResend } from '../domain/webhook-requests.js';
-import { DeliveriesView, type FoundDelivery } from '../views/find-delivery.js';
+import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
+import type { WebhookDelivery } from '../views/delivery-json.js';
 import { decideFor, type Answered, type Caller } from './caller.js';
 
 /**
@@ -59,6 +59,6 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is under way already. */
-function resent({ json, underWay }: FoundDelivery, requestedAt: string): DeliveryJson {
+function resent({ json, underWay }: FoundDelivery, requestedAt: string): WebhookDelivery {
   return underWay ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }

@@ -4,9 +4,9 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
-import { endpointJson } from '../domain/endpoint-json.js';
 import { endpointOf, rotateSecret, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
+import { endpointJson } from '../views/endpoint-json.js';
 import { decideFor, type Answered, type Caller } from './caller.js';
 import { SigningSecrets } from './signing-secrets.js';
 
@@ -51,8 +51,10 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
           const endpoint = endpointOf(state, endpointId);
           // A repeat shows the secret of the first time.
           const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
-          const secret = this.secrets.open(place, sealed);
-          return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failures, secret) });
+          const signing_secret = this.secrets.open(place, sealed);
+          return JSON.stringify({
+            webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
+          });
         },
       });
     });

@@ -3,9 +3,9 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { endpointJson } from '../domain/endpoint-json.js';
 import { endpointOf, update, webhookEndpoints, type Update } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
+import { endpointJson } from '../views/endpoint-json.js';
 import { decideFor, type Answered, type Caller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 

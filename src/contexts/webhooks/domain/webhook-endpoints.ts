@@ -4,12 +4,15 @@ import { requireRepeatable } from '../../../kernel/repeats.js';
 
 /** Endpoints a merchant may have (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
+/** Code points a description may have (contract.md 12). */
+export const DESCRIPTION_LIMIT = 255;
 /** Replaced secrets of an endpoint that may sign beside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
 /** Rotations that are known again when their request is repeated. */
 const REMEMBERED_ROTATIONS = 100;
 
-export type EndpointStatus = 'enabled' | 'disabled';
+export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 /** Why an endpoint is disabled: by PATCH, because its receiver responded with 410, or because it kept failing. */
 export type DisableCause = 'merchant' | 'gone' | 'failing';
 

@@ -1,17 +1,16 @@
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Field, Many, Nested, Shown } from '../../../platform/dto/field.js';
-import { COUNT, instant, oneOf, TIME, UUID } from '../../../platform/dto/rules.js';
-import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
+import { Field, Nested, Shown } from '../../../platform/dto/field.js';
+import { instant, oneOf, TIME, UUID } from '../../../platform/dto/rules.js';
+import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
+import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
+import type { DeliveryFilter } from '../views/deliveries.js';
 import {
   DELIVERY_STATUSES,
-  type AttemptJson,
-  type DeliveryJson,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
   type DeliveryStatus,
-} from '../domain/delivery-json.js';
-import { EVENT_TYPES, type EventType } from '../domain/envelope.js';
-import { COUNTED, type EndpointStats } from '../views/endpoint-stats.js';
-import { ATTEMPTS_SHOWN } from '../views/find-delivery.js';
-import type { DeliveryFilter } from '../views/list-deliveries.js';
+} from '../views/delivery-json.js';
+import { WebhookEndpointStats } from '../views/endpoint-stats.js';
 
 /** Deliveries on a page when `page_size` is not given. */
 const DEFAULT_PAGE = 100;
@@ -52,164 +51,6 @@ export class RecoveryRequest {
   since!: Date;
 }
 
-class WebhookDelivery implements DeliveryJson {
-  @Shown(UUID, { description: 'The `webhook-id` header; the same for every attempt and resend.' })
-  id!: string;
-
-  @Shown(UUID)
-  webhook_endpoint_id!: string;
-
-  @Shown({ type: 'string', enum: EVENT_TYPES })
-  type!: string;
-
-  @Shown(
-    { type: 'string', enum: DELIVERY_STATUSES },
-    {
-      description:
-        '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
-    },
-  )
-  status!: DeliveryStatus;
-
-  @Shown(COUNT)
-  attempt_count!: number;
-
-  @Shown(TIME)
-  created_at!: string;
-
-  @Shown(TIME, {
-    nullable: true,
-    description: 'Null unless pending. In the past while an attempt is under way.',
-  })
-  next_attempt_at!: string | null;
-
-  @Shown(TIME, { nullable: true, description: 'Null while pending.' })
-  finished_at!: string | null;
-}
-
-class WebhookAttempt implements AttemptJson {
-  @Shown({ type: 'integer', minimum: 1 }, { description: 'Counted on over resends.' })
-  attempt!: number;
-
-  @Shown(TIME)
-  started_at!: string;
-
-  @Shown(COUNT, { description: 'Until the answer was read, or the attempt given up.' })
-  latency_ms!: number;
-
-  @Shown({ type: 'string', enum: ['succeeded', 'failed'] })
-  outcome!: 'succeeded' | 'failed';
-
-  @Shown({ type: 'integer' }, { nullable: true, description: 'Null when there was no answer.' })
-  http_status!: number | null;
-
-  @Shown(
-    { type: 'string' },
-    {
-      nullable: true,
-      description:
-        'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
-    },
-  )
-  error_class!: string | null;
-
-  @Shown({ type: 'string' }, { nullable: true, description: 'An error code or a short sentence.' })
-  error!: string | null;
-
-  @Shown({ type: 'string' }, { nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
-  response_excerpt!: string | null;
-}
-
-class WebhookDeliveryDetail extends WebhookDelivery {
-  @Shown({ type: 'object', description: 'The envelope that is signed and sent.' })
-  payload!: object;
-
-  @Many(() => WebhookAttempt, {
-    maxItems: ATTEMPTS_SHOWN,
-    description: `Oldest first; after more than ${ATTEMPTS_SHOWN} the newest of them.`,
-  })
-  attempts!: readonly WebhookAttempt[];
-}
-
-class DeliveriesByStatus implements Record<DeliveryStatus, number> {
-  @Shown(COUNT)
-  pending!: number;
-
-  @Shown(COUNT)
-  succeeded!: number;
-
-  @Shown(COUNT)
-  exhausted!: number;
-
-  @Shown(COUNT)
-  dropped!: number;
-}
-
-class AttemptsByOutcome {
-  @Shown(COUNT)
-  succeeded!: number;
-
-  @Shown(COUNT)
-  failed!: number;
-}
-
-class Latency {
-  @Shown(COUNT)
-  p50!: number;
-
-  @Shown(COUNT)
-  p95!: number;
-
-  @Shown(COUNT)
-  p99!: number;
-}
-
-class WebhookEndpointStats implements EndpointStats {
-  @Shown(UUID)
-  webhook_endpoint_id!: string;
-
-  @Shown(TIME, { description: 'From when deliveries are counted.' })
-  since!: string;
-
-  @Shown(
-    { type: 'boolean' },
-    {
-      description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
-    },
-  )
-  truncated!: boolean;
-
-  @Nested(() => DeliveriesByStatus)
-  deliveries!: DeliveriesByStatus;
-
-  @Nested(() => AttemptsByOutcome)
-  attempts!: AttemptsByOutcome;
-
-  @Shown(
-    { type: 'object', additionalProperties: COUNT },
-    {
-      description:
-        'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
-    },
-  )
-  failures!: Readonly<Record<string, number>>;
-
-  @Nested(() => Latency, {
-    nullable: true,
-    description: 'Of attempts that were answered; null when none was.',
-  })
-  latency_ms!: Latency | null;
-
-  @Shown(COUNT, { description: `Whenever they were created; counted up to ${COUNTED}.` })
-  pending_now!: number;
-
-  @Shown(TIME, {
-    nullable: true,
-    description: 'Since when the longest waiting delivery is due that is not being sent; null when none is.',
-  })
-  oldest_due_at!: string | null;
-}
-
 class WebhookRecovery {
   @Shown(UUID)
   id!: string;
@@ -245,14 +86,6 @@ class WebhookTestDelivery {
 
   @Nested(() => TestEventData)
   data!: TestEventData;
-}
-
-export class WebhookDeliveriesResponse {
-  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE })
-  webhook_deliveries!: readonly WebhookDelivery[];
-
-  @Shown({ type: 'string' }, { nullable: true })
-  next_cursor!: string | null;
 }
 
 export class WebhookDeliveryResponse {

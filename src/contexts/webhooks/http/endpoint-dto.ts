@@ -1,18 +1,12 @@
 import { Fault } from '../../../kernel/fault.js';
-import { Field, Many, Nested, Shown, type FieldOptions, type Rule } from '../../../platform/dto/field.js';
-import { COUNT, integer, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
-import type { DisableCause } from '../contract.js';
-import { FAILURE_COUNT_LIMIT, type EndpointJson } from '../domain/endpoint-json.js';
-import { EVENT_TYPES, type EventType } from '../domain/envelope.js';
-import type { EndpointStatus } from '../domain/webhook-endpoints.js';
-
-/** Code points a description may have (contract.md 12). */
-const DESCRIPTION_LIMIT = 255;
+import { Field, Many, Nested, type FieldOptions, type Rule } from '../../../platform/dto/field.js';
+import { integer, oneOf, text } from '../../../platform/dto/rules.js';
+import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
+import { DESCRIPTION_LIMIT, ENDPOINT_STATUSES, type EndpointStatus } from '../domain/webhook-endpoints.js';
+import { WebhookEndpoint, WebhookEndpointWithSecret } from '../views/endpoint-json.js';
 
 /** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */
 export const OVERLAP_LIMIT_SECONDS = 86_400;
-
-const STATUSES = ['enabled', 'disabled'] as const;
 
 /** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -86,7 +80,7 @@ class ChangeFields {
   @EventTypes
   event_types?: string[] | null;
 
-  @Field(oneOf(STATUSES), { optional: true })
+  @Field(oneOf(ENDPOINT_STATUSES), { optional: true })
   status?: EndpointStatus;
 
   @Field(unchangeable, { optional: true, hidden: true })
@@ -116,55 +110,6 @@ export class SecretRotation {
 
 /** The list of endpoints has no parameters. */
 export class NoParameters {}
-
-class WebhookEndpoint implements EndpointJson {
-  @Shown(UUID)
-  id!: string;
-
-  @Shown({ type: 'string', description: 'Where deliveries are POSTed.' })
-  url!: string;
-
-  @Shown({ type: 'string', maxLength: DESCRIPTION_LIMIT }, { nullable: true })
-  description!: string | null;
-
-  @Shown({ type: 'string', enum: STATUSES })
-  status!: string;
-
-  @Shown(TIME)
-  created_at!: string;
-
-  @Shown(TIME)
-  updated_at!: string;
-
-  @Shown(
-    { type: 'array', items: { type: 'string' } },
-    { nullable: true, description: 'Types the endpoint hears of; null means all, future ones too.' },
-  )
-  event_types!: readonly string[] | null;
-
-  @Shown(
-    { ...COUNT, maximum: FAILURE_COUNT_LIMIT },
-    { description: 'Failed attempts that count towards automatic disabling now; enabling clears them.' },
-  )
-  failure_count!: number;
-
-  @Shown(
-    { type: 'string', enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[] },
-    {
-      nullable: true,
-      description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
-    },
-  )
-  disabled_cause!: DisableCause | null;
-
-  @Shown(TIME, { nullable: true })
-  disabled_at!: string | null;
-}
-
-class WebhookEndpointWithSecret extends WebhookEndpoint {
-  @Shown({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' })
-  signing_secret!: string;
-}
 
 export class WebhookEndpointResponse {
   @Nested(() => WebhookEndpoint)

@@ -21,10 +21,9 @@ import type { Answered } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
-import { withJsonText } from '../domain/envelope.js';
+import { DeliveriesView, WebhookDeliveriesResponse } from '../views/deliveries.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED } from '../views/endpoint-stats.js';
-import { DeliveriesView } from '../views/find-delivery.js';
 import { RecentStats } from '../views/recent-stats.js';
 import {
   DeliveriesQuery,
@@ -32,7 +31,6 @@ import {
   RecoveryRequest,
   StatsQuery,
   statsSince,
-  WebhookDeliveriesResponse,
   WebhookDeliveryDetailResponse,
   WebhookDeliveryResponse,
   WebhookEndpointStatsResponse,
@@ -77,7 +75,7 @@ export class WebhookDeliveriesController {
     @ListQuery() query: DeliveriesQuery,
   ): Promise<WebhookDeliveriesResponse> {
     await this.requireEndpoint(merchantId, id);
-    return this.deliveries.list(id, deliveryFilter(query));
+    return this.deliveries.page(id, deliveryFilter(query));
   }
 
   @Get('webhook_endpoints/:id/stats')
@@ -100,7 +98,6 @@ export class WebhookDeliveriesController {
     return { webhook_endpoint_stats: await this.recentStats.of(id, since) };
   }
 
-  /** The payload is the text that is signed, spliced in: numbers and spaces are the receiver's to see as they are. */
   @Get('webhook_deliveries/:id')
   @Operation({
     ...{ id: 'getWebhookDelivery', tag: TAG, summary: 'Get a delivery with its attempts' },
@@ -112,13 +109,8 @@ export class WebhookDeliveriesController {
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
     await this.freshness.require(DELIVERIES_SAGA);
-    const [found, attempts] = await Promise.all([
-      this.deliveries.find(merchantId, id),
-      this.deliveries.attemptsOf(id),
-    ]);
-    if (!found) throw DomainError.notFound(DELIVERY);
-    const withPayload = withJsonText(found.json, 'payload', found.body);
-    const webhook_delivery = `${withPayload.slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`;
+    const webhook_delivery = await this.deliveries.detail(merchantId, id);
+    if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
     return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
   }
 

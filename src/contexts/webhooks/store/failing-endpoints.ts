@@ -2,8 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { FAILURE_COUNT_LIMIT } from '../domain/endpoint-json.js';
 
+/** Failures are counted no further: a response costs the same however many there are. */
+export const FAILURE_COUNT_LIMIT = 1000;
 /** Endpoints that responded with 410 and are disabled in one go. */
 const GONE_AT_ONCE = 1000;
 

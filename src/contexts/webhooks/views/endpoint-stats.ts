@@ -1,26 +1,89 @@
+import { Nested, Shown } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/delivery-json.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 
 /** Deliveries that are counted at most, the newest first: a response comes in bounded time, whatever was sent. */
 export const COUNTED = 25_000;
 
+class DeliveriesByStatus implements Record<DeliveryStatus, number> {
+  @Shown(COUNT)
+  pending!: number;
+
+  @Shown(COUNT)
+  succeeded!: number;
+
+  @Shown(COUNT)
+  exhausted!: number;
+
+  @Shown(COUNT)
+  dropped!: number;
+}
+
+class AttemptsByOutcome {
+  @Shown(COUNT)
+  succeeded!: number;
+
+  @Shown(COUNT)
+  failed!: number;
+}
+
+class Latency {
+  @Shown(COUNT)
+  p50!: number;
+
+  @Shown(COUNT)
+  p95!: number;
+
+  @Shown(COUNT)
+  p99!: number;
+}
+
 /** How deliveries to an endpoint went; an extension of the specification. */
-export interface EndpointStats {
-  readonly webhook_endpoint_id: string;
-  /** Deliveries created from here on are counted, with all their attempts; ISO 8601 in UTC. */
-  readonly since: string;
-  /** More than {@link COUNTED} were created since the moment that was asked for: `since` is a later one. */
-  readonly truncated: boolean;
-  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
-  readonly attempts: { readonly succeeded: number; readonly failed: number };
-  /** By error class, and by `http_3xx`, `http_4xx`, `http_5xx` where there was a response; what did not occur is absent. */
-  readonly failures: Readonly<Record<string, number>>;
-  /** Of attempts with a response; null when there was none. */
-  readonly latency_ms: Readonly<Record<'p50' | 'p95' | 'p99', number>> | null;
-  /** Right now, whenever they were created; counted up to {@link COUNTED}. */
-  readonly pending_now: number;
-  /** Since when the longest waiting delivery is due that nobody is sending; null when none is. */
-  readonly oldest_due_at: string | null;
+export class WebhookEndpointStats {
+  @Shown(UUID)
+  webhook_endpoint_id!: string;
+
+  @Shown(TIME, { description: 'From when deliveries are counted.' })
+  since!: string;
+
+  @Shown(
+    { type: 'boolean' },
+    {
+      description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
+    },
+  )
+  truncated!: boolean;
+
+  @Nested(() => DeliveriesByStatus)
+  deliveries!: DeliveriesByStatus;
+
+  @Nested(() => AttemptsByOutcome)
+  attempts!: AttemptsByOutcome;
+
+  @Shown(
+    { type: 'object', additionalProperties: COUNT },
+    {
+      description:
+        'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
+    },
+  )
+  failures!: Readonly<Record<string, number>>;
+
+  @Nested(() => Latency, {
+    nullable: true,
+    description: 'Of attempts that were answered; null when none was.',
+  })
+  latency_ms!: Latency | null;
+
+  @Shown(COUNT, { description: `Whenever they were created; counted up to ${COUNTED}.` })
+  pending_now!: number;
+
+  @Shown(TIME, {
+    nullable: true,
+    description: 'Since when the longest waiting delivery is due that is not being sent; null when none is.',
+  })
+  oldest_due_at!: string | null;
 }
 
 interface Counted {
@@ -37,9 +100,9 @@ export async function endpointStats(
   database: Database,
   endpointId: string,
   since: Date,
-): Promise<EndpointStats> {
+): Promise<WebhookEndpointStats> {
   const [[counted], [now]] = await Promise.all([
-    database.query<Counted>(COUNT, [endpointId, since]),
+    database.query<Counted>(NEWEST, [endpointId, since]),
     database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
   ]);
   const outcomes = counted!.outcomes ?? [];
@@ -68,7 +131,7 @@ function sum(counts: readonly { readonly attempts: number }[]): number {
 }
 
 /** Along the index of the endpoint's deliveries, and from there by the key of the attempts: neither has another index. */
-const COUNT = `
+const NEWEST = `
   with newest as materialized (
     select delivery_id, state, created_at from webhooks.deliveries
     where endpoint_id = $1 and created_at >= $2 order by created_at desc, delivery_id desc limit ${COUNTED + 1}

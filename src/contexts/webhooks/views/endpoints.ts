@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { endpointJson, type EndpointJson } from '../domain/endpoint-json.js';
 import { webhookEndpoints, type Endpoint } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
+import { endpointJson, type WebhookEndpoint } from './endpoint-json.js';
 
 /** Which endpoints does a merchant have? Read from the merchant's one stream of them: ten at most, and nothing to wait for. */
 @Injectable()
@@ -13,13 +13,13 @@ export class EndpointsView {
   ) {}
 
   /** The merchant's endpoints, oldest first. */
-  async list(merchantId: string): Promise<EndpointJson[]> {
+  async list(merchantId: string): Promise<WebhookEndpoint[]> {
     const { byId } = await this.loop.show(webhookEndpoints, merchantId);
     return this.shown([...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
   }
 
   /** One endpoint of the merchant; null when there is none. */
-  async find(merchantId: string, id: string): Promise<EndpointJson | null> {
+  async find(merchantId: string, id: string): Promise<WebhookEndpoint | null> {
     const endpoint = (await this.loop.show(webhookEndpoints, merchantId)).byId.get(id);
     return endpoint ? (await this.shown([endpoint]))[0]! : null;
   }
@@ -29,7 +29,7 @@ export class EndpointsView {
     return (await this.loop.show(webhookEndpoints, merchantId)).byId.has(id);
   }
 
-  private async shown(endpoints: readonly Endpoint[]): Promise<EndpointJson[]> {
+  private async shown(endpoints: readonly Endpoint[]): Promise<WebhookEndpoint[]> {
     const failures = await this.failing.counts(endpoints.map(({ id }) => id));
     return endpoints.map((endpoint) => endpointJson(endpoint, failures.get(endpoint.id) ?? 0));
   }

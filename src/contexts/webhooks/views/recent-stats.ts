@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import { endpointStats, type EndpointStats } from './endpoint-stats.js';
+import { endpointStats, type WebhookEndpointStats } from './endpoint-stats.js';
 
 /** How old a result may be that is given again; also by how much it may reach further back than was asked. */
 export const STATS_SHARED_MS = 5000;
 
 interface Asked {
-  readonly stats: Promise<EndpointStats>;
+  readonly stats: Promise<WebhookEndpointStats>;
   /** On the clock of `performance.now()`. */
   until: number;
 }
@@ -22,7 +22,7 @@ export class RecentStats {
   constructor(private readonly database: Database) {}
 
   /** Whose endpoint it is, the caller has made sure of. */
-  of(endpointId: string, since: Date): Promise<EndpointStats> {
+  of(endpointId: string, since: Date): Promise<WebhookEndpointStats> {
     const now = performance.now();
     for (const [key, { until }] of this.asked) if (until <= now) this.asked.delete(key);
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;

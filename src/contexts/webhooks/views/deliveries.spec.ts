@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
-import { DELIVERY_STATUSES } from '../domain/delivery-json.js';
-import { listDeliveries, LOOKED_AT, type DeliveryFilter } from './list-deliveries.js';
+import { DeliveriesView, LOOKED_AT, type DeliveryFilter } from './deliveries.js';
+import { DELIVERY_STATUSES } from './delivery-json.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
 const START = Date.UTC(2026, 5, 30);
@@ -92,7 +92,7 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   for (let next: DeliveryFilter | null = wanted; next !== null;) {
-    const { webhook_deliveries, next_cursor } = await listDeliveries(db.database, endpoint, next);
+    const { webhook_deliveries, next_cursor } = await new DeliveriesView(db.database).page(endpoint, next);
     expect(webhook_deliveries.length).toBeLessThanOrEqual(wanted.pageSize);
     seen.push(...webhook_deliveries.map(({ id }) => id));
     await between();

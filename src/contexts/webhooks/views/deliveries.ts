@@ -1,0 +1,184 @@
+import { Injectable } from '@nestjs/common';
+import { Many, Shown } from '../../../platform/dto/field.js';
+import { encodeCursor } from '../../../platform/http/page-cursor.js';
+import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
+import { Database } from '../../../platform/postgres/database.js';
+import type { EventType } from '../domain/event-types.js';
+import {
+  ATTEMPTS_SHOWN,
+  DELIVERY_COLUMNS,
+  deliveryJson,
+  WebhookDelivery,
+  type DeliveryColumns,
+  type DeliveryStatus,
+  type WebhookAttempt,
+} from './delivery-json.js';
+
+/** What GET webhook_endpoints/{id}/deliveries asks for. */
+export interface DeliveryFilter extends CreatedPage {
+  readonly status?: DeliveryStatus;
+  readonly type?: EventType;
+}
+
+export class WebhookDeliveriesResponse {
+  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE })
+  webhook_deliveries!: readonly WebhookDelivery[];
+
+  @Shown({ type: 'string' }, { nullable: true })
+  next_cursor!: string | null;
+}
+
+/** One delivery and what only its detail tells. */
+export interface FoundDelivery {
+  readonly json: WebhookDelivery;
+  /** The exact text that is signed and sent. */
+  readonly body: string;
+  readonly isTest: boolean;
+  /** A process is sending it right now. */
+  readonly underWay: boolean;
+}
+
+/**
+ * Deliveries that one page may look at: where a filter matches few of many, a page holds less than its size rather than
+ * taking its time, and its cursor goes on from there. Hot tables have no index for every filter.
+ */
+export const LOOKED_AT = 5000;
+
+const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
+
+/** Which deliveries were made, and what became of them? */
+@Injectable()
+export class DeliveriesView {
+  constructor(private readonly database: Database) {}
+
+  /** One delivery of the merchant, also of an endpoint that was deleted; null when there is none. */
+  async find(merchantId: string, deliveryId: string): Promise<FoundDelivery | null> {
+    const [row] = await this.database.query<
+      DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly under_way: boolean }
+    >(
+      `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as under_way
+       from webhooks.deliveries where delivery_id = $1 and merchant_id = $2`,
+      [deliveryId, merchantId],
+    );
+    if (!row) return null;
+    return { json: deliveryJson(row), body: row.body, isTest: row.is_test, underWay: row.under_way };
+  }
+
+  /**
+   * The JSON text of one delivery with its attempts; null when there is none. The payload is the text that is signed,
+   * spliced in: numbers and spaces are the receiver's to see as they are.
+   */
+  async detail(merchantId: string, deliveryId: string): Promise<string | null> {
+    const [found, attempts] = await Promise.all([
+      this.find(merchantId, deliveryId),
+      this.attempts(deliveryId),
+    ]);
+    if (!found) return null;
+    const withPayload = withJsonText(found.json, 'payload', found.body);
+    return `${withPayload.slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`;
+  }
+
+  /** One page of the endpoint's deliveries, newest first. Whose endpoint it is, the caller has made sure of. */
+  async page(endpointId: string, filter: DeliveryFilter): Promise<WebhookDeliveriesResponse> {
+    const params: (string | Date)[] = [endpointId];
+    const parameter = (value: string | Date): string => `$${params.push(value)}`;
+    const wanted = [
+      ...(filter.status === undefined ? [] : [`state = ${parameter(filter.status)}`]),
+      ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
+    ];
+    const place = ['endpoint_id = $1', ...pageConditions(filter, 'delivery_id', parameter)];
+    const source =
+      filter.status === 'pending' && (await this.hasFewPending(endpointId))
+        ? allPending(place)
+        : newest(place, filter, wanted.length === 0 ? filter.pageSize + 1 : LOOKED_AT);
+    const rows = await this.database.query<DeliveryColumns & { readonly matches: boolean }>(
+      // The last one that was looked at tells where to go on when the page is not full.
+      `with looked_at as materialized (${source.sql}),
+         matching as (
+           select *, true as matches from looked_at where ${['true', ...wanted].join(' and ')}
+           ${NEWEST_FIRST} limit ${filter.pageSize + 1})
+       (select * from matching)
+       union all
+       (select *, false from looked_at ${NEWEST_FIRST} offset ${source.most - 1} limit 1)`,
+      params,
+    );
+    const matching = rows.filter((row) => row.matches);
+    const page = matching.slice(0, filter.pageSize);
+    const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
+    return {
+      webhook_deliveries: page.map(deliveryJson),
+      next_cursor: last ? encodeCursor({ createdAt: last.created_at, id: last.delivery_id }) : null,
+    };
+  }
+
+  /** The last {@link ATTEMPTS_SHOWN} attempts of a delivery, oldest first. */
+  private async attempts(deliveryId: string): Promise<WebhookAttempt[]> {
+    const rows = await this.database.query<AttemptRow>(
+      `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
+       from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${ATTEMPTS_SHOWN}`,
+      [deliveryId],
+    );
+    return rows.reverse().map((row) => ({
+      attempt: row.attempt,
+      started_at: row.started_at.toISOString(),
+      latency_ms: row.duration_ms,
+      outcome: row.outcome === 'succeeded' ? 'succeeded' : 'failed',
+      http_status: row.http_status,
+      error_class: row.failure_phase,
+      error: row.error,
+      response_excerpt: row.response_excerpt === null ? null : textOf(row.response_excerpt),
+    }));
+  }
+
+  private async hasFewPending(endpointId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ found: number }>(
+      `select count(*)::int as found from (select 1 from webhooks.deliveries
+         where endpoint_id = $1 and state = 'pending' and leased_by is null limit ${LOOKED_AT + 1}) pending`,
+      [endpointId],
+    );
+    return row!.found <= LOOKED_AT;
+  }
+}
+
+interface Source {
+  readonly sql: string;
+  /** Rows it gives at most; with fewer the list is at its end. */
+  readonly most: number;
+}
+
+/** In the order of the index of the endpoint's deliveries, or of the smaller one of those that it did not get. */
+function newest(place: readonly string[], { status }: DeliveryFilter, most: number): Source {
+  const unsent = status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
+  const conditions = [...place, ...unsent].join(' and ');
+  return {
+    sql: `select ${DELIVERY_COLUMNS} from webhooks.deliveries where ${conditions} ${NEWEST_FIRST} limit ${most}`,
+    most,
+  };
+}
+
+/** Through the indexes of the lanes: what is pending may be rare and far back among what succeeded. */
+function allPending(place: readonly string[]): Source {
+  const pending = (lease: string): string =>
+    `select ${DELIVERY_COLUMNS} from webhooks.deliveries
+     where ${place.join(' and ')} and state = 'pending' and leased_by is ${lease}`;
+  return { sql: `${pending('null')} union all ${pending('not null')}`, most: Number.MAX_SAFE_INTEGER };
+}
+
+interface AttemptRow {
+  readonly [column: string]: unknown;
+  readonly attempt: number;
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly outcome: string;
+  readonly http_status: number | null;
+  readonly failure_phase: string | null;
+  readonly error: string | null;
+  readonly response_excerpt: Buffer | null;
+}
+
+/** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */
+function textOf(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true });
+}

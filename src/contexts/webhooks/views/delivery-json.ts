@@ -1,0 +1,120 @@
+import { Many, Shown } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
+import { EVENT_TYPES } from '../domain/event-types.js';
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
+
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** The newest attempts of a delivery that are shown: after many resends there may be more. */
+export const ATTEMPTS_SHOWN = 1000;
+
+/** A delivery as lists show it; an extension of the specification. */
+export class WebhookDelivery {
+  @Shown(UUID, { description: 'The `webhook-id` header; the same for every attempt and resend.' })
+  id!: string;
+
+  @Shown(UUID)
+  webhook_endpoint_id!: string;
+
+  @Shown({ type: 'string', enum: EVENT_TYPES })
+  type!: string;
+
+  @Shown(
+    { type: 'string', enum: DELIVERY_STATUSES },
+    {
+      description:
+        '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
+    },
+  )
+  status!: DeliveryStatus;
+
+  @Shown(COUNT)
+  attempt_count!: number;
+
+  @Shown(TIME)
+  created_at!: string;
+
+  @Shown(TIME, {
+    nullable: true,
+    description: 'Null unless pending. In the past while an attempt is under way.',
+  })
+  next_attempt_at!: string | null;
+
+  @Shown(TIME, { nullable: true, description: 'Null while pending.' })
+  finished_at!: string | null;
+}
+
+/** One attempt of a delivery, as its merchant may see it. */
+export class WebhookAttempt {
+  @Shown({ type: 'integer', minimum: 1 }, { description: 'Counted on over resends.' })
+  attempt!: number;
+
+  @Shown(TIME)
+  started_at!: string;
+
+  @Shown(COUNT, { description: 'Until the answer was read, or the attempt given up.' })
+  latency_ms!: number;
+
+  @Shown({ type: 'string', enum: ['succeeded', 'failed'] })
+  outcome!: 'succeeded' | 'failed';
+
+  @Shown({ type: 'integer' }, { nullable: true, description: 'Null when there was no answer.' })
+  http_status!: number | null;
+
+  @Shown(
+    { type: 'string' },
+    {
+      nullable: true,
+      description:
+        'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
+    },
+  )
+  error_class!: string | null;
+
+  @Shown({ type: 'string' }, { nullable: true, description: 'An error code or a short sentence.' })
+  error!: string | null;
+
+  @Shown({ type: 'string' }, { nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
+  response_excerpt!: string | null;
+}
+
+export class WebhookDeliveryDetail extends WebhookDelivery {
+  @Shown({ type: 'object', description: 'The envelope that is signed and sent.' })
+  payload!: object;
+
+  @Many(() => WebhookAttempt, {
+    maxItems: ATTEMPTS_SHOWN,
+    description: `Oldest first; after more than ${ATTEMPTS_SHOWN} the newest of them.`,
+  })
+  attempts!: readonly WebhookAttempt[];
+}
+
+/** What {@link deliveryJson} needs of a row of `webhooks.deliveries`. */
+export const DELIVERY_COLUMNS =
+  'delivery_id, endpoint_id, type, state, attempts, created_at, due_at, finished_at' as const;
+
+export interface DeliveryColumns {
+  readonly [column: string]: unknown;
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly type: string;
+  readonly state: DeliveryStatus;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly due_at: Date;
+  readonly finished_at: Date | null;
+}
+
+export function deliveryJson(row: DeliveryColumns): WebhookDelivery {
+  return {
+    id: row.delivery_id,
+    webhook_endpoint_id: row.endpoint_id,
+    type: row.type,
+    status: row.state,
+    attempt_count: row.attempts,
+    created_at: row.created_at.toISOString(),
+    next_attempt_at: row.state === 'pending' ? row.due_at.toISOString() : null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
