@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { startTestApp, type TestApp, type TestSettings } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { ContractChecker } from '../support/openapi.js';
 import { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 
@@ -103,6 +104,9 @@ describe.each(STORES)('the whole way with events in %s', (_name, settings) => {
         custom_metadata: { invoice: 7 },
       },
     });
+    const contract = await ContractChecker.of(service.url);
+    for (const each of receiver.received) contract.expectWebhook(each.body);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBeGreaterThan(4);
   });
 
   test('the sandbox pays by a signed call, also many times at once', async () => {

@@ -46,6 +46,15 @@ export class ContractChecker {
     this.expectBody(where, response, at, answer);
   }
 
+  /** Throws unless the document has a webhook of its type, and the body is as described. */
+  expectWebhook(body: string): void {
+    const sent = JSON.parse(body) as { readonly type: string };
+    const schema = '/post/requestBody/content/application~1json/schema';
+    const validate = this.validatorAt(`contract#/webhooks/${sent.type}${schema}`);
+    if (!validate(sent))
+      throw new Error(`${body} is not as described: ${this.ajv.errorsText(validate.errors)}`);
+  }
+
   private expectBody(where: string, response: Described, pointer: string, answer: Answer): void {
     const type = answer.headers['content-type']?.split(';')[0];
     if (response.content === undefined) {

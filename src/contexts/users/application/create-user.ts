@@ -18,7 +18,7 @@ import { userJson } from '../views/user-json.js';
 
 /**
  * POST /merchants/v1/users (contract.md 8.1). Gives the JSON text of the 201.
- * Throws `validation_failed`: a field is malformed, or its value belongs to another user of the merchant.
+ * Throws `validation_failed`: the value of a field belongs to another user of the merchant.
  */
 export class CreateUser extends Command<string> {
   constructor(
