@@ -21,7 +21,7 @@ const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';
 const SQL_PACKAGES = '(^|/)node_modules/(@types/)?(pg|pg-copy-streams|typeorm)/';
 
-/** The dependency rules of docs/adr/0001: what may import what. Each one is tested with a planted violation. */
+/** The dependency rules of docs/adr/0109: what may import what. Each one is tested with a planted violation. */
 export default {
   forbidden: [
     {
