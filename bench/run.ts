@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { Checks } from './harness/checks.js';
 import { readOptions, type Options } from './harness/options.js';
 import { holds, rowLines, type RowResult } from './harness/print.js';
-import { clearProgress, showProgress } from './harness/progress.js';
 import type { Row } from './harness/row.js';
 import { balanceRow } from './rows/balance.js';
 import { catchupRow } from './rows/catchup.js';
@@ -73,4 +72,14 @@ async function runRow(row: Row): Promise<RowResult> {
   } finally {
     await environment.children.stopAll();
   }
+}
+
+/** One line on the terminal that says what is being done; plain lines where there is no terminal. */
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
+  else process.stderr.write(`${text}\n`);
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
 }

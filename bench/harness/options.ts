@@ -1,56 +1,44 @@
 import { parseArgs } from 'node:util';
 
-/** Sizes and counts of a run. The defaults are the sizes of the goals. */
-export interface Options {
-  readonly rows: readonly string[];
-  readonly rounds: number;
-  readonly json: string | null;
-  /** Connections of the load generator on the report row. */
-  readonly connections: number;
-  /** Reports per connection, variant and round. */
-  readonly reports: number;
-  /** Users that reports go to. */
-  readonly users: number;
-  /** Payouts in the list. */
-  readonly payouts: number;
-  /** Payouts of the one user whose balance is read. */
-  readonly userPayouts: number;
-  /** Pages per variant and round. */
-  readonly pages: number;
-  /** Balance reads per variant and round. */
-  readonly reads: number;
-  /** Events to catch up with per round. */
-  readonly catchup: number;
-  /** Deliveries per variant and round. */
-  readonly deliveries: number;
-  /** Deliveries per round where each is a job of BullMQ on PostgreSQL. */
-  readonly jobs: number;
-  /** Endpoints that deliveries are spread over, beside one. */
-  readonly endpoints: number;
-  /** Event batches of 1000 items per variant and round. */
-  readonly batches: number;
-  /** Events that were there before the batches are processed. */
-  readonly history: number;
-}
-
+/** Sizes and counts of a run: the sizes of the goals. */
 const GOAL_SIZES = {
   rounds: 7,
+  /** Connections of the load generator on the report row. */
   connections: 64,
+  /** Reports per connection, variant and round. */
   reports: 200,
+  /** Users that reports go to. */
   users: 40,
+  /** Payouts in the list. */
   payouts: 1_000_000,
+  /** Payouts of the one user whose balance is read. */
   'user-payouts': 100_000,
+  /** Pages per variant and round. */
   pages: 64,
+  /** Balance reads per variant and round. */
   reads: 8000,
+  /** Events to catch up with per round. */
   catchup: 200_000,
+  /** Deliveries per variant and round. */
   deliveries: 20_000,
+  /** Deliveries per round where each is a job of BullMQ on PostgreSQL. */
   jobs: 2000,
+  /** Endpoints that deliveries are spread over, beside one. */
   endpoints: 1000,
+  /** Event batches of 1000 items per variant and round. */
   batches: 256,
+  /** Events that were there before the batches are processed. */
   history: 5_000_000,
 };
 
-const QUICK_SIZES: typeof GOAL_SIZES = {
+type Sizes = typeof GOAL_SIZES;
+
+export interface Options extends Readonly<Sizes> {
+  readonly rows: readonly string[];
+  readonly json: string | null;
+}
+
+const QUICK_SIZES: Sizes = {
   ...GOAL_SIZES,
   rounds: 3,
   reports: 15,
@@ -67,7 +55,7 @@ const QUICK_SIZES: typeof GOAL_SIZES = {
   history: 200_000,
 };
 
-export const USAGE = `npm run bench -- [rows] [options]
+const USAGE = `npm run bench -- [rows] [options]
 
 rows        report list balance rebuild catchup deliveries events-accept events-process start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
@@ -91,29 +79,19 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
   const unknown = positionals.filter((name) => !rows.includes(name));
   if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}\n\n${USAGE}`);
   const defaults = values.quick === true ? QUICK_SIZES : GOAL_SIZES;
-  const size = (name: keyof typeof GOAL_SIZES): number => {
+  const size = (name: keyof Sizes): number => {
     const given = (values as Record<string, unknown>)[name];
     if (typeof given !== 'string') return defaults[name];
     if (!/^[1-9][0-9]*$/.test(given))
       throw new Error(`--${name} must be a positive whole number\n\n${USAGE}`);
     return Number(given);
   };
+  const chosen = Object.fromEntries(
+    (Object.keys(defaults) as (keyof Sizes)[]).map((name) => [name, size(name)]),
+  );
   return {
+    ...(chosen as Sizes),
     rows: positionals.length > 0 ? positionals : rows,
-    rounds: size('rounds'),
     json: typeof values.json === 'string' ? values.json : null,
-    connections: size('connections'),
-    reports: size('reports'),
-    users: size('users'),
-    payouts: size('payouts'),
-    userPayouts: size('user-payouts'),
-    pages: size('pages'),
-    reads: size('reads'),
-    catchup: size('catchup'),
-    deliveries: size('deliveries'),
-    jobs: size('jobs'),
-    endpoints: size('endpoints'),
-    batches: size('batches'),
-    history: size('history'),
   };
 }

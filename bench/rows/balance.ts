@@ -53,7 +53,7 @@ async function runBalance(context: RowContext): Promise<RowOutcome> {
       comparison('whole service: beside a user with 10 payouts', 'service rich', 'service poor', WITHIN_POOR),
     ],
     notes: [
-      `a user with ${options.userPayouts} payouts; ${options.reads} reads per variant and round, ${CONNECTIONS} connections`,
+      `a user with ${options['user-payouts']} payouts; ${options.reads} reads per variant and round, ${CONNECTIONS} connections`,
     ],
   };
 

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/processes.js';
@@ -5,11 +6,12 @@ import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { lastWords, type Child } from '../support/children.js';
-import { firstResponse } from '../support/first-response.js';
 import { residentMiB } from '../support/memory.js';
 import { spawnService, startService } from '../support/service.js';
 
 const IDLE_MS = 5000;
+/** How often a process that is starting is asked; cheap, so that the asking does not slow the start. */
+const EVERY_MS = 4;
 
 interface Starting {
   readonly child: Child;
@@ -83,4 +85,28 @@ async function spawnBare({ environment }: RowContext): Promise<Starting> {
     env: { DATABASE_URL: await environment.database('start'), PORT: String(port) },
   });
   return { child, port };
+}
+
+/** Resolves when GET `path` on the loopback port returns 200 for the first time. Throws after `patienceMs`. */
+async function firstResponse(port: number, path: string, patienceMs = 60_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await ask(port, path))) {
+    if (performance.now() > deadline) throw new Error(`port ${port} was not ready in ${patienceMs / 1000} s`);
+    await sleep(EVERY_MS);
+  }
+}
+
+function ask(port: number, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () =>
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n`),
+    );
+    socket.once('data', (chunk) => {
+      resolve(chunk.toString('latin1').startsWith('HTTP/1.1 200'));
+      socket.destroy();
+    });
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+  });
 }

@@ -68,7 +68,13 @@ async function make(context: RowContext): Promise<Ledger> {
     checks.equal(`${type} through the API and as seeded`, rows[0], { stored, different: 0 });
   }
   context.progress(`ledger: ${options.payouts} payouts as events`);
-  const seeded = await seedEvents(pool, service.merchant.apiKey, users, options.payouts, options.userPayouts);
+  const seeded = await seedEvents(
+    pool,
+    service.merchant.apiKey,
+    users,
+    options.payouts,
+    options['user-payouts'],
+  );
   context.progress(`ledger: read models of ${seeded} events`);
   const views = await openLedgerViews(environment);
   checks.equal(
@@ -164,7 +170,11 @@ async function checkViews({ checks, options }: RowContext, pool: pg.Pool, made: 
   const listed = 'select count(*)::int as n from payouts.payouts where merchant_id = $1';
   checks.equal('ledger: rows in the list', await one(listed, [made.merchant.apiKey]), made.payouts);
   const ofUser = 'select count(*)::int as n from payouts.payouts where user_id = $1';
-  checks.equal('ledger: payouts of the rich user', await one(ofUser, [made.richUser]), options.userPayouts);
+  checks.equal(
+    'ledger: payouts of the rich user',
+    await one(ofUser, [made.richUser]),
+    options['user-payouts'],
+  );
   checks.equal('ledger: payouts of the poor user', await one(ofUser, [made.poorUser]), 10);
   const totals = (from: string): string =>
     `select json_object_agg(status, total order by status) as n from (${from}) totals`;

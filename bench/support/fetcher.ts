@@ -15,12 +15,7 @@ export class Fetcher {
 
   /** The body of one GET. Throws on any status but 200. */
   async get(path: string): Promise<string> {
-    const { headers } = signed(this.who, 'GET', path);
-    const response = await this.pool.request({ method: 'GET', path, headers: { ...headers } });
-    const body = await response.body.text();
-    if (response.statusCode !== 200)
-      throw new Error(`GET ${path}: ${response.statusCode} ${body.slice(0, 300)}`);
-    return body;
+    return Buffer.from(await this.bytes(path)).toString();
   }
 
   /** Reads all paths, each connection the next one when its last was done. Sum of the bodies' bytes. */
@@ -32,8 +27,8 @@ export class Fetcher {
         while (next < paths.length) {
           const path = paths[next]!;
           next += 1;
-          const size = await this.bytes(path);
-          sum += size;
+          const { byteLength } = await this.bytes(path);
+          sum += byteLength;
         }
         return sum;
       }),
@@ -45,11 +40,11 @@ export class Fetcher {
     return this.pool.close();
   }
 
-  private async bytes(path: string): Promise<number> {
+  private async bytes(path: string): Promise<ArrayBuffer> {
     const { headers } = signed(this.who, 'GET', path);
     const response = await this.pool.request({ method: 'GET', path, headers: { ...headers } });
-    const { byteLength } = await response.body.arrayBuffer();
-    if (response.statusCode !== 200) throw new Error(`GET ${path}: ${response.statusCode}`);
-    return byteLength;
+    if (response.statusCode !== 200)
+      throw new Error(`GET ${path}: ${response.statusCode} ${(await response.body.text()).slice(0, 300)}`);
+    return response.body.arrayBuffer();
   }
 }

@@ -24,23 +24,15 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     readonly kind: 'postgres' | 'redis',
     /** What BullMQ takes as `connection`. */
     readonly connection: ConnectionOptions,
-    private readonly check: () => Promise<unknown>,
-    private readonly end: () => Promise<unknown>,
+    /** Resolves when the queue's server responds. */
+    readonly ping: () => Promise<unknown>,
+    readonly close: () => Promise<unknown>,
     private readonly leave: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   /** Connects by `postgres://`, `postgresql://`, `redis://` or `rediss://`; on PostgreSQL it also migrates the schema. */
   static async connect(url: string): Promise<QueueBackend> {
     return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
-  }
-
-  /** Resolves when the queue's server responds. */
-  async ping(): Promise<void> {
-    await this.check();
-  }
-
-  async close(): Promise<void> {
-    await this.end();
   }
 
   /** Before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */

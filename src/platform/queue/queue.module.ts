@@ -44,6 +44,6 @@ export class QueueModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.health.register({ name: 'queue', check: () => this.backend.ping() });
+    this.health.register({ name: 'queue', check: async () => void (await this.backend.ping()) });
   }
 }

@@ -8,6 +8,8 @@ import { redact, redactText } from './redaction.js';
 /** What a line tells, by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
 /** Bytes gathered before the log is written, and how long they may wait. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
@@ -69,7 +71,7 @@ export class Log {
   }
 
   /** A line with whatever there is to say; secrets and personal data are redacted by name and by form. */
-  write(level: 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: string, fields: LogFields = {}): void {
+  write(level: Level, message: string, fields: LogFields = {}): void {
     // In the order in which it was told.
     this.handOver();
     this.free[level](fields, redactText(message));
@@ -106,30 +108,18 @@ function openFile(path: string): number {
 export class NestLog implements LoggerService {
   constructor(private readonly sink: Log) {}
 
-  log(message: unknown, ...rest: unknown[]): void {
-    this.line('info', message, rest);
-  }
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.line('warn', message, rest);
-  }
-  error(message: unknown, ...rest: unknown[]): void {
-    this.line('error', message, rest);
-  }
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.line('fatal', message, rest);
-  }
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.line('debug', message, rest);
-  }
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.line('debug', message, rest);
+  readonly log = this.at('info');
+  readonly warn = this.at('warn');
+  readonly error = this.at('error');
+  readonly fatal = this.at('fatal');
+  readonly debug = this.at('debug');
+  readonly verbose = this.at('debug');
+
+  private at(level: Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
   }
 
-  private line(
-    level: 'debug' | 'info' | 'warn' | 'error' | 'fatal',
-    message: unknown,
-    rest: unknown[],
-  ): void {
+  private line(level: Level, message: unknown, rest: unknown[]): void {
     const context = rest.at(-1);
     const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
     const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
