@@ -39,7 +39,7 @@ async function post({ receivers }: typeof production, url: string): Promise<Post
   logged.length = 0;
   const { response, error } = await receivers.post(url, {}, '{}');
   const ms = performance.now() - began;
-  const outcome = response.kind === 'answered' ? response.status : response.phase;
+  const outcome = response.kind === 'responded' ? response.status : response.phase;
   return { url, outcome, error, logged: logged.splice(0), ms, reached: await listener.taken() };
 }
 

@@ -50,7 +50,7 @@ function fits({ response, error }: Sent, expected: Expected): boolean {
   if ('status' in expected) {
     const after = expected.retryAfter ?? null;
     return (
-      response.kind === 'answered' && response.status === expected.status && response.retryAfter === after
+      response.kind === 'responded' && response.status === expected.status && response.retryAfter === after
     );
   }
   return response.kind === 'failed' && response.phase === expected.phase && expected.error.test(error ?? '');

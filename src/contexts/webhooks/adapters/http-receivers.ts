@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { GuardedHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { Log } from '../../../platform/telemetry/logger.js';
-import type { ReceiverAnswer, Receivers, ReceiverUrls } from '../application/ports.js';
+import type { ReceiverResult, Receivers, ReceiverUrls } from '../application/ports.js';
 
 const BODY_BYTES = 65_536;
 const EXCERPT_BYTES = 1024;
@@ -36,11 +36,11 @@ export class HttpReceivers implements Receivers, OnApplicationShutdown {
     this.client = new OutboundClient(hosts, { timeoutMs: config.webhookTimeoutMs, ...limits });
   }
 
-  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer> {
+  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverResult> {
     const result = await this.client.post(url, headers, body);
     if (result.kind === 'response') {
       const { status, retryAfter, body: excerpt } = result;
-      return { response: { kind: 'answered', status, retryAfter }, error: null, excerpt };
+      return { response: { kind: 'responded', status, retryAfter }, error: null, excerpt };
     }
     // Merchants see the phase as `error_class`.
     const phase = result.phase === 'response' ? 'answer' : result.phase;

@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /** What a write responds: the exact text, and the position to wait for in the views (null: nothing was written). */
-export interface Answered {
+export interface Responded {
   readonly body: string;
   readonly position: string | null;
 }
@@ -30,7 +30,7 @@ export async function decideFor<State, Event extends DomainEvent>(
   [aggregate, id]: readonly [Aggregate<State, Event>, string],
   decide: (state: State) => readonly Event[],
   { status, body, holdsSecret = false }: Response<State>,
-): Promise<Answered> {
+): Promise<Responded> {
   const { state, position } = await loop.execute(aggregate, id, decide, {
     metadata,
     response: (after) => ticket.response(status, body(after), { holdsSecret }),

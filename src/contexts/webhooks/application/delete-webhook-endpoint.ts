@@ -4,10 +4,10 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { remove, webhookEndpoints } from '../domain/webhook-endpoints.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 
 /** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
-export class DeleteWebhookEndpoint extends Command<Answered> {
+export class DeleteWebhookEndpoint extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly endpointId: string,
@@ -23,7 +23,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Answered> {
+  execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
     const registry = [webhookEndpoints, merchant_id] as const;

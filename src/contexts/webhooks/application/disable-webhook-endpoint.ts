@@ -9,7 +9,7 @@ import { disableFailing, disableGone, webhookEndpoints } from '../domain/webhook
 
 /** What led to it. */
 export type DisableReason =
-  /** The receiver answered this delivery with 410, to an attempt that went to this URL and began then (ISO 8601). */
+  /** The receiver responded to this delivery with 410, to an attempt that went to this URL and began then (ISO 8601). */
   | {
       readonly cause: 'gone';
       readonly deliveryId: string;

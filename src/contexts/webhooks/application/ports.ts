@@ -8,17 +8,17 @@ export interface ReceiverUrls {
 export const RECEIVER_URLS = Symbol('RECEIVER_URLS');
 
 /** One attempt's result: never a rejection, whatever the receiver does. */
-export interface ReceiverAnswer {
+export interface ReceiverResult {
   readonly response: ReceiverResponse;
   /** What broke, without secrets: an error code or a short sentence. */
   readonly error: string | null;
-  /** The first KiB of the answer, for the merchant to look at; null when there was none. */
+  /** The first KiB of the response, for the merchant to look at; null when there was none. */
   readonly excerpt: Buffer | null;
 }
 
 export interface Receivers {
-  /** POSTs the body and waits for the answer, all in all no longer than WEBHOOK_TIMEOUT_MS. */
-  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverAnswer>;
+  /** POSTs the body and waits for the response, all in all no longer than WEBHOOK_TIMEOUT_MS. */
+  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverResult>;
 }
 
 export const RECEIVERS = Symbol('RECEIVERS');

@@ -6,13 +6,13 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestRecovery, webhookRecovery } from '../domain/webhook-requests.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 
 /**
  * Asks that what an endpoint did not get since a moment is sent after all. Throws `not_found`, `validation_failed` for a
  * moment in the future, `invalid_transition` for a disabled endpoint.
  */
-export class RecoverWebhookEndpoint extends Command<Answered> {
+export class RecoverWebhookEndpoint extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly endpointId: string,
@@ -29,7 +29,7 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId, since: moment }: RecoverWebhookEndpoint): Promise<Answered> {
+  execute({ caller, endpointId, since: moment }: RecoverWebhookEndpoint): Promise<Responded> {
     const { merchantId } = caller;
     return underKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
       const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);

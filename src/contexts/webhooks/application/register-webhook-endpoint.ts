@@ -6,7 +6,7 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import { endpointOf, register, webhookEndpoints, type EndpointFields } from '../domain/webhook-endpoints.js';
 import { endpointJson } from '../views/endpoint-json.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
 
@@ -14,7 +14,7 @@ import { SigningSecrets } from './signing-secrets.js';
  * Registers an endpoint; its response alone shows the signing secret. Throws `validation_failed` for an address that may
  * not receive webhooks and for an eleventh endpoint.
  */
-export class RegisterWebhookEndpoint extends Command<Answered> {
+export class RegisterWebhookEndpoint extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly fields: EndpointFields,
@@ -32,7 +32,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
     private readonly secrets: SigningSecrets,
   ) {}
 
-  async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Answered> {
+  async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
     await this.urls.check(fields.url);
     const registry = [webhookEndpoints, caller.merchantId] as const;
     return underKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {

@@ -7,11 +7,11 @@ import { underKey } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestTest, TEST_MESSAGE, webhookTest } from '../domain/webhook-requests.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 import { testEvent } from './published-events.js';
 
 /** Asks for a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
-export class RequestTestDelivery extends Command<Answered> {
+export class RequestTestDelivery extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly endpointId: string,
@@ -27,7 +27,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Answered> {
+  execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     return underKey(caller.ticket, 'webhook_test', async (delivery_id) => {
       endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);

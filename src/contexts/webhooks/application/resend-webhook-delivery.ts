@@ -9,13 +9,13 @@ import { webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { requestResend, webhookResend } from '../domain/webhook-requests.js';
 import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
 import type { WebhookDelivery } from '../views/delivery-json.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 
 /**
  * Asks for one more round of a delivery, under the same `webhook-id`. Throws `not_found` for an unknown delivery and a
  * deleted endpoint, `invalid_transition` for a disabled one.
  */
-export class ResendWebhookDelivery extends Command<Answered> {
+export class ResendWebhookDelivery extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly deliveryId: string,
@@ -32,7 +32,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
     private readonly deliveries: DeliveriesView,
   ) {}
 
-  execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Answered> {
+  execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     return underKey(caller.ticket, 'webhook_resend', async (resend_id) => {
       const [delivery, { state: endpoints }] = await Promise.all([

@@ -7,14 +7,14 @@ import { underKey } from '../../../platform/idempotency/ticket.js';
 import { endpointOf, rotateSecret, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { endpointJson } from '../views/endpoint-json.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 import { SigningSecrets } from './signing-secrets.js';
 
 /**
  * Gives an endpoint a fresh signing secret, which this response alone shows; the replaced one signs too for
  * `overlapSeconds`. Throws `not_found`, or `invalid_transition` while too many replaced ones are still valid.
  */
-export class RotateSigningSecret extends Command<Answered> {
+export class RotateSigningSecret extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly endpointId: string,
@@ -33,7 +33,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly failing: FailingEndpoints,
   ) {}
 
-  execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Answered> {
+  execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
     const registry = [webhookEndpoints, caller.merchantId] as const;
     return underKey(caller.ticket, 'webhook_secret', async (rotation_id) => {

@@ -6,11 +6,11 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { endpointOf, update, webhookEndpoints, type Update } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { endpointJson } from '../views/endpoint-json.js';
-import { decideFor, type Answered, type Caller } from './caller.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 
 /** Changes what is given of an endpoint. Throws `not_found`, or `validation_failed` for an address that may not be used. */
-export class UpdateWebhookEndpoint extends Command<Answered> {
+export class UpdateWebhookEndpoint extends Command<Responded> {
   constructor(
     readonly caller: Caller,
     readonly endpointId: string,
@@ -29,7 +29,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     private readonly failing: FailingEndpoints,
   ) {}
 
-  async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Answered> {
+  async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Responded> {
     const { merchantId } = caller;
     if (changes.url !== undefined) {
       // An endpoint of somebody else is not found, whatever the address.

@@ -26,7 +26,7 @@ const answered: [number, Outcome][] = [
 ];
 
 it.each(answered)('an answer of %i means %s', (status, outcome) => {
-  expect(outcomeOf({ kind: 'answered', status, retryAfter: null })).toBe(outcome);
+  expect(outcomeOf({ kind: 'responded', status, retryAfter: null })).toBe(outcome);
 });
 
 /** The table of contract.md 14.1, written a second time. */
@@ -39,7 +39,7 @@ function tabled(status: number): Outcome {
 it('every status of three digits has its outcome; those that HTTP does not know are tried again', () => {
   for (let status = 100; status <= 999; status += 1) {
     for (const retryAfter of [null, '5']) {
-      const outcome = outcomeOf({ kind: 'answered', status, retryAfter });
+      const outcome = outcomeOf({ kind: 'responded', status, retryAfter });
       expect(`${status} ${outcome}`).toBe(`${status} ${tabled(status)}`);
     }
   }

@@ -8,7 +8,7 @@ export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'ans
 
 /** What came back from a receiver. */
 export type ReceiverResponse =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | null }
+  | { readonly kind: 'responded'; readonly status: number; readonly retryAfter: string | null }
   | { readonly kind: 'failed'; readonly phase: FailurePhase };
 
 /** `retry` while the schedule lasts; `gone` also disables the endpoint. */

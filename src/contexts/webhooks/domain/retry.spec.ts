@@ -9,7 +9,7 @@ const SCHEDULE = WEBHOOK_SETTINGS.webhookRetryScheduleSeconds.fallback;
 const NOW = Date.UTC(2026, 0, 1);
 const failed = { kind: 'failed', phase: 'timeout' } as const;
 const answered = (status: number, retryAfter: string | null) =>
-  ({ kind: 'answered', status, retryAfter }) as const;
+  ({ kind: 'responded', status, retryAfter }) as const;
 
 /** The delay after a response whose Retry-After is read at `now`. */
 function delayMs(
@@ -19,7 +19,7 @@ function delayMs(
   random: number,
   now: number,
 ): number | null {
-  const asked = response.kind === 'answered' ? retryAfterMs(response.retryAfter, now) : null;
+  const asked = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
   return retryDelayMs(attempt, response, schedule, random, asked);
 }
 

@@ -22,6 +22,6 @@ export function retryDelayMs(
   const seconds = scheduleSeconds[attempt - 1];
   if (seconds === undefined) return null;
   const scheduled = seconds * 1000 * (1 - JITTER + 2 * JITTER * random);
-  const heeded = response.kind === 'answered' && [429, 503].includes(response.status) ? (askedMs ?? 0) : 0;
+  const heeded = response.kind === 'responded' && [429, 503].includes(response.status) ? (askedMs ?? 0) : 0;
   return Math.round(Math.max(scheduled, Math.min(heeded, RETRY_AFTER_CAP_MS)));
 }

@@ -17,7 +17,7 @@ import {
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { Answered } from '../application/caller.js';
+import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
 import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
@@ -166,8 +166,8 @@ export class WebhookDeliveriesController {
     if (!owned) throw DomainError.notFound(ENDPOINT);
   }
 
-  /** Answered once the request is in the tables of deliveries and recoveries, so that reads and senders know of it. */
-  private async accepted({ body, position }: Answered): Promise<Reply> {
+  /** Responds once the request is in the tables of deliveries and recoveries, so that reads and senders know of it. */
+  private async accepted({ body, position }: Responded): Promise<Reply> {
     await this.progress.reached(DELIVERIES_SAGA, position);
     return new Reply(202, body);
   }

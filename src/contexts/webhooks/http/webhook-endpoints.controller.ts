@@ -16,7 +16,7 @@ import {
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { Answered } from '../application/caller.js';
+import type { Responded } from '../application/caller.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoint.js';
@@ -43,7 +43,7 @@ const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;
 
-/** contract.md 12. Writes are answered once reads show them and deliveries follow them. */
+/** contract.md 12. Writes respond once reads show them and deliveries follow them. */
 @Controller('merchants/v1/webhook_endpoints')
 export class WebhookEndpointsController {
   constructor(
@@ -70,7 +70,7 @@ export class WebhookEndpointsController {
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
     const caller = { merchantId, metadata, ticket };
-    return this.answer(
+    return this.respond(
       201,
       await this.commandBus.execute(new RegisterWebhookEndpoint(caller, { url, description, event_types })),
     );
@@ -125,7 +125,7 @@ export class WebhookEndpointsController {
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answerChange(
+    return this.respondToChange(
       200,
       await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint)),
     );
@@ -144,7 +144,7 @@ export class WebhookEndpointsController {
     @Ticket() ticket: IdempotencyTicket,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answerChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
+    return this.respondToChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
   }
 
   @Post(':id/test_delivery')
@@ -189,20 +189,20 @@ export class WebhookEndpointsController {
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
     const caller = { merchantId, metadata, ticket };
-    return this.answerChange(
+    return this.respondToChange(
       200,
       await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
     );
   }
 
   /** After it no attempt begins by what was before: what a sender saw of an endpoint may be FRESH_MS old. */
-  private async answerChange(status: number, answered: Answered): Promise<Reply> {
-    const reply = await this.answer(status, answered);
-    if (answered.position !== null) await sleep(FRESH_MS + TIMER_EARLY_MS);
+  private async respondToChange(status: number, responded: Responded): Promise<Reply> {
+    const reply = await this.respond(status, responded);
+    if (responded.position !== null) await sleep(FRESH_MS + TIMER_EARLY_MS);
     return reply;
   }
 
-  private async answer(status: number, { body, position }: Answered): Promise<Reply> {
+  private async respond(status: number, { body, position }: Responded): Promise<Reply> {
     await this.progress.reached(DELIVERIES_SAGA, position);
     return new Reply(status, body);
   }

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { newId } from '../../../../kernel/ids.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling } from '../automatic-disabling.js';
-import type { ReceiverAnswer } from '../ports.js';
+import type { ReceiverResult } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import type { AttemptLog } from './attempt-log.js';
@@ -31,7 +31,7 @@ const delivery = {
 
 describe('a delivery that is sent', () => {
   let recorded: DeliveryResult[];
-  let answer: ReceiverAnswer;
+  let answer: ReceiverResult;
   let failures: string[];
   let later: string[];
   let sender: DeliverySender;
@@ -76,7 +76,7 @@ describe('a delivery that is sent', () => {
     );
   });
 
-  const failed = (error: string): ReceiverAnswer => ({
+  const failed = (error: string): ReceiverResult => ({
     response: { kind: 'failed', phase: 'connect' },
     error,
     excerpt: null,
@@ -106,7 +106,7 @@ describe('a delivery that is sent', () => {
   );
 
   it('disables the endpoint before it is recorded when the response is 410', async () => {
-    answer = { response: { kind: 'answered', status: 410, retryAfter: null }, error: null, excerpt: null };
+    answer = { response: { kind: 'responded', status: 410, retryAfter: null }, error: null, excerpt: null };
     expect(await deliver()).toMatchObject({ outcome: 'gone' });
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
     expect(gone).toEqual([

@@ -6,7 +6,7 @@ import { retryAfterMs } from '../../../../platform/outbound/retry-after.js';
 import { outcomeOf, type Outcome } from '../../domain/outcome.js';
 import { retryDelayMs } from '../../domain/retry.js';
 import { AutomaticDisabling } from '../automatic-disabling.js';
-import { RECEIVERS, type ReceiverAnswer, type Receivers } from '../ports.js';
+import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
   DeliveryTable,
   type AttemptRecord,
@@ -28,7 +28,7 @@ const SAY_EVERY_MS = 10_000;
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 interface Attempted {
-  readonly answer: ReceiverAnswer;
+  readonly received: ReceiverResult;
   readonly outcome: Outcome;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -118,21 +118,21 @@ export class DeliverySender {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': this.secrets.sign(delivery, destination, startedAt, { id, timestamp, body }),
     };
-    const answer = await this.receivers.post(destination.url, headers, body);
-    if (OUT_OF_SOCKETS.test(answer.error ?? '')) throw new Error(`no sockets left: ${answer.error}`);
+    const received = await this.receivers.post(destination.url, headers, body);
+    if (OUT_OF_SOCKETS.test(received.error ?? '')) throw new Error(`no sockets left: ${received.error}`);
     const durationMs = Math.round(performance.now() - began);
-    return { answer, outcome: outcomeOf(answer.response), startedAt, durationMs };
+    return { received, outcome: outcomeOf(received.response), startedAt, durationMs };
   }
 
   private judge(
     delivery: ClaimedDelivery,
-    { answer, outcome, startedAt, durationMs }: Attempted,
+    { received, outcome, startedAt, durationMs }: Attempted,
   ): DeliveryResult {
-    const { response } = answer;
+    const { response } = received;
     const attempts = delivery.attempts + 1;
     const schedule = this.config.webhookRetryScheduleSeconds;
     const now = this.clock.now().getTime();
-    const asked = response.kind === 'answered' ? retryAfterMs(response.retryAfter, now) : null;
+    const asked = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
     const round = attempts - delivery.attempts_before;
     const delay = outcome === 'retry' ? retryDelayMs(round, response, schedule, Math.random(), asked) : null;
     const failed = delay === null ? 'exhausted' : 'pending';
@@ -146,10 +146,10 @@ export class DeliverySender {
         started_at: startedAt,
         duration_ms: durationMs,
         outcome,
-        http_status: response.kind === 'answered' ? response.status : null,
+        http_status: response.kind === 'responded' ? response.status : null,
         failure_phase: response.kind === 'failed' ? response.phase : null,
-        error: answer.error,
-        response_excerpt: answer.excerpt,
+        error: received.error,
+        response_excerpt: received.excerpt,
       },
     };
   }
