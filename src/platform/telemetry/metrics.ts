@@ -9,14 +9,14 @@ export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 export const httpRequests = new Counter({
   name: 'disburse_http_requests_total',
-  help: 'Requests answered, by route, method and status.',
+  help: 'Requests responded to, by route, method and status.',
   labelNames: ['route', 'method', 'status'] as const,
   registers,
 });
 
 export const httpDuration = new Histogram({
   name: 'disburse_http_request_duration_seconds',
-  help: 'Time from the arrival of a request to the end of its answer, by route and method.',
+  help: 'Time from the arrival of a request to the end of its response, by route and method.',
   labelNames: ['route', 'method'] as const,
   buckets: SECONDS,
   registers,

@@ -181,7 +181,7 @@ export class VerificationRound {
   private async nextCheck(each: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
     const { payoutId, unanswered } = each;
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutLooks.inc({ outcome: finding === null ? 'unacknowledged' : 'answered' });
+    payoutLooks.inc({ outcome: finding === null ? 'unanswered' : 'answered' });
     if (finding === null) return { payoutId, delayMs: silenceBackoff(unanswered, intervalMs), finding: null };
     const endMs = each.expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
     const untilExpiryMs = endMs - now.getTime();

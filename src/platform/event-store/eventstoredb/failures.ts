@@ -17,8 +17,8 @@ import { EventStoreUnavailable } from '../port.js';
 const RETRY = { firstMs: 50, mostMs: 800 };
 const ATTEMPTS = 5;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
-const AWAY_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
-const AWAY_TYPES = [
+const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
+const UNAVAILABLE_TYPES = [
   CancelledError,
   DeadlineExceededError,
   NotLeaderError,
@@ -26,7 +26,7 @@ const AWAY_TYPES = [
   UnavailableError,
 ] as const;
 /** What a server says that is about to stop or not yet there; some of it comes as an unknown error, without a status. */
-const AWAY_WORDS =
+const UNAVAILABLE_WORDS =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shutting ?down/i;
 
 /** The request, or the rights of the service, are at fault: no later attempt fares better. */
@@ -35,11 +35,11 @@ export class EventStoreRefusal extends Error {
 }
 
 /** Whether the server, not the request, is at fault. */
-export function isServerAway(error: unknown): boolean {
-  if (AWAY_TYPES.some((type) => error instanceof type)) return true;
+function isServerUnavailable(error: unknown): boolean {
+  if (UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
   if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
   if (!types.isNativeError(error)) return false;
-  return ('code' in error && AWAY_CODES.has(error.code)) || AWAY_WORDS.test(error.message);
+  return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_WORDS.test(error.message);
 }
 
 export function isNoStream(error: unknown): boolean {
@@ -72,7 +72,7 @@ export async function persevere<T>(
     } catch (error) {
       const refused = refusal(error);
       if (refused !== null) throw new EventStoreRefusal(refused, { cause: error });
-      if (error instanceof EventStoreUnavailable || !isServerAway(error)) throw error;
+      if (error instanceof EventStoreUnavailable || !isServerUnavailable(error)) throw error;
       if (before + 1 >= ATTEMPTS || performance.now() >= until) {
         throw new EventStoreUnavailable('the event store is unavailable', { cause: error });
       }
