@@ -7,7 +7,7 @@ import { merchantScheme } from '../../src/platform/openapi/merchant-scheme.js';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { ContractChecker, expectResponseMatchesContract, routeDifferences } from '../support/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { send, type ApiResponse as Answer } from '../support/signed-client.js';
+import { send, type ApiResponse } from '../support/signed-client.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;
@@ -27,17 +27,17 @@ afterAll(async () => {
 const THING = '/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11';
 
 test('the served document is valid OpenAPI 3.1', async () => {
-  const answer = await send(`${edge.url}/openapi.json`);
+  const response = await send(`${edge.url}/openapi.json`);
   const validator = new Validator();
-  const result = await validator.validate(answer.json());
+  const result = await validator.validate(response.json());
   expect(result.errors ?? []).toEqual([]);
   expect(result.valid).toBe(true);
   expect(validator.version).toBe('3.1');
 });
 
-test('real answers match it', async () => {
+test('real responses match it', async () => {
   const client = edge.client();
-  const calls: [string, string, Answer][] = [
+  const calls: [string, string, ApiResponse][] = [
     ['GET', THING, await client.get(THING)],
     ['GET', '/merchants/v1/probe/things/x', await client.get('/merchants/v1/probe/things/x')],
     ['GET', THING, await client.get(THING, { 'svc-signature': 'x' })],
@@ -50,20 +50,20 @@ test('real answers match it', async () => {
     ['GET', '/health/ready', await send(`${edge.url}/health/ready`)],
     ['GET', '/openapi.json', await send(`${edge.url}/openapi.json`)],
   ];
-  for (const [method, path, answer] of calls)
-    await expectResponseMatchesContract(edge.url, method, path, answer);
+  for (const [method, path, response] of calls)
+    await expectResponseMatchesContract(edge.url, method, path, response);
 });
 
-test('an answer that breaks the contract is seen', async () => {
+test('a response that breaks the contract is seen', async () => {
   const checker = await ContractChecker.of(edge.url);
   const good = await edge.client().get(THING);
-  const fake = (change: Partial<Answer>, text = good.text): Answer => ({
+  const fake = (change: Partial<ApiResponse>, text = good.text): ApiResponse => ({
     ...good,
     text,
     json: <T>() => JSON.parse(text) as T,
     ...change,
   });
-  const check = (answer: Answer) => () => checker.expect('GET', THING, answer);
+  const check = (response: ApiResponse) => () => checker.expect('GET', THING, response);
   expect(check(good)).not.toThrow();
   expect(check(fake({ status: 418 }))).toThrow('418 is not in the OpenAPI document');
   expect(check(fake({ headers: { 'content-type': 'text/html' } }))).toThrow('text/html');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
 import { PATIENCE_MS } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { send, type ApiResponse as Answer } from '../support/signed-client.js';
+import { send, type ApiResponse } from '../support/signed-client.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;
@@ -20,12 +20,12 @@ afterAll(async () => {
 
 const PLAIN = '/merchants/v1/probe/plain';
 
-function expectProblem(answer: Answer, status: number, title: string, errors: unknown = {}): void {
-  expect(answer.status).toBe(status);
-  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-  expect(answer.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+function expectProblem(response: ApiResponse, status: number, title: string, errors: unknown = {}): void {
+  expect(response.status).toBe(status);
+  expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
   const problem = { type: 'about:blank', title, status, detail: expect.any(String), instance: null, errors };
-  expect(answer.json()).toEqual(problem);
+  expect(response.json()).toEqual(problem);
 }
 
 test('404 for an unknown path; under the signed prefix only to who may ask', async () => {
@@ -42,9 +42,9 @@ test('404 for a path id that is no uuid, however long', async () => {
 });
 
 test('405 with Allow for a method that a path does not know', async () => {
-  const answer = await edge.client().call({ method: 'PUT', path: PLAIN });
-  expectProblem(answer, 405, 'Method not allowed');
-  expect(answer.headers['allow']?.split(', ').sort()).toEqual(['DELETE', 'PATCH', 'POST']);
+  const response = await edge.client().call({ method: 'PUT', path: PLAIN });
+  expectProblem(response, 405, 'Method not allowed');
+  expect(response.headers['allow']?.split(', ').sort()).toEqual(['DELETE', 'PATCH', 'POST']);
 });
 
 test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', async () => {
@@ -61,8 +61,8 @@ test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', asy
 });
 
 test('a key that is refused is not called malformed JSON', async () => {
-  const answer = await edge.client().post(PLAIN, '{"deep": [{"__proto__": 1}]}');
-  expect(answer.json()['detail']).toBe(
+  const response = await edge.client().post(PLAIN, '{"deep": [{"__proto__": 1}]}');
+  expect(response.json()['detail']).toBe(
     'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
   );
 });
@@ -78,9 +78,9 @@ test('422 for a body nested too deep; 34 levels pass', async () => {
 
 test('a query parameter out of range is 400 and named', async () => {
   for (const size of ['0', '11', 'x', '1.5', '', '3&size=4']) {
-    const answer = await edge.client().get(`/merchants/v1/probe/whoami?size=${size}`);
-    expectProblem(answer, 400, 'Bad request');
-    expect(answer.json()['detail']).toContain('size');
+    const response = await edge.client().get(`/merchants/v1/probe/whoami?size=${size}`);
+    expectProblem(response, 400, 'Bad request');
+    expect(response.json()['detail']).toContain('size');
   }
 });
 
@@ -144,28 +144,28 @@ test('422 blames leaf fields, without their wrappers, and ignores unknown fields
 
 test('what a DTO does not know costs nothing, however much it is', async () => {
   const extra = { a: Array(400_000).fill(1) };
-  const answer = await edge
+  const response = await edge
     .client()
     .post('/merchants/v1/probe/valid', { wrapper: { url: 'x', size: 1, extra } });
-  expect(answer.status).toBe(201);
+  expect(response.status).toBe(201);
 });
 
 test('a malformed path is 400', async () => {
   expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
 });
 
-/** Bytes to the server's socket, and all it answers until it closes. */
+/** Bytes to the server's socket, and all it sends until it closes. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
-    let answer = '';
+    let response = '';
     socket.setTimeout(PATIENCE_MS, () => socket.destroy());
     socket.on('data', (chunk) => {
-      answer += chunk.toString();
+      response += chunk.toString();
       socket.setTimeout(500);
     });
-    socket.on('close', () => resolve(answer));
-    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)));
+    socket.on('close', () => resolve(response));
+    socket.on('error', (error) => (response === '' ? reject(error) : resolve(response)));
   });
 }
 
@@ -179,8 +179,8 @@ test.each([
   ],
   ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad request'],
 ])('%s is a problem too', async (_, bytes, status, title) => {
-  const answer = await raw(bytes);
-  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const response = await raw(bytes);
+  const [head = '', body = ''] = response.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(head).toMatch(/^content-type: application\/problem\+json/im);
   expect(head).toMatch(/^request-id: [0-9a-f-]{36}/im);

@@ -95,7 +95,7 @@ export class Probe {
   }
 }
 
-/** Routes that use every way to answer that the edge offers. */
+/** Routes that use every way to respond that the edge offers. */
 @Controller('merchants/v1/probe')
 class ProbeController {
   constructor(

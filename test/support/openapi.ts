@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { ApiResponse as Answer } from './signed-client.js';
+import type { ApiResponse } from './signed-client.js';
 
 interface Described {
   readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
@@ -14,7 +14,7 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, Described>> };
 }
 
-/** Says whether answers are what the OpenAPI document promises. */
+/** Says whether responses are what the OpenAPI document promises. */
 export class ContractChecker {
   private readonly ajv: Ajv2020;
   private readonly validators = new Map<string, ValidateFunction>();
@@ -35,15 +35,15 @@ export class ContractChecker {
    * Throws unless the document describes this status of the operation, and media type and body are as described.
    * `path` is the one that was called, or the template of the document.
    */
-  expect(method: string, path: string, answer: Answer): void {
+  expect(method: string, path: string, response: ApiResponse): void {
     const template = this.templateOf(path);
     const verb = method.toLowerCase();
-    const described = this.document.paths[template]?.[verb]?.responses[String(answer.status)];
-    const where = `${method} ${template} ${answer.status}`;
+    const described = this.document.paths[template]?.[verb]?.responses[String(response.status)];
+    const where = `${method} ${template} ${response.status}`;
     if (described === undefined) throw new Error(`${where} is not in the OpenAPI document`);
-    const pointer = `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${verb}/responses/${answer.status}`;
-    const [response, at] = this.resolve(described, pointer);
-    this.expectBody(where, response, at, answer);
+    const pointer = `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${verb}/responses/${response.status}`;
+    const [schema, at] = this.resolve(described, pointer);
+    this.expectBody(where, schema, at, response);
   }
 
   /** Throws unless the document has a webhook of its type, and the body is as described. */
@@ -55,22 +55,22 @@ export class ContractChecker {
       throw new Error(`${body} is not as described: ${this.ajv.errorsText(validate.errors)}`);
   }
 
-  private expectBody(where: string, response: Described, pointer: string, answer: Answer): void {
-    const type = answer.headers['content-type']?.split(';')[0];
-    if (response.content === undefined) {
-      if (answer.text !== '') throw new Error(`${where} has a body: ${answer.text.slice(0, 200)}`);
+  private expectBody(where: string, described: Described, pointer: string, response: ApiResponse): void {
+    const type = response.headers['content-type']?.split(';')[0];
+    if (described.content === undefined) {
+      if (response.text !== '') throw new Error(`${where} has a body: ${response.text.slice(0, 200)}`);
       return;
     }
-    if (type === undefined || response.content[type] === undefined) {
-      throw new Error(`${where} is ${type ?? 'untyped'}, not ${Object.keys(response.content).join(' or ')}`);
+    if (type === undefined || described.content[type] === undefined) {
+      throw new Error(`${where} is ${type ?? 'untyped'}, not ${Object.keys(described.content).join(' or ')}`);
     }
-    const schema = response.content[type].schema;
+    const schema = described.content[type].schema;
     if (schema === undefined || type === 'text/plain') return;
     const at = `contract#${pointer}/content/${type.replaceAll('/', '~1')}/schema`;
     const validate = this.validatorAt(at);
-    if (!validate(answer.json())) {
+    if (!validate(response.json())) {
       const errors = this.ajv.errorsText(validate.errors, { separator: '\n' });
-      throw new Error(`${where} is not as described:\n${errors}\n${answer.text.slice(0, 2000)}`);
+      throw new Error(`${where} is not as described:\n${errors}\n${response.text.slice(0, 2000)}`);
     }
   }
 
@@ -123,19 +123,19 @@ function closed(part: unknown): unknown {
 
 const checkers = new Map<string, Promise<ContractChecker>>();
 
-/** Fails the test unless the answer is what the service's own OpenAPI document promises for the operation. */
+/** Fails the test unless the response is what the service's own OpenAPI document promises for the operation. */
 export async function expectResponseMatchesContract(
   baseUrl: string,
   method: string,
   path: string,
-  answer: Answer,
+  response: ApiResponse,
 ): Promise<void> {
   let checker = checkers.get(baseUrl);
   if (checker === undefined) {
     checker = ContractChecker.of(baseUrl);
     checkers.set(baseUrl, checker);
   }
-  (await checker).expect(method, path, answer);
+  (await checker).expect(method, path, response);
 }
 
 /** Served besides the API, and told in words only. */

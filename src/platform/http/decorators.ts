@@ -45,7 +45,7 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 
 /**
  * Marks a write whose handler hands `ticket.response(...)` to `CommandLoop.execute` on every way to success. On a store
- * that carries responses the commit itself then finds out that the key was answered before. Without this mark the edge
+ * that carries responses the commit itself then finds out that the key already has a response. Without this mark the edge
  * looks the key up before the handler runs, which is always right and costs one query.
  */
 export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTravels: true });

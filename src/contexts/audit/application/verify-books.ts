@@ -1,5 +1,5 @@
 import { comparePositions, type EventStore } from '../../../platform/event-store/port.js';
-import { answerOf, type Books, type BookedPayout, type Violation } from '../domain/books.js';
+import { responseOf, type Books, type BookedPayout, type Violation } from '../domain/books.js';
 import type { AuditedTables, PayoutRow } from '../store/audited-tables.js';
 import { replay, type Replay, type UnknownType } from './replay.js';
 
@@ -90,7 +90,7 @@ function agrees(row: PayoutRow, payout: BookedPayout): boolean {
     STATUS[row.status] === payout.status &&
     BigInt(row.amount_minor) === payout.amountMinor &&
     row.created_at.toISOString() === payout.createdAt &&
-    row.body === answerOf(payout)
+    row.body === responseOf(payout)
   );
 }
 

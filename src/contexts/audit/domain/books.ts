@@ -31,8 +31,8 @@ export interface BookedPayout {
   reason: string | null;
 }
 
-/** The answer that the API gives of a payout, byte for byte (contract.md 9). */
-export function answerOf(payout: BookedPayout): string {
+/** The response that the API gives for a payout, byte for byte (contract.md 9). */
+export function responseOf(payout: BookedPayout): string {
   const fields = [
     ['id', payout.id],
     ['user_id', payout.userId],

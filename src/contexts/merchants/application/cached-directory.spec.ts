@@ -9,17 +9,17 @@ function credentials(status: MerchantCredentials['status'] = 'active'): Merchant
   return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
 }
 
-/** A directory over `answers`, the last of which is given again and again; counts how often it was asked. */
-function directoryOf(...answers: (MerchantCredentials | null | Error)[]): {
+/** A directory over `results`, the last of which is given again and again; counts how often it was asked. */
+function directoryOf(...results: (MerchantCredentials | null | Error)[]): {
   directory: CachedDirectory;
   asked: () => number;
 } {
   let asked = 0;
   const directory = new CachedDirectory(async () => {
-    const answer = answers[Math.min(asked++, answers.length - 1)]!;
+    const result = results[Math.min(asked++, results.length - 1)]!;
     await wait(5);
-    if (answer instanceof Error) throw answer;
-    return answer;
+    if (result instanceof Error) throw result;
+    return result;
   });
   return { directory, asked: () => asked };
 }
@@ -62,8 +62,8 @@ describe('the merchant directory in memory', () => {
   });
 
   it('reports a failed look-up and asks again next time', async () => {
-    const { directory } = directoryOf(new Error('away'), credentials());
-    await expect(directory.find(ID)).rejects.toThrow('away');
+    const { directory } = directoryOf(new Error('unavailable'), credentials());
+    await expect(directory.find(ID)).rejects.toThrow('unavailable');
     expect(await directory.find(ID)).not.toBeNull();
   });
 });

@@ -76,7 +76,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
 
   program
     .command('suspend <merchant-id>')
-    .description('answer every call of the merchant with 403')
+    .description('refuse every call of the merchant with 403')
     .action(
       operate(operator, async (context, id) =>
         changed('Suspended', await context.get(CommandBus).execute(new SuspendMerchant(merchantId(id)))),
@@ -94,7 +94,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
 
   program
     .command('allow-ips <merchant-id> [cidrs...]')
-    .description('answer calls from outside these addresses and ranges with 403; none: anywhere')
+    .description('refuse calls from outside these addresses and ranges with 403; none: anywhere')
     .action(async function (this: Command, id: string, cidrs: string[]) {
       await operate(operator, async (context) =>
         changed(

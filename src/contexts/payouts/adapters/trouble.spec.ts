@@ -77,7 +77,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     [429, 'too many requests'],
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
-  ])('says what it is when the node answers %i', async (status, message) => {
+  ])('says what it is when the node returns %i', async (status, message) => {
     node.respondToAll('{}', status, { location: node.url });
     await expect(look([NOWHERE])).rejects.toThrow(message);
     await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
@@ -111,7 +111,7 @@ describe('a JSON-RPC node that gives trouble', () => {
   it('asks again by itself for what has two responses in a batch', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
-    node.rewrite((answers) => (answers.length === 2 ? [...answers, absent] : answers));
+    node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
     const before = node.calls.length;
     expect((await look([hash, NOWHERE])).receipts.get(hash)?.succeeded).toBe(true);
     expect(node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt')).toHaveLength(
@@ -121,7 +121,7 @@ describe('a JSON-RPC node that gives trouble', () => {
 
   it('takes the responses of a batch in any order', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
-    node.rewrite((answers) => [...answers].reverse());
+    node.rewrite((responses) => [...responses].reverse());
     expect((await look([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
   });
 

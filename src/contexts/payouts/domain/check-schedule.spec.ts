@@ -44,7 +44,7 @@ describe('the next look at a pending payout', () => {
   });
 });
 
-describe('the rest of a payout without an answer', () => {
+describe('the rest of a payout without a response', () => {
   it('doubles up to five minutes', () =>
     expect([0, 1, 2, 8, 9, 100].map((times) => silenceBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,
@@ -52,7 +52,7 @@ describe('the rest of a payout without an answer', () => {
   it('is never shorter than the interval', () => expect(silenceBackoff(3, HOUR)).toBe(HOUR));
 });
 
-describe('the rest from a node that is away', () => {
+describe('the rest from a node that is unavailable', () => {
   it('doubles up to ten seconds', () =>
     expect([1, 2, 3, 4, 5, 6, 100].map(nodeBackoff)).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000]));
 });

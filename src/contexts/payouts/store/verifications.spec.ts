@@ -105,7 +105,7 @@ describe('the work of verifications', () => {
     expect([hashes(rest.work, 'heap'), rest.more]).toEqual([80, true]);
   });
 
-  it('without an answer waits in a line of its own, until it has one', async () => {
+  it('without a response waits in a line of its own, until it has one', async () => {
     await add('silent', 2, 0, 1);
     const [one, other] = await take(2);
     const check = (payoutId: string, finding: string | null) => ({ payoutId, delayMs: 0, finding });

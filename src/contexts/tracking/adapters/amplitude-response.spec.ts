@@ -27,7 +27,7 @@ describe('a response of Amplitude', () => {
   });
 
   it('names events that it will never take', () => {
-    const answer = said(400, {
+    const read = said(400, {
       ...{ code: 400, error: 'Request missing required field', missing_field: 'api_key' },
       events_with_missing_fields: { event_type: [0] },
       events_with_invalid_fields: { time: [1], 'a name with spaces and +1 555 000': [2] },
@@ -41,16 +41,16 @@ describe('a response of Amplitude', () => {
       { index: 3, reason: 'invalid length of user_id' },
       { index: 4, reason: 'silenced device' },
     ];
-    expect(answer).toEqual({ outcome: 'parted', refused, throttled: [] });
+    expect(read).toEqual({ outcome: 'parted', refused, throttled: [] });
   });
 
   it('may silence some devices and throttle others', () => {
-    const answer = said(400, {
+    const read = said(400, {
       ...{ code: 400, eps_threshold: 100, error: 'Events silenced for device_id' },
       ...{ exceeded_daily_quota_devices: {}, silenced_devices: ['device-a'] },
       ...{ throttled_devices: { 'device-c': 0, 'device-d': 100 }, throttled_events: [3] },
     });
-    expect(answer).toEqual({
+    expect(read).toEqual({
       outcome: 'parted',
       refused: [{ index: 0, reason: 'silenced device' }],
       throttled: [{ index: 3, waitMs: 30_000 }],

@@ -64,7 +64,7 @@ export class UsersController {
     @MerchantId() merchantId: string,
     @ValidQuery() { address }: WalletQuery,
   ): Promise<UserResponse> {
-    return answer(await this.users.ofWallet(merchantId, address));
+    return responseFor(await this.users.ofWallet(merchantId, address));
   }
 
   @Get(':id')
@@ -78,11 +78,11 @@ export class UsersController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<UserResponse> {
-    return answer(await this.users.find(merchantId, userId));
+    return responseFor(await this.users.find(merchantId, userId));
   }
 }
 
-function answer(user: ExistingUser | null): UserResponse {
+function responseFor(user: ExistingUser | null): UserResponse {
   if (user === null) throw DomainError.notFound('User');
   return { user: userJson(user) };
 }

@@ -52,7 +52,7 @@ export class ForwardingObserver {
 
   unavailable({ cause, detail }: Unavailable, { failures }: ProviderState, pauseMs: number): void {
     this.log.wideLog(
-      'the analytics provider is away',
+      'the analytics provider is unavailable',
       { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) },
       FOR_OPERATORS.includes(cause) ? 'error' : 'warn',
     );

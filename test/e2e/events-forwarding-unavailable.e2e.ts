@@ -65,11 +65,11 @@ const logged = (): string => {
 
 describe('while the provider', () => {
   const faults: readonly (readonly [string, Fault, string])[] = [
-    ['answers 500', { status: 500 }, 'failing'],
-    ['answers 503', { status: 503 }, 'failing'],
-    ['never answers', 'hang', 'timeout'],
+    ['returns 500', { status: 500 }, 'failing'],
+    ['returns 503', { status: 503 }, 'failing'],
+    ['never responds', 'hang', 'timeout'],
     ['closes connections', 'reset', 'unreachable'],
-    ['answers something else', 'garbage', 'failing'],
+    ['returns something else', 'garbage', 'failing'],
     ['redirects', { status: 302, headers: { location: '/elsewhere' } }, 'misconfigured'],
     ['limits the project', { status: 429, body: { code: 429, error: 'Too many' } }, 'rate_limited'],
     ['says that the key is wrong', { status: 401 }, 'unauthorized'],
@@ -99,7 +99,7 @@ describe('while the provider', () => {
     const first = start(lab.amplitude({ apiKey: 'a-wrong-key' }));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await lab.provider()).toMatchObject([{ cause: 'unauthorized' }]);
-    const told = /"level":"error".*"cause":"unauthorized".*the analytics provider is away/;
+    const told = /"level":"error".*"cause":"unauthorized".*the analytics provider is unavailable/;
     await eventually(() => told.test(logged()));
     expect(logged()).not.toMatch(/a-wrong-key|customer-/);
     await first.stop();
@@ -124,7 +124,7 @@ describe('while the provider', () => {
     expect(row!.left).toBeGreaterThan(500);
   });
 
-  it('is away for long, it gets a request now and then, whatever has piled up', async () => {
+  it('is unavailable for long, it gets a request now and then, whatever has piled up', async () => {
     const backlog: TestItem[] = [];
     for (let batch = 0; batch < 100; batch += 1) {
       const events = items(20);
