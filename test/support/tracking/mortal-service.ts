@@ -14,7 +14,7 @@ import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/ht
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { IdempotencyModule } from '../../../src/platform/idempotency/idempotency.module.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
-import { merchants, tracking } from '../../../src/contexts/index.js';
+import { merchants, tracking, users } from '../../../src/contexts/index.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
@@ -76,7 +76,7 @@ export class MortalService {
       ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
-      ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, merchants] : [tracking]),
+      ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, users, merchants] : [tracking, users]),
     ];
     const module = await Test.createTestingModule({ imports })
       .overrideProvider(CLOCK)
@@ -98,7 +98,7 @@ export class MortalService {
     this.road.endAt(nth, side);
   }
 
-  /** Ends it, if it is not dead yet, and takes the corpse unavailable. */
+  /** Ends it, if it is not dead yet, and closes what is left of it. */
   async bury(): Promise<void> {
     this.road.endNow();
     // Its clients lose their connections too: one that is kept would hold the rest of it for a minute.
