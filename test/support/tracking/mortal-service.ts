@@ -76,7 +76,11 @@ export class MortalService {
       ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
-      ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, users, merchants] : [tracking, users]),
+      ContextsModule.of(
+        config,
+        ALL_CONTEXTS,
+        role === 'api' ? [tracking, users, merchants] : [tracking, users],
+      ),
     ];
     const module = await Test.createTestingModule({ imports })
       .overrideProvider(CLOCK)
