@@ -172,9 +172,10 @@ suite('pages of the service in a browser', () => {
     });
   });
 
-  it('/docs lists the operations', async () => {
+  it('/docs lists the operations and the webhooks', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { operationId?: string }>>;
+      webhooks: object;
     };
     const operations = Object.values(document.paths)
       .flatMap((path) => Object.values(path))
@@ -182,7 +183,9 @@ suite('pages of the service in a browser', () => {
     await on([app.url], async (page) => {
       await page.goto(`${app.url}/docs`);
       await page.locator('.opblock').first().waitFor();
-      expect(await page.locator('.opblock').count()).toBe(operations.length);
+      expect(await page.locator('.opblock').count()).toBe(
+        operations.length + Object.keys(document.webhooks).length,
+      );
       await picture(page, 'docs');
       await page.getByText('/merchants/v1/payouts/report', { exact: false }).first().click();
       await page.getByText('Responses', { exact: true }).first().waitFor();

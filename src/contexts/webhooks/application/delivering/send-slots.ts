@@ -154,12 +154,17 @@ export class SendSlots {
     if (this.prompt.size + this.slow.size > 0 && !this.hasRoom()) this.serveLater();
   }
 
-  /** Time makes room, too. */
+  /** Time makes room, too: as soon as the oldest is fresh no more. */
   private serveLater(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = null;
-      this.serve();
-    }, FRESH_MS).unref();
+    const [oldest] = this.fresh;
+    const inMs = oldest === undefined ? FRESH_MS : oldest.began + FRESH_MS - performance.now();
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = null;
+        this.serve();
+      },
+      Math.max(1, Math.ceil(inMs)),
+    ).unref();
   }
 
   private hasRoom(): boolean {
