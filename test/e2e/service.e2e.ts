@@ -29,11 +29,14 @@ describe('the whole service', () => {
   });
 
   it('has its operations in the order in which an integrator needs them', async () => {
-    const { tags, paths } = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
+    const { tags, paths, webhooks } = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
       tags: { name: string }[];
       paths: Record<string, Record<string, { tags: string[] }>>;
+      webhooks: Record<string, Record<string, { tags: string[] }>>;
     };
-    const used = Object.values(paths).flatMap((each) => Object.values(each).flatMap((one) => one.tags));
+    const used = Object.values({ ...paths, ...webhooks }).flatMap((each) =>
+      Object.values(each).flatMap((one) => one.tags),
+    );
     expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
     expect(tags.map(({ name }) => name)).toEqual([
       ...[
@@ -42,6 +45,7 @@ describe('the whole service', () => {
         'Webhook endpoints',
         'Webhook deliveries',
         'Events',
+        'Webhooks',
         'Sandbox',
         'Documentation',
         'Health',
