@@ -58,8 +58,14 @@ export class Processing {
   /** Until nobody has a turn to come. While the database works on one chunk the next is read. */
   private async run(signal: AbortSignal): Promise<void> {
     const turns = new Set(await this.accepted.merchants());
+    let lookAt = performance.now() + POLL_MS;
     let chunk = await this.next(turns);
     while (chunk !== null && !signal.aborted) {
+      // A backlog may never end: who came since the start has a turn all the same.
+      if (performance.now() >= lookAt) {
+        for (const merchantId of await this.accepted.merchants()) turns.add(merchantId);
+        lookAt = performance.now() + POLL_MS;
+      }
       const following = this.next(turns, chunk);
       // Looked at once this one is done; until then its failure must not count as unhandled.
       following.catch(() => undefined);

@@ -19,6 +19,7 @@ export function isEventDatetime(text: string): boolean {
   if (!FORM.test(text)) return false;
   if (text.slice(8, 10) > '28' && !dayExists(text)) return false;
   const year = text.slice(0, 4);
+  if (year === '0000') return false;
   if (year > '0001' && year < '9999') return true;
   const utc = minuteInUtc(text, REST.exec(text.slice(MINUTES_END))![3]!);
   return utc >= FIRST && utc <= LAST;
