@@ -152,4 +152,13 @@ describe('the background of a process', () => {
     await app.close();
     expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
   });
+
+  it('leaves to its provider what the provider stops', async () => {
+    const { work, runs } = held({ stopsWithProvider: true });
+    const app = await boot(['worker'], [{ provide: 'its own', useValue: { work } }]);
+    await app.close();
+    expect(runs[0]!.signal.aborted).toBe(false);
+    runs[0]!.end();
+    await work.stop();
+  });
 });

@@ -20,6 +20,8 @@ export interface BackgroundOptions {
   /** Which processes do it; `worker` when absent. */
   readonly role?: Role | 'any';
   readonly backoff?: Backoff;
+  /** Its provider stops it, in the order of its own shutdown. */
+  readonly stopsWithProvider?: true;
 }
 
 /**

@@ -36,8 +36,9 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
 
   /** Waits for the runs under way, but not beyond the grace: the rest of the process shall end in order. */
   async beforeApplicationShutdown(): Promise<void> {
-    const running = new Set(this.works);
-    const stopped = Promise.all(this.works.map((work) => work.stop().then(() => running.delete(work))));
+    const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
+    const running = new Set(works);
+    const stopped = Promise.all(works.map((work) => work.stop().then(() => running.delete(work))));
     const ended = new AbortController();
     await Promise.race([stopped.then(() => ended.abort()), pause(this.config.shutdownGraceMs, ended.signal)]);
     for (const { options } of running)

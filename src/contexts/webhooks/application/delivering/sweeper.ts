@@ -19,6 +19,8 @@ export class Sweeper implements BeforeApplicationShutdown {
     name: 'heartbeat of deliveries',
     everyMs: SWEEP_MS,
     backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
+    // Whatever else holds the end of the process up: a sender without a heartbeat loses its leases.
+    stopsWithProvider: true,
     run: () => {
       this.sweep.wake();
       return this.table.beat();
