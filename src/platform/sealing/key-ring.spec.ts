@@ -6,7 +6,7 @@ import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
 import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
 import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
-import { keyId, keyIdOf, Sealer, SealError } from './sealer.js';
+import { keyId, Sealer, SealError } from './sealer.js';
 
 describe('the key ring', () => {
   let test: TestDatabase;
@@ -97,7 +97,7 @@ describe('the key ring', () => {
 
   it('seals nothing with the master key itself in a new database', async () => {
     const ring = await open(one);
-    expect(keyIdOf(ring.sealer.seal('text', 'place'))).not.toBe(keyId(one.bytes));
+    expect(ring.sealer.seal('text', 'place').split('.')[1]).not.toBe(keyId(one.bytes));
     expect(ring.root).not.toEqual(one.bytes);
   });
 

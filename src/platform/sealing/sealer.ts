@@ -76,11 +76,6 @@ export function deriveKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
 }
 
-/** Id of the key that a text was sealed with. */
-export function keyIdOf(sealed: string): string {
-  return sealed.split('.')[1] ?? '';
-}
-
 /** Names a key without telling anything of it. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
