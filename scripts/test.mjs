@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// npm test: installs when needed, runs Jest with the arguments given, and ends with "N passed, N failed".
+// npm test: installs when needed, runs Jest with the arguments given, and ends with "N passed, N failed". Of a whole run,
+// suites that failed run once more, alone; one that passes then is named as unstable.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain, Problem } from './lib/terminal.mjs';
 
@@ -17,18 +18,46 @@ try {
   complain(error);
 }
 
+/** More suites than these do not fail by chance. */
+const MOST_AGAIN = 3;
+
 async function test(args) {
+  const first = await attempt(args);
+  if (args.length > 0 || first.failing.length === 0 || first.failing.length > MOST_AGAIN)
+    return verdict(first);
+  const names = first.failing.map((file) => relative(ROOT, file));
+  console.error(`\nOnce more, alone: ${names.join(', ')}`);
+  const second = await attempt(['--runInBand', '--runTestsByPath', ...first.failing]);
+  for (const name of names.filter((_, n) => !second.failing.includes(first.failing[n]))) {
+    console.log(`unstable: ${name} failed beside other suites and passed alone`);
+  }
+  return verdict({ ...second, passed: first.passedElsewhere + second.passed });
+}
+
+function verdict({ passed, failed, code }) {
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? code : code || 1;
+}
+
+/** One run of Jest: what passed and failed, and the files of the suites that failed. */
+async function attempt(args) {
   const folder = mkdtempSync(join(tmpdir(), 'disburse-jest-'));
   const result = join(folder, 'result.json');
   try {
     const code = await jest([...args, '--json', `--outputFile=${result}`]);
     if (!existsSync(result)) throw new Problem(`Jest ended without a result (exit code ${code}).`);
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(
       readFileSync(result, 'utf8'),
     );
-    const failed = numFailedTests + numRuntimeErrorTestSuites;
-    console.log(`\n${numPassedTests} passed, ${failed} failed`);
-    return failed === 0 ? code : code || 1;
+    const failing = testResults.filter(({ status }) => status === 'failed');
+    const passedInFailing = failing.flatMap(({ assertionResults }) => assertionResults);
+    return {
+      code,
+      passed: numPassedTests,
+      failed: numFailedTests + numRuntimeErrorTestSuites,
+      failing: failing.map(({ name }) => name),
+      passedElsewhere: numPassedTests - passedInFailing.filter(({ status }) => status === 'passed').length,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
