@@ -6,3 +6,4 @@ export { payouts } from './payouts/payouts.module.js';
 export { tracking } from './tracking/tracking.module.js';
 export { audit } from './audit/audit.module.js';
 export { webhooks } from './webhooks/webhooks.module.js';
+export { exchange } from './exchange/exchange.module.js';

@@ -1,0 +1,131 @@
+/** What stands behind an exchange: rates, liquidity, settlement. Amounts are decimal strings in whole units of a token. */
+export interface ExchangeProvider {
+  /** Stored with each order: its orders are asked about at this provider for ever. */
+  readonly name: string;
+
+  /** Pairs of the catalogue that can be had from it. */
+  readonly pairIds: readonly string[];
+
+  /**
+   * What the pair costs now. `amountFrom` null: the pair's default amount. Throws DomainError `validation_failed` for an
+   * amount outside the limits, {@link ProviderUnavailable} when nobody can say.
+   */
+  quote(pairId: string, amountFrom: string | null): Promise<Quote>;
+
+  /**
+   * Opens an order at the provider. The same `orderId` again gives the same order, never a second one. Throws
+   * {@link ProviderRefused} for what it will never accept, {@link ProviderUnavailable} when it is not known whether it did.
+   */
+  create(order: NewProviderOrder): Promise<ProviderOrder>;
+
+  /** All that is known of an order. May be asked as often as one likes. Throws {@link ProviderUnavailable}. */
+  status(order: ProviderReference): Promise<ProviderStatus>;
+
+  /**
+   * The order's deposit was accepted: pay out. May be repeated; the outcome comes by `status`. A provider that processes
+   * deposits by itself has nothing to do. Throws {@link ProviderUnavailable}.
+   */
+  settle(order: ProviderReference, settlement: Settlement): Promise<void>;
+
+  /** The order ended without a deposit: nothing is to be processed any more. May be repeated. Throws {@link ProviderUnavailable}. */
+  cancel(order: ProviderReference): Promise<void>;
+
+  /** Resolves when the provider can be relied on; rejects with a sentence otherwise. */
+  ping(): Promise<void>;
+}
+
+/** How the provider and we name an order. */
+export interface ProviderReference {
+  readonly orderId: string;
+  /** The provider's own name of it. */
+  readonly reference: string;
+}
+
+export interface Quote {
+  readonly amountFrom: string;
+  readonly amountTo: string;
+  /** `amountTo` per one of `amountFrom`, fees included. */
+  readonly rate: string;
+  /** Of `amountFrom`. */
+  readonly minimum: string;
+  readonly maximum: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+export interface NewProviderOrder {
+  readonly orderId: string;
+  readonly pairId: string;
+  readonly amountFrom: string | null;
+  readonly withdrawAddress: string;
+  readonly withdrawAddressTag: string | null;
+  readonly withdrawAddressMemo: string | null;
+}
+
+export interface ProviderOrder extends Quote {
+  readonly reference: string;
+  readonly depositAddress: string;
+  readonly depositAddressTag: string | null;
+}
+
+/** A transfer to the deposit address with enough confirmations; what a reorganisation removed before that was never one. */
+export interface Deposit {
+  /** The same for the same transfer, for ever: `<chain>:<transaction>:<log index>`, or the provider's own id. */
+  readonly id: string;
+  readonly amount: string;
+  readonly transactionHash: string;
+  /** Of its block, ISO 8601. */
+  readonly at: string;
+}
+
+export type Outcome =
+  | { readonly kind: 'completed'; readonly transactionHash: string; readonly amountTo: string | null }
+  | { readonly kind: 'refunded'; readonly transactionHash: string | null }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface ProviderStatus {
+  /** In the order of the chain. */
+  readonly deposits: readonly Deposit[];
+  /** A transfer was seen that lacks confirmations: no order may expire meanwhile. */
+  readonly isDepositUnderWay: boolean;
+  /**
+   * Up to when every deposit is in `deposits` or under way, ISO 8601: what expires later than this may still be paid.
+   * Null when the provider cannot say (its node is behind or away).
+   */
+  readonly completeUntil: string | null;
+  /** Null as long as there is none. */
+  readonly outcome: Outcome | null;
+}
+
+export interface Settlement {
+  /** What is exchanged; the rest of the deposit is refundable. */
+  readonly amountFrom: string;
+  readonly amountTo: string;
+}
+
+/** Nest injection token of the {@link ExchangeProviders}. */
+export const EXCHANGE_PROVIDERS = Symbol('EXCHANGE_PROVIDERS');
+
+export interface ExchangeProviders {
+  /** The one that new orders go to. Throws DomainError `unavailable` when none is configured. */
+  readonly current: ExchangeProvider;
+  /** The one that has an order of that name. Throws {@link ProviderUnavailable} when it is not configured any more. */
+  of(name: string): ExchangeProvider;
+}
+
+/** Not known, or not now: the same may be asked again. The message holds no address and no key. */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+
+/** Never: the provider has said no. `parameter` is the one at fault when it is the caller's. */
+export class ProviderRefused extends Error {
+  override readonly name = 'ProviderRefused';
+  constructor(
+    message: string,
+    readonly parameter:
+      'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo' | null,
+  ) {
+    super(message);
+  }
+}

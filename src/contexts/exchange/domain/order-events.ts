@@ -1,0 +1,125 @@
+import type { DomainEvent } from '../../../kernel/aggregate.js';
+
+/** What is settled when an order is made. Amounts are decimal strings in whole units, times ISO 8601. */
+export interface OrderFacts {
+  readonly order_id: string;
+  /** Of the API key that made it: it alone sees the order. */
+  readonly key_id: string;
+  readonly merchant_id: string;
+  readonly pair_id: string;
+  readonly withdraw_address: string;
+  readonly withdraw_address_tag: string | null;
+  readonly withdraw_address_memo: string | null;
+  readonly user_id: string | null;
+  /** Keyed hash of the caller's address when there is no `user_id`. */
+  readonly caller: string | null;
+  readonly provider: string;
+  readonly provider_reference: string;
+  readonly deposit_address: string;
+  readonly deposit_address_tag: string | null;
+  /** What is asked for. */
+  readonly amount_from: string;
+  readonly amount_to: string;
+  readonly rate: string;
+  /** Of `amount_from`. */
+  readonly minimum: string;
+  readonly maximum: string;
+  /** Of the token paid out: `amount_to` of another amount is rounded down to so many. */
+  readonly decimals_to: number;
+  readonly created_at: string;
+  /** Until then the quote holds, and an unpaid order stays open. */
+  readonly expires_at: string;
+}
+
+export interface DepositFacts {
+  readonly deposit_id: string;
+  readonly amount: string;
+  readonly transaction_hash: string;
+  /** Of its block. */
+  readonly deposited_at: string;
+}
+
+type OrderEventOf<Type extends string, Data extends object> = DomainEvent<
+  Type,
+  Data & { readonly order_id: string; readonly at: string }
+>;
+
+export type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
+export type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', object>;
+/** `refundable`: what had come of less than was asked. */
+export type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
+export type OrderExpired = OrderEventOf<'order.expired.v1', object>;
+/** Counted towards what was asked. */
+export type OrderDepositReceived = OrderEventOf<'order.deposit_received.v1', DepositFacts>;
+/** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
+export type OrderProcessingStarted = OrderEventOf<
+  'order.processing_started.v1',
+  { readonly amount_from: string; readonly amount_to: string; readonly refundable: string }
+>;
+export type OrderCompleted = OrderEventOf<
+  'order.completed.v1',
+  { readonly amount_to: string; readonly withdraw_transaction_hash: string }
+>;
+/** `refundable`: all that had come, unless it was exchanged. */
+export type OrderFailed = OrderEventOf<
+  'order.failed.v1',
+  { readonly reason: string; readonly refundable: string }
+>;
+export type OrderRefunded = OrderEventOf<
+  'order.refunded.v1',
+  { readonly refund_transaction_hash: string | null }
+>;
+/** After the end, or beside a deposit that is being exchanged: never exchanged by itself. */
+export type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
+/** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
+export type OrderLateOutcomeRecorded = OrderEventOf<
+  'order.late_outcome_recorded.v1',
+  { readonly outcome: 'completed' | 'refunded' | 'failed'; readonly transaction_hash: string | null }
+>;
+/** An operator gave money back. `amount` of what was refundable or late. */
+export type OrderRefundRecorded = OrderEventOf<
+  'order.refund_recorded.v1',
+  { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
+>;
+
+export type OrderEvent =
+  | OrderCreated
+  | OrderMarkedAsPaid
+  | OrderCancelled
+  | OrderExpired
+  | OrderDepositReceived
+  | OrderProcessingStarted
+  | OrderCompleted
+  | OrderFailed
+  | OrderRefunded
+  | OrderLateDepositRecorded
+  | OrderLateOutcomeRecorded
+  | OrderRefundRecorded;
+
+/** Stored names of all events of orders. */
+export const ORDER_EVENTS = [
+  'order.created.v1',
+  'order.marked_as_paid.v1',
+  'order.cancelled.v1',
+  'order.expired.v1',
+  'order.deposit_received.v1',
+  'order.processing_started.v1',
+  'order.completed.v1',
+  'order.failed.v1',
+  'order.refunded.v1',
+  'order.late_deposit_recorded.v1',
+  'order.late_outcome_recorded.v1',
+  'order.refund_recorded.v1',
+] as const satisfies readonly OrderEvent['type'][];
+
+export const ORDER_STATUSES = [
+  'pending',
+  'paid',
+  'processing',
+  'completed',
+  'cancelled',
+  'expired',
+  'failed',
+  'refunded',
+] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];

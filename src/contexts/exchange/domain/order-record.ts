@@ -1,0 +1,37 @@
+import { amountReceived, type MadeOrder } from './order.js';
+
+/** The order as the API shows it (decisions.md, order record), as an object in the order of its members. */
+export function orderRecord(state: MadeOrder) {
+  const { facts, deposits, lateDeposits } = state;
+  return {
+    id: facts.order_id,
+    pair_id: facts.pair_id,
+    status: state.status,
+    reason: state.reason,
+    withdraw_address: facts.withdraw_address,
+    withdraw_address_tag: facts.withdraw_address_tag,
+    withdraw_address_memo: facts.withdraw_address_memo,
+    user_id: facts.user_id,
+    deposit_address: facts.deposit_address,
+    deposit_address_tag: facts.deposit_address_tag,
+    amount_from: state.amountFrom,
+    amount_to: state.amountTo,
+    amount_received: amountReceived(state),
+    amount_refundable: state.refundable,
+    rate: facts.rate,
+    minimum: facts.minimum,
+    maximum: facts.maximum,
+    deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
+    withdraw_transaction_hash: state.withdrawTransactionHash,
+    late_deposits: lateDeposits.map(({ amount, transaction_hash, deposited_at }) => ({
+      amount,
+      transaction_hash,
+      deposited_at,
+    })),
+    created_at: facts.created_at,
+    updated_at: state.updatedAt,
+    expires_at: facts.expires_at,
+  };
+}
+
+export type OrderRecord = ReturnType<typeof orderRecord>;

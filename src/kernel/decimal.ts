@@ -1,0 +1,35 @@
+import Big from 'big.js';
+
+/** Decimal strings in whole units of a token: no exponents, no trailing zeros. */
+const FORM = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/;
+
+/** Whether the text is a decimal in whole units, with at most so many digits after the point. */
+export function isDecimal(value: unknown, decimals = 18): value is string {
+  if (typeof value !== 'string' || value.length > 60 || !FORM.test(value)) return false;
+  return (value.split('.')[1] ?? '').length <= decimals;
+}
+
+export function sum(amounts: readonly string[]): string {
+  return amounts.reduce((total, amount) => total.plus(amount), new Big(0)).toFixed();
+}
+
+export function minus(a: string, b: string): string {
+  return new Big(a).minus(b).toFixed();
+}
+
+export function isAtLeast(a: string, b: string): boolean {
+  return new Big(a).gte(b);
+}
+
+export function isZero(amount: string): boolean {
+  return new Big(amount).eq(0);
+}
+
+export function least(a: string, b: string): string {
+  return new Big(a).lt(b) ? a : b;
+}
+
+/** `amount` at `rate`, rounded down: nobody is paid a fraction that does not exist. */
+export function exchanged(amount: string, rate: string, decimals: number): string {
+  return new Big(amount).times(rate).round(decimals, Big.roundDown).toFixed();
+}
