@@ -1,6 +1,6 @@
 import { amountReceived, type MadeOrder } from './order.js';
 
-/** The order as the API shows it (decisions.md, order record), as an object in the order of its members. */
+/** The order as the API shows it (contract.md 22.3), as an object in the order of its members. */
 export function orderRecord(state: MadeOrder) {
   const { facts, deposits, lateDeposits } = state;
   return {

@@ -3,7 +3,7 @@ import { exchanged, isAtLeast, isZero, least, minus, sum } from '../../../kernel
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
-/** An exchange order from its quote to its one outcome (decisions.md, exchange). */
+/** An exchange order from its quote to its one outcome (contract.md 22, 23). */
 export type Order = { readonly status: 'none' } | MadeOrder;
 
 export interface MadeOrder {
