@@ -66,6 +66,7 @@ export default tseslint.config(
           'clearInterval',
           'setImmediate',
           'URL',
+          'URLSearchParams',
           'Buffer',
           'fetch',
           'AbortSignal',
