@@ -36,6 +36,7 @@ describe("the image's health check", () => {
       const ports = {
         PORT: String(await freePort()),
         WIDGET_PORT: String(await freePort()),
+        PAY_PORT: String(await freePort()),
         METRICS_PORT: String(await freePort()),
       };
       const production = { MODE: 'production', PUBLIC_URL: 'https://api.example', LOG_LEVEL: 'silent' };

@@ -35,6 +35,7 @@ export type TestSettings = Readonly<Record<string, string>>;
 const SETTINGS: TestSettings = {
   PORT: '0',
   WIDGET_PORT: '0',
+  PAY_PORT: '0',
   METRICS_PORT: '0',
   // Of production: nobody ends TLS before a spec.
   REQUIRE_HTTPS: 'false',

@@ -1,3 +1,4 @@
+import { escapeHtml, layout } from '../../../../platform/http/pages/page.js';
 import { SCRIPT } from './page-script.js';
 import { STYLE } from './page-style.js';
 
@@ -12,66 +13,6 @@ export interface PageFacts {
   readonly sandbox: { readonly rejectedLastName: string } | null;
   /** Today, as `YYYY-MM-DD`. */
   readonly today: string;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
-}
-
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
-
-/** What the pages may load and run: themselves, and nothing from elsewhere. */
-export function contentSecurityPolicy(nonce: string, framedBy: 'anybody' | 'nobody'): string {
-  return [
-    "default-src 'none'",
-    "connect-src 'self'",
-    `script-src 'nonce-${nonce}'`,
-    `style-src 'nonce-${nonce}'`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    ...(framedBy === 'nobody' ? ["frame-ancestors 'none'"] : []),
-  ].join('; ');
-}
-
-function layout(title: string, nonce: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="${ICON}">
-<style nonce="${nonce}">${STYLE}</style>
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
-}
-
-/** A page for people whose link leads nowhere. */
-export function refusalPage(
-  refusal: { heading: string; text: string; detail: string },
-  nonce: string,
-): string {
-  const main = `<main>
-<h1>${escapeHtml(refusal.heading)}</h1>
-<p class="lead">${escapeHtml(refusal.text)}</p>
-<p class="small">${escapeHtml(refusal.detail)}</p>
-</main>`;
-  return layout(refusal.heading, nonce, main);
 }
 
 interface Field {
@@ -203,5 +144,5 @@ export function onboardingPage(facts: PageFacts, nonce: string): string {
 ${[numberScreen(facts), codeScreen(facts), detailsScreen(facts), REST].join('\n')}
 </main>
 <script nonce="${nonce}">${SCRIPT}</script>`;
-  return layout('Sign up', nonce, body);
+  return layout('Sign up', `<style nonce="${nonce}">${STYLE}</style>`, body);
 }
