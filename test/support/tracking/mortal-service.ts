@@ -26,7 +26,14 @@ import {
 import { CrashRoad, type Side } from '../crash-road.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '6' },
+  ...{
+    PORT: '0',
+    WIDGET_PORT: '0',
+    PAY_PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    DATABASE_POOL_SIZE: '6',
+  },
   ...{ RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
   // The clock of these processes jumps over months, and the books are held against the bodies in the end.
   TRACKING_RAW_DAYS: '3650',
