@@ -2,6 +2,12 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../../../
 import { Books } from '../domain/books.js';
 
 const EVENTS_PER_PAGE = 5000;
+/** As they are stored: the audit reads what stands there, not what later versions make of it. */
+const OUTCOMES: ReadonlySet<string> = new Set([
+  'payout.received.v1',
+  'payout.received.v2',
+  'payout.expired.v1',
+]);
 
 /** Events of a type that this version does not know. */
 export interface UnknownType {
@@ -38,8 +44,7 @@ export async function replay(
       else seen.count += 1;
     }
     if (comparePositions(position, to) <= 0) books.add(event);
-    else if (type === 'payout.received.v1' || type === 'payout.expired.v1')
-      endedLater.add(String(data['payout_id']));
+    else if (OUTCOMES.has(type)) endedLater.add(String(data['payout_id']));
   };
   const end = await store.head();
   for (let after: string | null = null; comparePositions(after, end) < 0;) {

@@ -88,6 +88,13 @@ describe('the books', () => {
     expect(rules(booksOf(...events)).join()).toMatch(rule);
   });
 
+  it('count a payout that was received with its evidence', () => {
+    const [stream, , data] = received();
+    const books = booksOf(created, reported(), claimed(), [stream, 'payout.received.v2', data]);
+    expect(books.balances.get('u')).toMatchObject({ confirmed: 12_500_000n, pending: 0n });
+    expect(rules(books)).toEqual([]);
+  });
+
   it('let two logs of one transaction confirm two payouts', () => {
     const [one, two] = [claimed('p', 0), claimed('q', 1)];
     const books = booksOf(

@@ -85,6 +85,7 @@ export class Books {
         return;
       case 'payout.reported.v1':
       case 'payout.received.v1':
+      case 'payout.received.v2':
       case 'payout.expired.v1':
         return this.book(event as BookedEvent & PayoutEvent, event.position);
       default:
