@@ -14,6 +14,7 @@ const PLATFORM = [
     'sealing',
     'queue',
     'outbound',
+    'chain',
   ],
   ...['event-store', 'projections', 'idempotency', 'openapi', 'http', 'context|operator', 'boot'],
 ];

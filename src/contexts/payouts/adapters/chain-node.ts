@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
+import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
+import { blocksAt, checkNode, headOf, type NodeRules } from '../../../platform/chain/node-state.js';
 import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { Absences } from './absences.js';
-import { readBlock, type Block } from './block.js';
-import { JsonRpcNode, type RpcResponse, type RpcCall } from './json-rpc-node.js';
 import { readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
 import { readReceipt } from './receipt.js';
 
@@ -13,25 +13,15 @@ const EVM_HASH = /^0x[0-9a-f]{64}$/;
 /** Most transactions with large receipts that are remembered, and that one look asks for in another way. */
 const LARGE_KNOWN = 10_000;
 const LARGE_PER_LOOK = 50;
-/** Blocks carry the hashes of their transactions. */
-const BLOCKS_PER_BATCH = 10;
 /** Merchants whose transactions travel in batches of their own. */
 const MOST_GROUPS = 8;
 /** In a batch a slow transaction holds up the others; one that is asked for alone may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const ALONE_TIMEOUT_MS = 5000;
 
-const STATE: readonly RpcCall[] = [
-  { method: 'eth_chainId', params: [] },
-  { method: 'eth_syncing', params: [] },
-];
-
-export interface ChainNodeOptions {
+export interface ChainNodeOptions extends NodeRules {
   readonly url: string;
-  readonly chainId: number;
   readonly token: string;
-  /** 0: the chain mines on demand, and the age of its newest block says nothing. */
-  readonly maxHeadAgeSeconds: number;
 }
 
 type Receipts = Map<string, TransactionReceipt | null>;
@@ -51,7 +41,7 @@ export class ChainNode {
 
   async look(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
     // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
-    const head = await this.head();
+    const head = await headOf(this.node, this.options, this.clock);
     this.absences.standAt(head.hash);
     const receipts: Receipts = new Map();
     const unknown = wanted.filter(({ hash }) => {
@@ -69,20 +59,20 @@ export class ChainNode {
    * each receipt is of the block that the chain has at its height, and the head is still on the chain afterwards.
    */
   async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
-    const head = await this.head();
+    const head = await headOf(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.read(wanted, alone, receipts);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts);
-    if ((await this.blocks([head.number])).get(head.number)?.hash !== head.hash) {
+    if ((await blocksAt(this.node, [head.number])).get(head.number)?.hash !== head.hash) {
       throw new ChainUnavailable('the chain was reorganised during the look');
     }
     return { head, receipts, refusals };
   }
 
   async ping(): Promise<void> {
-    this.check(await this.node.ask(STATE));
+    await checkNode(this.node, this.options);
   }
 
   async close(): Promise<void> {
@@ -161,42 +151,10 @@ export class ChainNode {
   /** Takes out receipts of blocks that are not on the chain. */
   private async keepCanonical(receipts: Receipts): Promise<void> {
     const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
-    const blocks = await this.blocks([...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
+    const blocks = await blocksAt(this.node, [...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
     for (const { hash, receipt } of found) {
       if (blocks.get(receipt.blockNumber)?.hash !== receipt.blockHash) receipts.delete(hash);
     }
-  }
-
-  private async blocks(numbers: readonly number[]): Promise<ReadonlyMap<number, Block>> {
-    const calls = numbers.map((number) => blockCall(`0x${number.toString(16)}`));
-    const responses = await this.node.ask(calls, { batch: BLOCKS_PER_BATCH });
-    const blocks = new Map<number, Block>();
-    responses.forEach((response, place) => {
-      const block = 'result' in response ? readBlock(response.result) : null;
-      if (block?.number === numbers[place]) blocks.set(block!.number, block!);
-    });
-    return blocks;
-  }
-
-  private async head(): Promise<Block> {
-    const [chainId, syncing, latest] = await this.node.ask([...STATE, blockCall('latest')]);
-    this.check([chainId!, syncing!]);
-    const head = readBlock(resultOf(latest!));
-    if (head === null) throw new ChainUnavailable('the node tells no newest block');
-    const { maxHeadAgeSeconds } = this.options;
-    const age = Math.round(this.clock.now().getTime() / 1000 - head.timestamp);
-    if (maxHeadAgeSeconds > 0 && Math.abs(age) > maxHeadAgeSeconds) {
-      throw new ChainUnavailable(`the newest block of the node is ${age} s old`);
-    }
-    return head;
-  }
-
-  private check([chainId, syncing]: readonly RpcResponse[]): void {
-    const id = Number(resultOf(chainId!));
-    if (id !== this.options.chainId) {
-      throw new ChainUnavailable(`the node is on chain ${id}, not ${this.options.chainId}`);
-    }
-    if (resultOf(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   }
 }
 
@@ -209,14 +167,4 @@ function byTurn(wanted: readonly WantedTransaction[]): readonly (readonly Wanted
     else group.push(each);
   }
   return groups.size > MOST_GROUPS ? [wanted] : [...groups.values()];
-}
-
-function blockCall(tag: string): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [tag, false] };
-}
-
-function resultOf(response: RpcResponse): unknown {
-  if ('result' in response) return response.result;
-  const { kind, message } = response.refused;
-  throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }

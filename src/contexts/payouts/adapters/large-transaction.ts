@@ -1,7 +1,8 @@
 import type { TransactionReceipt } from '../domain/verification.js';
 import type { WantedTransaction } from '../application/ports.js';
-import type { JsonRpcNode, RpcResponse } from './json-rpc-node.js';
-import { isQuantity, readReceipt, readTransfers, TRANSFER_TOPIC } from './receipt.js';
+import type { JsonRpcNode, RpcResponse } from '../../../platform/chain/json-rpc-node.js';
+import { isQuantity, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
+import { readReceipt, readTransfers } from './receipt.js';
 
 /** A transaction holds up to 128 KiB of input, in some nodes more; a block some hundred transfers of one token to one wallet. */
 const MAX_BYTES = 4_194_304;

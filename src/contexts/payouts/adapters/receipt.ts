@@ -1,9 +1,7 @@
+import { isQuantity, isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import type { TransactionReceipt, TransferLog } from '../domain/verification.js';
 
-/** keccak256("Transfer(address,address,uint256)"), the first topic of every ERC-20 transfer. */
-export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const HEX = /^0x[0-9a-f]+$/i;
-const WORD = /^0x[0-9a-f]{64}$/i;
 
 interface RawLog {
   readonly address: string;
@@ -62,7 +60,7 @@ function parseReceipt(receipt: RawReceipt): TransactionReceipt {
 function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
   const [topic, , to] = topics;
   if (removed === true || topics.length !== 3 || topic?.toLowerCase() !== TRANSFER_TOPIC) return [];
-  if (!WORD.test(data) || to === undefined || !WORD.test(to)) return [];
+  if (!isWord(data) || !isWord(to)) return [];
   return [
     {
       token: address.toLowerCase(),
@@ -76,7 +74,7 @@ function parseTransfer({ address, topics, data, removed }: RawLog, place: number
 function isReceipt(response: object): response is RawReceipt {
   const { blockNumber, blockHash, status, logs } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
-  if (typeof blockHash !== 'string' || !WORD.test(blockHash)) return false;
+  if (!isWord(blockHash)) return false;
   if (!Array.isArray(logs) || !logs.every(isLog)) return false;
   return new Set(logs.map((log) => Number(log.logIndex))).size === logs.length;
 }
@@ -91,15 +89,5 @@ function isLog(log: unknown): log is RawLog {
     isQuantity(logIndex) &&
     Array.isArray(topics) &&
     topics.every((topic) => typeof topic === 'string')
-  );
-}
-
-/** A number as nodes write it, of those that JavaScript counts exactly. */
-export function isQuantity(quantity: unknown): quantity is string {
-  return (
-    typeof quantity === 'string' &&
-    quantity.length <= 18 &&
-    HEX.test(quantity) &&
-    Number.isSafeInteger(Number(quantity))
   );
 }

@@ -46,7 +46,4 @@ export interface ChainReader {
 /** Nest injection token of the {@link ChainReader}. */
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
-/** No node can be relied on now. The message holds no address: those of nodes often carry keys. */
-export class ChainUnavailable extends Error {
-  override readonly name = 'ChainUnavailable';
-}
+export { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';

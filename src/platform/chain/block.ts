@@ -1,4 +1,4 @@
-import { isQuantity } from './receipt.js';
+import { isQuantity, isWord } from './values.js';
 
 export interface Block {
   readonly number: number;
@@ -7,13 +7,10 @@ export interface Block {
   readonly timestamp: number;
 }
 
-const WORD = /^0x[0-9a-f]{64}$/i;
-
 /** What an eth_getBlockByNumber result says of a block; null when it is none. */
 export function readBlock(result: unknown): Block | null {
   if (typeof result !== 'object' || result === null) return null;
   const { number, hash, timestamp } = result as Record<string, unknown>;
-  if (!isQuantity(number) || !isQuantity(timestamp)) return null;
-  if (typeof hash !== 'string' || !WORD.test(hash)) return null;
+  if (!isQuantity(number) || !isQuantity(timestamp) || !isWord(hash)) return null;
   return { number: Number(number), hash: hash.toLowerCase(), timestamp: Number(timestamp) };
 }

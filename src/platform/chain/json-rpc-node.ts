@@ -37,7 +37,7 @@ export interface AskOptions {
 
 /**
  * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
- * per call, and pending payouts make very many of them. A batch that fails for one of its calls is split until that one
+ * per call, and whoever follows many transactions makes very many of them. A batch that fails for one of its calls is split until that one
  * is alone; one that only takes long is not, because its parts would take long too.
  */
 export class JsonRpcNode {

@@ -1,0 +1,4 @@
+/** No node can be relied on now. The message holds no address: those of nodes often carry keys. */
+export class ChainUnavailable extends Error {
+  override readonly name = 'ChainUnavailable';
+}
