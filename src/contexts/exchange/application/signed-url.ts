@@ -1,0 +1,88 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** How long a signed link to the pay widget may be opened (contract.md 25.4). */
+export const SIGNED_URL_LASTS_MS = 30 * 60_000;
+
+/** The parameters that a signed link has beside those it was asked for with. */
+const NONCE = 'nonce';
+const EXPIRES = 'expires';
+export const URL_SIGNATURE = 'url_signature';
+
+/** What HKDF makes the key of these signatures for: no signature of a request is one of a link, nor the other way round. */
+const PURPOSE = 'exchange signed_url v1';
+/** Far more than every parameter at its longest. */
+const MOST_CHARACTERS = 16_384;
+
+type Pair = readonly [name: string, value: string];
+
+/**
+ * The query of a link to the pay widget: `parameters`, a nonce, `expires` in Unix seconds and a signature over all of
+ * them. `secret` is that of the key.
+ */
+export function signedQuery(
+  parameters: Readonly<Record<string, string | null | undefined>>,
+  { secret, nonce, expiresAt }: { readonly secret: string; readonly nonce: string; readonly expiresAt: Date },
+): string {
+  const pairs: Pair[] = Object.entries(parameters).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, value]],
+  );
+  pairs.push([NONCE, nonce], [EXPIRES, String(Math.floor(expiresAt.getTime() / 1000))]);
+  pairs.push([URL_SIGNATURE, signatureOf(pairs, secret).toString('hex')]);
+  return pairs.map(encoded).join('&');
+}
+
+/** Whether the query, as it stands in a URL after `?`, is that of a signed link: such a one is checked by {@link openSignedQuery}. */
+export function isSignedQuery(query: string): boolean {
+  return new URLSearchParams(query).has(URL_SIGNATURE);
+}
+
+/**
+ * The parameters of a signed link, without nonce, expiry and signature. Null when one was added, changed, removed or
+ * repeated, when it has expired, and when it was signed with none of the secrets that are valid now.
+ */
+export function openSignedQuery(
+  query: string,
+  secrets: readonly string[],
+  now: Date,
+): Readonly<Record<string, string>> | null {
+  if (query.length > MOST_CHARACTERS) return null;
+  const pairs: readonly Pair[] = [...new URLSearchParams(query)];
+  const names = new Set(pairs.map(([name]) => name));
+  if (names.size < pairs.length) return null;
+  const {
+    [URL_SIGNATURE]: signature,
+    [NONCE]: nonce,
+    [EXPIRES]: expires,
+    ...parameters
+  } = Object.fromEntries(pairs);
+  if (signature === undefined || nonce === undefined || expires === undefined) return null;
+  if (!/^[0-9a-f]{64}$/.test(signature) || !/^[0-9]{1,12}$/.test(expires)) return null;
+  const signed = pairs.filter(([name]) => name !== URL_SIGNATURE);
+  const given = Buffer.from(signature, 'hex');
+  // Every secret is tried: time does not tell which one it was.
+  const matches = secrets.filter((secret) => timingSafeEqual(signatureOf(signed, secret), given));
+  if (matches.length === 0 || now.getTime() >= Number(expires) * 1000) return null;
+  return parameters;
+}
+
+/** HMAC-SHA256 of all `name=value`, percent-encoded as RFC 3986 has it, sorted, and joined by `&`. */
+function signatureOf(pairs: readonly Pair[], secret: string): Buffer {
+  const canonical = pairs.map(encoded).toSorted().join('&');
+  return createHmac('sha256', urlKey(secret)).update(canonical).digest();
+}
+
+/** HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
+function urlKey(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
+}
+
+function encoded([name, value]: Pair): string {
+  return `${percentEncoded(name)}=${percentEncoded(value)}`;
+}
+
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

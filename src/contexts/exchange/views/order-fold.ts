@@ -1,0 +1,67 @@
+import { deriveId } from '../../../kernel/ids.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { order, type MadeOrder, type Order } from '../domain/order.js';
+import { ORDER_STATUSES, type OrderEvent, type OrderStatus } from '../domain/order-events.js';
+import { orderRecord } from '../domain/order-record.js';
+
+/** An order after some of its events: `revision` is that of the last one. */
+export interface FoldedOrder {
+  readonly revision: number;
+  readonly state: Order;
+}
+
+export const NOT_MADE: FoldedOrder = { revision: -1, state: order.initial };
+
+/** The order after one more event; the same one when it has seen the event before. */
+export function foldOrder(known: FoldedOrder, event: RecordedEvent): FoldedOrder {
+  if (event.revision <= known.revision) return known;
+  return {
+    revision: event.revision,
+    state: order.evolve(known.state, event as unknown as OrderEvent),
+  };
+}
+
+/** How `exchange.orders.status` stands for the words of the API. */
+export function statusNumber(status: OrderStatus): number {
+  return ORDER_STATUSES.indexOf(status);
+}
+
+/** The order as the API shows it. */
+export function orderJson(state: MadeOrder): string {
+  return JSON.stringify(orderRecord(state));
+}
+
+/** Names of the columns that a list goes by, each with an index of its own. */
+export type ScopeColumn = 'key_scope' | 'user_scope' | 'address_scope' | 'user_address_scope';
+
+/** The filters of a list but for status and time. */
+export interface Scope {
+  readonly keyId: string;
+  readonly userId?: string | null | undefined;
+  readonly withdrawAddress?: string | undefined;
+}
+
+/** Where the orders of a scope are found. */
+export function scopeOf({ keyId, userId, withdrawAddress }: Scope): {
+  readonly column: ScopeColumn;
+  readonly value: string;
+} {
+  const ofUser = userId !== undefined && userId !== null;
+  if (ofUser && withdrawAddress !== undefined)
+    return { column: 'user_address_scope', value: deriveId(keyId, 'both', userId, withdrawAddress) };
+  if (ofUser) return { column: 'user_scope', value: deriveId(keyId, 'user', userId) };
+  if (withdrawAddress !== undefined)
+    return { column: 'address_scope', value: deriveId(keyId, 'address', withdrawAddress) };
+  return { column: 'key_scope', value: keyId };
+}
+
+/** Every scope that the order is in, by column; null where it has no user. */
+export function scopesOf({ facts }: MadeOrder): Readonly<Record<ScopeColumn, string | null>> {
+  const { key_id: keyId, user_id: userId, withdraw_address: withdrawAddress } = facts;
+  return {
+    key_scope: keyId,
+    user_scope: userId === null ? null : scopeOf({ keyId, userId }).value,
+    address_scope: scopeOf({ keyId, withdrawAddress }).value,
+    user_address_scope: userId === null ? null : scopeOf({ keyId, userId, withdrawAddress }).value,
+  };
+}

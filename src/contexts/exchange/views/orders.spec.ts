@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { deriveId } from '../../../kernel/ids.js';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { TwinTables } from '../../../platform/projections/twin-tables.js';
+import { order, type MadeOrder, type Order } from '../domain/order.js';
+import {
+  ORDER_STATUSES,
+  type OrderEvent,
+  type OrderFacts,
+  type OrderStatus,
+} from '../domain/order-events.js';
+import { orderRecord, type OrderRecord } from '../domain/order-record.js';
+import { OrdersView, type OrderFilter } from './orders.js';
+import { applyOrderEvents, orderViews } from './order-projection.js';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => db.database.query('truncate exchange.orders, exchange.order_counts'));
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 5, 30);
+const [KEY, OTHER] = [deriveId('key', 'one'), deriveId('key', 'other')];
+const USERS = ['ann', 'bob', null];
+const ADDRESSES = [
+  '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  'So11111111111111111111111111111111111111112',
+];
+
+const facts = (id: string, more: Partial<OrderFacts> = {}): OrderFacts => ({
+  order_id: id,
+  key_id: KEY,
+  merchant_id: deriveId('merchant'),
+  pair_id: 'USDCSOL',
+  withdraw_address: ADDRESSES[0]!,
+  withdraw_address_tag: null,
+  withdraw_address_memo: 'a "memo"',
+  user_id: 'ann',
+  caller: null,
+  provider: 'sandbox',
+  provider_reference: '1',
+  deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+  deposit_address_tag: null,
+  amount_from: '100',
+  amount_to: '0.5',
+  rate: '0.005',
+  minimum: '10',
+  maximum: '1000',
+  decimals_to: 9,
+  created_at: new Date(START).toISOString(),
+  expires_at: new Date(START + HOUR).toISOString(),
+  ...more,
+});
+
+type Ending = readonly (
+  'paid' | 'deposit' | 'processing' | 'late' | 'completed' | 'cancelled' | 'expired' | 'failed' | 'refunded'
+)[];
+const ENDINGS: readonly Ending[] = [
+  [],
+  ['paid'],
+  ['deposit'],
+  ['deposit', 'processing', 'completed', 'late'],
+  ['paid', 'deposit', 'processing', 'late', 'completed'],
+  ['deposit', 'processing', 'failed'],
+  ['deposit', 'processing', 'refunded'],
+  ['cancelled', 'late', 'late'],
+  ['expired'],
+];
+
+function following(made: OrderFacts, ending: Ending): OrderEvent[] {
+  return ending.map((step, n): OrderEvent => {
+    const base = { order_id: made.order_id, at: new Date(Date.parse(made.created_at) + n + 1).toISOString() };
+    const deposit = {
+      ...base,
+      deposit_id: `${n}`,
+      amount: '100',
+      transaction_hash: `0x${n}`,
+      deposited_at: base.at,
+    };
+    switch (step) {
+      case 'paid':
+        return { type: 'order.marked_as_paid.v1', data: base };
+      case 'deposit':
+        return { type: 'order.deposit_received.v1', data: deposit };
+      case 'processing':
+        return {
+          type: 'order.processing_started.v1',
+          data: { ...base, amount_from: '100', amount_to: '0.5', refundable: '0' },
+        };
+      case 'late':
+        return { type: 'order.late_deposit_recorded.v1', data: deposit };
+      case 'completed':
+        return {
+          type: 'order.completed.v1',
+          data: { ...base, amount_to: '0.5', withdraw_transaction_hash: '0xout' },
+        };
+      case 'cancelled':
+        return { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
+      case 'expired':
+        return { type: 'order.expired.v1', data: base };
+      case 'failed':
+        return { type: 'order.failed.v1', data: { ...base, reason: 'provider_failed', refundable: '100' } };
+      case 'refunded':
+        return { type: 'order.refunded.v1', data: { ...base, refund_transaction_hash: null } };
+    }
+  });
+}
+
+const recorded = ({ type, data }: OrderEvent, revision: number): RecordedEvent => ({
+  id: deriveId(data.order_id, String(revision)),
+  type,
+  data: data as unknown as JsonObject,
+  metadata: {},
+  stream: `order-${data.order_id}`,
+  revision,
+  position: '1',
+  recordedAt: new Date(),
+});
+
+interface Story {
+  readonly made: OrderFacts;
+  readonly events: readonly RecordedEvent[];
+  readonly after: MadeOrder;
+}
+
+function story(made: OrderFacts, ending: Ending): Story {
+  const events: OrderEvent[] = [{ type: 'order.created.v1', data: made }, ...following(made, ending)];
+  const after = events.reduce<Order>((state, event) => order.evolve(state, event), order.initial);
+  return { made, events: events.map(recorded), after: after as MadeOrder };
+}
+
+// Few times, so that ids decide; some at the very edges of hours and days.
+const stories: fc.Arbitrary<readonly Story[]> = fc.uniqueArray(
+  fc
+    .record({
+      id: fc.uuid(),
+      key_id: fc.constantFrom(KEY, KEY, KEY, OTHER),
+      user_id: fc.constantFrom(...USERS),
+      withdraw_address: fc.constantFrom(...ADDRESSES),
+      at: fc.constantFrom(0, 1, HOUR - 1, HOUR, HOUR + 1, 12 * HOUR, 24 * HOUR - 1, 24 * HOUR, 50 * HOUR),
+      ending: fc.constantFrom(...ENDINGS),
+    })
+    .map(({ id, at, ending, ...more }) =>
+      story(facts(id, { ...more, created_at: new Date(START + at).toISOString() }), ending),
+    ),
+  { minLength: 15, maxLength: 40, selector: ({ made }) => made.order_id },
+);
+
+const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { freq: 2, nil: undefined });
+const instant = fc
+  .constantFrom(-1, 0, 1, HOUR - 1, HOUR, HOUR + 2, 12 * HOUR, 24 * HOUR, 24 * HOUR + 1, 50 * HOUR, 51 * HOUR)
+  .map((ms) => new Date(START + ms));
+const filter: fc.Arbitrary<OrderFilter> = fc.record({
+  from: instant,
+  until: instant,
+  userId: sometimes(fc.constantFrom('ann', 'bob', 'nobody')),
+  status: sometimes(fc.constantFrom<OrderStatus>(...ORDER_STATUSES)),
+  withdrawAddress: sometimes(fc.constantFrom(...ADDRESSES)),
+  pageSize: fc.constantFrom(1, 3, 7, 1000),
+});
+
+/** What the list must show, told by the words of the specification. */
+function expected(all: readonly Story[], wanted: OrderFilter): OrderRecord[] {
+  return all
+    .filter(({ made, after }) => {
+      const at = Date.parse(made.created_at);
+      return (
+        made.key_id === KEY &&
+        at >= wanted.from.getTime() &&
+        at < wanted.until.getTime() &&
+        (wanted.userId === undefined || made.user_id === wanted.userId) &&
+        (wanted.status === undefined || after.status === wanted.status) &&
+        (wanted.withdrawAddress === undefined || made.withdraw_address === wanted.withdrawAddress)
+      );
+    })
+    .map(({ after }) => orderRecord(after))
+    .sort((a, b) => b.created_at.localeCompare(a.created_at) || (b.id < a.id ? -1 : 1));
+}
+
+interface Page {
+  readonly total_count: number;
+  readonly orders: OrderRecord[];
+  readonly next_cursor: string | null;
+}
+
+async function page(wanted: OrderFilter): Promise<Page> {
+  return JSON.parse((await new OrdersView(db.database).page(KEY, wanted)).toString()) as Page;
+}
+
+async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {
+  await db.database.transaction((tx) => applyOrderEvents(events, tx, schema));
+}
+
+const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
+const counts = (): Promise<unknown[]> =>
+  db.database.query('select * from exchange.order_counts order by scope, hour');
+
+describe('the list of orders', () => {
+  it('is what the filter says, in full pages with the count of all, for any orders, filter and page size', async () => {
+    const filters = fc.array(filter, { minLength: 5, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(stories, filters, async (all, wantedOnes) => {
+        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        await apply(all.flatMap(({ events }) => events));
+        for (const wanted of wantedOnes) {
+          const whole = expected(all, wanted);
+          const seen: OrderRecord[] = [];
+          for (let next: OrderFilter | null = wanted; next !== null;) {
+            const { total_count, orders, next_cursor } = await page(next);
+            expect(total_count).toBe(whole.length);
+            expect(orders).toEqual(whole.slice(seen.length, seen.length + wanted.pageSize));
+            seen.push(...orders);
+            next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+          }
+          expect(seen).toEqual(whole);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is the same however the events were cut into batches, and when every event comes twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, fc.infiniteStream(fc.nat(6)), async (all, sizes) => {
+        // Orders side by side, each in its own order.
+        const longest = Math.max(...all.map(({ events }) => events.length));
+        const events = Array.from({ length: longest }, (_, n) =>
+          all.flatMap((each) => each.events[n] ?? []),
+        ).flat();
+        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        await apply(events);
+        const [once, counted] = [await rows(), await counts()];
+        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        for (let at = 0; at < events.length;) {
+          const end = at + 1 + sizes.next().value!;
+          const batch = events.slice(Math.max(0, at - sizes.next().value!), end);
+          await apply([...batch, ...batch]);
+          at = end;
+        }
+        await apply(events);
+        expect(await rows()).toEqual(once);
+        expect((await counts()).filter(isCounted)).toEqual(counted.filter(isCounted));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('counts without touching rows of whole hours', async () => {
+    await apply(
+      [story(facts(deriveId('a')), []), story(facts(deriveId('b')), ['paid'])].flatMap(
+        ({ events }) => events,
+      ),
+    );
+    await db.database.query('update exchange.order_counts set pending = 41, paid = 0');
+    const day = { from: new Date(START), until: new Date(START + 24 * HOUR), pageSize: 10 };
+    expect((await page(day)).total_count).toBe(41);
+    expect((await page({ ...day, until: new Date(START + 1) })).total_count).toBe(2);
+  });
+
+  it('is rebuilt into twins of its tables', async () => {
+    const all = ENDINGS.map((ending, n) => story(facts(deriveId('rebuild', String(n))), ending));
+    await apply(all.flatMap(({ events }) => events));
+    const [before, counted] = [await rows(), await counts()];
+    await db.database.transaction(async (tx) => {
+      const twins = await TwinTables.create(tx, orderViews.tables!);
+      await twins.index();
+      for (const { events } of all) await applyOrderEvents(events, tx, twins.schema);
+      await twins.replaceOriginals();
+    });
+    expect(await rows()).toEqual(before);
+    expect(await counts()).toEqual(counted);
+    expect(
+      (await page({ from: new Date(START), until: new Date(START + HOUR), pageSize: 3 })).total_count,
+    ).toBe(9);
+  });
+});
+
+/** A row of zeros may stand or not. */
+function isCounted(row: unknown): boolean {
+  const counted = row as Readonly<Record<string, unknown>>;
+  return ORDER_STATUSES.some((status) => counted[status] !== 0);
+}
