@@ -116,6 +116,14 @@ export interface ExchangeProviders {
 /** Not known, or not now: the same may be asked again. The message holds no address and no key. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
+
+  constructor(
+    message: string,
+    /** `contradiction`: it did answer, with what it must not say, or denies what it said before: for the operator. */
+    readonly kind: 'away' | 'contradiction' = 'away',
+  ) {
+    super(message);
+  }
 }
 
 /** Never: the provider has said no. `parameter` is the one at fault when it is the caller's. */

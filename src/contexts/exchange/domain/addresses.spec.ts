@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '../../../kernel/fault.js';
+import { readAddress, readTag } from './addresses.js';
+
+const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+
+describe('an address on Solana', () => {
+  it.each([
+    ['of 44 characters', USDC_MINT],
+    ['of 43', 'So11111111111111111111111111111111111111112'],
+    ['of 32, all zero bytes', '1'.repeat(32)],
+  ])('%s is kept as it is', (_, address) => expect(readAddress('solana', address)).toBe(address));
+
+  it.each([
+    ['empty', ''],
+    ['a character short', 'So1111111111111111111111111111111111111112'],
+    ['a character long', `${USDC_MINT}1`],
+    ['more than 32 bytes in 44 characters', 'z'.repeat(44)],
+    ['with a character that Base58 has not', USDC_MINT.replace('E', '0')],
+    ['with a letter that looks like another', USDC_MINT.replace('E', 'l')],
+    ['with a space', ` ${USDC_MINT}`],
+    ['with a line end', `${USDC_MINT}\n`],
+    ['of another chain', '0x52908400098527886E0F7030069857D2E4169EE7'],
+    ['of 33 zero bytes', '1'.repeat(33)],
+    ['of 31 zero bytes', '1'.repeat(31)],
+    ['of 10,000 characters', '1'.repeat(10_000)],
+    ['in other digits', '１'.repeat(32)],
+  ])('%s is refused', (_, address) =>
+    expect(readAddress('solana', address)).toEqual(new Fault('must be a Solana address: Base58 of 32 bytes')),
+  );
+});
+
+describe('a tag or memo', () => {
+  it.each(['0', '104105', 'Überweisung 7', '🦀'.repeat(255), ''])('%j is kept as it is', (text) =>
+    expect(readTag(text)).toBe(text),
+  );
+
+  it.each([
+    ['256 characters', 'a'.repeat(256), 'must have at most 255 characters'],
+    ['256 of two code units', '🦀'.repeat(256), 'must have at most 255 characters'],
+    ['a NUL', 'a\0', 'must hold no control characters'],
+    ['a line end', 'a\nb', 'must hold no control characters'],
+    ['a C1 control', 'a\u0085b', 'must hold no control characters'],
+    ['a line separator', 'a\u2028b', 'must hold no control characters'],
+    ['half a surrogate pair', 'a\ud83e', 'must hold no control characters'],
+  ])('with %s is refused', (_, text, message) => expect(readTag(text)).toEqual(new Fault(message)));
+});

@@ -1,0 +1,25 @@
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { icon } from '../application/icons.js';
+
+/** Shown by pages of merchants and by the pay widget: nothing in an SVG may run or load, whoever opens it. */
+const HEADERS = {
+  'content-type': 'image/svg+xml; charset=utf-8',
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+};
+
+/** The pictures that `icon_url` names (contract.md 25.1). */
+@Controller('icons')
+export class IconsController {
+  @Get(':file')
+  file(@Param('file') name: string, @Res() reply: FastifyReply): void {
+    const svg = icon(name);
+    if (svg === null) throw DomainError.notFound('Icon');
+    reply.headers(HEADERS).send(svg);
+  }
+}

@@ -1,0 +1,51 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { CONFIG, type Config } from '../../platform/config/config.js';
+import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { Log } from '../../platform/telemetry/logger.js';
+import { ObservedProvider } from './adapters/observed-provider.js';
+import { ProviderRegistry } from './adapters/provider-registry.js';
+import { ProviderReadiness } from './application/provider-readiness.js';
+import { EXCHANGE_PROVIDERS, type ExchangeProvider, type ExchangeProviders } from './application/ports.js';
+import { TokenOffer } from './application/token-offer.js';
+import { IconsController } from './http/icons.controller.js';
+
+/** Injection tokens of providers: each is null where its settings are missing. One more provider is one more line. */
+const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
+const PROVIDERS = [SANDBOX_PROVIDER];
+
+/** The providers, as {@link EXCHANGE_PROVIDERS}; what of the catalogue they can do, as {@link TokenOffer}; the icons. */
+@Module({
+  controllers: [IconsController],
+  providers: [
+    // The sandbox provider goes here: `{ provide: SANDBOX_PROVIDER, inject: [CONFIG, ...], useFactory: ... }`.
+    { provide: SANDBOX_PROVIDER, useValue: null },
+    {
+      provide: EXCHANGE_PROVIDERS,
+      inject: [CONFIG, Log, ...PROVIDERS],
+      useFactory: (config: Config, log: Log, ...all: (ExchangeProvider | null)[]): ExchangeProviders => {
+        const configured = all.filter((provider) => provider !== null);
+        const current = config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null);
+        return new ProviderRegistry(
+          configured.map((provider) => new ObservedProvider(provider, log)),
+          current,
+        );
+      },
+    },
+    ProviderReadiness,
+    TokenOffer,
+  ],
+  exports: [EXCHANGE_PROVIDERS, TokenOffer],
+})
+export class ProvidersModule implements OnModuleInit {
+  constructor(
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    @Inject(Log) private readonly log: Log,
+    private readonly readiness: ProviderReadiness,
+  ) {}
+
+  onModuleInit(): void {
+    this.health.register({ name: 'exchange', check: () => this.readiness.check() });
+    if (!this.readiness.isConfigured)
+      this.log.write('warn', 'no exchange orders: EXCHANGE_PROVIDER is not set');
+  }
+}

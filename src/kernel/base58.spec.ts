@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { encodeBase58 } from 'ethers';
+import fc from 'fast-check';
+import { base58Length } from './base58.js';
+
+describe('the length of a Base58 text', () => {
+  it('is that of the bytes it was made of', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        const zeros = bytes.findIndex((byte) => byte !== 0);
+        const leading = zeros === -1 ? bytes.length : zeros;
+        const rest = bytes.slice(leading);
+        expect(base58Length('1'.repeat(leading) + (rest.length > 0 ? encodeBase58(rest) : ''))).toBe(
+          bytes.length,
+        );
+      }),
+    );
+  });
+
+  it.each(['0', 'O', 'I', 'l', ' ', 'a b', '１', '🦀'])('of %j is none', (text) =>
+    expect(base58Length(text)).toBeNull(),
+  );
+});

@@ -1,0 +1,17 @@
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/**
+ * How many bytes a Base58 text without a checksum stands for; null for what is none. Takes the square of its length: the
+ * caller bounds it.
+ */
+export function base58Length(text: string): number | null {
+  let value = 0n;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit === -1) return null;
+    value = value * 58n + BigInt(digit);
+  }
+  // Each leading `1` is a zero byte.
+  const zeros = text.length - text.replace(/^1+/, '').length;
+  return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
+}
