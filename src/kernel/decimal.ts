@@ -17,6 +17,10 @@ export function minus(a: string, b: string): string {
   return new Big(a).minus(b).toFixed();
 }
 
+export function times(amount: string, factor: number): string {
+  return new Big(amount).times(factor).toFixed();
+}
+
 export function isAtLeast(a: string, b: string): boolean {
   return new Big(a).gte(b);
 }

@@ -45,7 +45,8 @@ type OrderEventOf<Type extends string, Data extends object> = DomainEvent<
 >;
 
 export type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
-export type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', object>;
+/** `waits_until`: without a deposit until then it has failed. */
+export type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', { readonly waits_until: string }>;
 /** `refundable`: what had come of less than was asked. */
 export type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
 export type OrderExpired = OrderEventOf<'order.expired.v1', object>;
@@ -65,18 +66,24 @@ export type OrderFailed = OrderEventOf<
   'order.failed.v1',
   { readonly reason: string; readonly refundable: string }
 >;
+/** The provider gave back what had come: `amount`, all that was counted. */
 export type OrderRefunded = OrderEventOf<
   'order.refunded.v1',
-  { readonly refund_transaction_hash: string | null }
+  { readonly amount: string; readonly refund_transaction_hash: string | null }
 >;
 /** After the end, or beside a deposit that is being exchanged: never exchanged by itself. */
 export type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
+/** Transfers too small to be recorded one by one: how many and how much in all by now, in place of what was said before. */
+export type OrderDustRecorded = OrderEventOf<
+  'order.dust_recorded.v1',
+  { readonly count: number; readonly amount: string }
+>;
 /** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
 export type OrderLateOutcomeRecorded = OrderEventOf<
   'order.late_outcome_recorded.v1',
-  { readonly outcome: 'completed' | 'refunded' | 'failed'; readonly transaction_hash: string | null }
+  { readonly outcome: 'completed' | 'refunded'; readonly transaction_hash: string | null }
 >;
-/** An operator gave money back. `amount` of what was refundable or late. */
+/** An operator gave money back. `amount` of what was owed. */
 export type OrderRefundRecorded = OrderEventOf<
   'order.refund_recorded.v1',
   { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
@@ -93,6 +100,7 @@ export type OrderEvent =
   | OrderFailed
   | OrderRefunded
   | OrderLateDepositRecorded
+  | OrderDustRecorded
   | OrderLateOutcomeRecorded
   | OrderRefundRecorded;
 
@@ -108,6 +116,7 @@ export const ORDER_EVENTS = [
   'order.failed.v1',
   'order.refunded.v1',
   'order.late_deposit_recorded.v1',
+  'order.dust_recorded.v1',
   'order.late_outcome_recorded.v1',
   'order.refund_recorded.v1',
 ] as const satisfies readonly OrderEvent['type'][];

@@ -1,4 +1,7 @@
-import { amountReceived, type MadeOrder } from './order.js';
+import { amountReceived, owed, type MadeOrder } from './order.js';
+
+/** Late deposits that the record lists: the newest ones. What came in others is in `amount_refundable` all the same. */
+const MOST_LATE_DEPOSITS = 50;
 
 /** The order as the API shows it (contract.md 22.3), as an object in the order of its members. */
 export function orderRecord(state: MadeOrder) {
@@ -17,13 +20,13 @@ export function orderRecord(state: MadeOrder) {
     amount_from: state.amountFrom,
     amount_to: state.amountTo,
     amount_received: amountReceived(state),
-    amount_refundable: state.refundable,
+    amount_refundable: owed(state),
     rate: facts.rate,
     minimum: facts.minimum,
     maximum: facts.maximum,
     deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
     withdraw_transaction_hash: state.withdrawTransactionHash,
-    late_deposits: lateDeposits.map(({ amount, transaction_hash, deposited_at }) => ({
+    late_deposits: lateDeposits.slice(-MOST_LATE_DEPOSITS).map(({ amount, transaction_hash, deposited_at }) => ({
       amount,
       transaction_hash,
       deposited_at,
@@ -32,6 +35,11 @@ export function orderRecord(state: MadeOrder) {
     updated_at: state.updatedAt,
     expires_at: facts.expires_at,
   };
+}
+
+/** The body of every response about one order (contract.md 22). */
+export function orderResponse(state: MadeOrder, complianceNotice: string | null): string {
+  return JSON.stringify({ order: orderRecord(state), compliance_notice: complianceNotice });
 }
 
 export type OrderRecord = ReturnType<typeof orderRecord>;
