@@ -1,13 +1,5 @@
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
-import {
-  amountReceived,
-  endOf,
-  isAfter,
-  isOpen,
-  order,
-  type MadeOrder,
-  type Order,
-} from './order.js';
+import { amountReceived, endOf, isAfter, isOpen, order, type MadeOrder, type Order } from './order.js';
 import type { OrderEvent } from './order-events.js';
 
 /** What the provider tells, with `at` the moment after it was asked. */

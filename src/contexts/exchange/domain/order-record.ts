@@ -26,11 +26,13 @@ export function orderRecord(state: MadeOrder) {
     maximum: facts.maximum,
     deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
     withdraw_transaction_hash: state.withdrawTransactionHash,
-    late_deposits: lateDeposits.slice(-MOST_LATE_DEPOSITS).map(({ amount, transaction_hash, deposited_at }) => ({
-      amount,
-      transaction_hash,
-      deposited_at,
-    })),
+    late_deposits: lateDeposits
+      .slice(-MOST_LATE_DEPOSITS)
+      .map(({ amount, transaction_hash, deposited_at }) => ({
+        amount,
+        transaction_hash,
+        deposited_at,
+      })),
     created_at: facts.created_at,
     updated_at: state.updatedAt,
     expires_at: facts.expires_at,

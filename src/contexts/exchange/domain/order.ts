@@ -180,7 +180,10 @@ export function cancelOrder(
   const known = made(state);
   if (known.status !== 'pending') throw outOfTurn('cancelled', known.status);
   if (command.isDepositUnderWay)
-    throw new DomainError('invalid_transition', 'A deposit to the order is under way: it cannot be cancelled');
+    throw new DomainError(
+      'invalid_transition',
+      'A deposit to the order is under way: it cannot be cancelled',
+    );
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
   return [{ type: 'order.cancelled.v1', data }];
 }

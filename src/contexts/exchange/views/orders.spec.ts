@@ -85,7 +85,7 @@ function following(made: OrderFacts, ending: Ending): OrderEvent[] {
     };
     switch (step) {
       case 'paid':
-        return { type: 'order.marked_as_paid.v1', data: base };
+        return { type: 'order.marked_as_paid.v1', data: { ...base, waits_until: base.at } };
       case 'deposit':
         return { type: 'order.deposit_received.v1', data: deposit };
       case 'processing':
@@ -107,7 +107,7 @@ function following(made: OrderFacts, ending: Ending): OrderEvent[] {
       case 'failed':
         return { type: 'order.failed.v1', data: { ...base, reason: 'provider_failed', refundable: '100' } };
       case 'refunded':
-        return { type: 'order.refunded.v1', data: { ...base, refund_transaction_hash: null } };
+        return { type: 'order.refunded.v1', data: { ...base, amount: '100', refund_transaction_hash: null } };
     }
   });
 }
