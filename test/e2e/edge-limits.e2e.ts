@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readConfig } from '../../src/composition.js';
 import { addressLimit } from '../../src/platform/http/address.js';
-import { MerchantRateLimiter } from '../../src/platform/http/rate-limit.js';
+import { CallerRateLimiter } from '../../src/platform/http/rate-limit.js';
 import { startEdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send } from '../support/signed-client.js';
@@ -70,7 +70,7 @@ test.each([
 test.each([1, 7, 100, 101, 150, 1000])(
   'a limit of %d is exact for concurrent requests in two processes',
   async (limit) => {
-    const limiters = [0, 1].map(() => new MerchantRateLimiter(db.pool, limit));
+    const limiters = [0, 1].map(() => new CallerRateLimiter(db.pool, limit));
     const merchant = randomUUID();
     const takes = Array.from({ length: limit * 2 + 50 }, async (_, i) => limiters[i % 2]!.take(merchant));
     const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
@@ -88,7 +88,7 @@ test('a high limit costs few queries: points are leased', async () => {
       },
     },
   }) as typeof db.pool;
-  const limiter = new MerchantRateLimiter(pool, 10_000);
+  const limiter = new CallerRateLimiter(pool, 10_000);
   const merchant = randomUUID();
   for (let i = 0; i < 1000; i++) expect((await limiter.take(merchant)).allowed).toBe(true);
   expect(queries).toBe(10);
@@ -96,7 +96,7 @@ test('a high limit costs few queries: points are leased', async () => {
 
 test('a window ends, and the next one is full again', async () => {
   let now = Date.now();
-  const limiter = new MerchantRateLimiter(db.pool, 2, () => now);
+  const limiter = new CallerRateLimiter(db.pool, 2, () => now);
   const merchant = randomUUID();
   const take = async () => (await limiter.take(merchant)).allowed;
   expect([await take(), await take(), await take()]).toEqual([true, true, false]);
@@ -107,7 +107,7 @@ test('a window ends, and the next one is full again', async () => {
 
 test('without its store a process counts alone, and still refuses', async () => {
   const gone = await testDatabase();
-  const limiter = new MerchantRateLimiter(gone.pool, 3);
+  const limiter = new CallerRateLimiter(gone.pool, 3);
   await gone.drop();
   const merchant = randomUUID();
   const allowed = [];

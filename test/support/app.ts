@@ -2,12 +2,14 @@ import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IssueExchangeKey } from '../../src/contexts/exchange/application/keys/issue-exchange-key.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startService } from '../../src/service.js';
 import { TestChain } from './chain.js';
+import { ExchangeClient } from './exchange-client.js';
 import { ContractChecker } from './openapi.js';
 import { testDatabase } from './postgres.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './signed-client.js';
@@ -22,8 +24,12 @@ export interface TestApp {
   readonly database: Database;
   readonly merchant: SignedClient;
   readonly secondMerchant: SignedClient;
+  /** Keys of `merchant` for the exchange; the first demands signatures. */
+  readonly exchange: { readonly signing: ExchangeClient; readonly open: ExchangeClient };
   /** A client of one more merchant; like the others it checks every response against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
+  /** A client of one more key of the exchange, of `merchant` unless another is given. */
+  newExchangeKey(demandsSignature: boolean, merchantId?: string): Promise<ExchangeClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -57,12 +63,16 @@ class CheckedClient extends SignedClient {
 
   override async call(call: SignedCall): Promise<ApiResponse> {
     const response = await super.call(call);
-    // A path that does not exist has no place in the document, nor has a method that a path does not know.
-    const unknown =
-      response.status === 405 || (response.status === 404 && !this.contract.describes(call.path));
-    if (!unknown && call.method !== 'HEAD') this.contract.expect(call.method ?? 'GET', call.path, response);
+    expectPromised(this.contract, call, response);
     return response;
   }
+}
+
+function expectPromised(contract: ContractChecker, call: SignedCall, response: ApiResponse): void {
+  const { method = 'GET', path } = call;
+  // A path that does not exist has no place in the document, nor has a method that a path does not know.
+  const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
+  if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
 }
 
 export async function startTestApp(settings: TestSettings = {}): Promise<TestApp> {
@@ -91,15 +101,26 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
     const { merchantId: apiKey, privateKey } = registered;
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };
+  const merchant = await newMerchant();
+  const newExchangeKey: TestApp['newExchangeKey'] = async (demandsSignature, merchantId) => {
+    const command = new IssueExchangeKey(merchantId ?? merchant.credentials.apiKey, demandsSignature);
+    const { keyId: apiKey, secret } = await service.app.get(CommandBus).execute(command);
+    return new ExchangeClient(url, { apiKey, secret }, (call, response) => {
+      if (contract.describes(call.path)) expectPromised(contract, call, response);
+    });
+  };
+  const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
   return {
     app: service.app,
     url,
     config,
     chain,
     database: db.database,
-    merchant: await newMerchant(),
+    merchant,
     secondMerchant: await newMerchant(),
+    exchange: { signing, open },
     newMerchant,
+    newExchangeKey,
     stop,
     close: async () => {
       await stop();

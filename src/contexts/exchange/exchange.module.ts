@@ -1,23 +1,32 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { ApiModule } from './api.module.js';
+import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { ORDER_EVENTS } from './domain/order-events.js';
+import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
 import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
+import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
 import { ProvidersModule } from './providers.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
+import { exchangeKeysProjection } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
-@Module({ imports: [ApiModule, ProvidersModule] })
+@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, ProvidersModule] })
 export class ExchangeModule {}
+
+/** What programs of operators act on. */
+@Module({ imports: [ExchangeKeysModule] })
+class ExchangeOperatorModule {}
 
 export const exchange = defineContext({
   name: 'exchange',
   module: () => ExchangeModule,
-  events: ORDER_EVENTS,
-  subscriptions: () => [orderViews],
+  events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
+  subscriptions: () => [exchangeKeysProjection, orderViews],
+  operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
-  migrations: [Exchange1764000000900, ExchangeOrderViews1764000000950],
+  migrations: [Exchange1764000000900, ExchangeKeys1764000000910, ExchangeOrderViews1764000000950],
 });

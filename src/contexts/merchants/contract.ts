@@ -1,4 +1,5 @@
 /** What other contexts may know of merchants: published events and accepted commands. */
+export { canonicalCidrs } from './application/ip-allow-list.js';
 export { IssueMerchantKey, type IssuedKey } from './application/issue-merchant-key.js';
 export { RegisterMerchant, type RegisteredMerchant } from './application/register-merchant.js';
 export { MERCHANT_EVENTS } from './domain/merchant.js';

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { CachedDirectory } from '../../platform/http/cached-directory.js';
 import { MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
-import { CachedDirectory } from './application/cached-directory.js';
 import { CredentialsLoader } from './application/credentials-loader.js';
 import { IssueMerchantKeyHandler } from './application/issue-merchant-key.js';
 import { MerchantChanges } from './application/merchant-changes.js';

@@ -5,6 +5,8 @@ import type { MerchantCredentials } from './merchant-directory.js';
 export interface Authentication {
   /** Path of the API. Everything under it has to be authentic, unknown paths too. */
   readonly prefix: string;
+  /** Its operations take their inputs from the query string: that is what tells one from another under an Idempotency-Key. */
+  readonly inputsInQuery?: boolean;
   /**
    * Before the body is read: the merchant whom the request names. What cannot be authentic is refused without a byte
    * of its body in memory; null then. Rejects when the directory is unavailable.

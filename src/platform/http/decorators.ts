@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
+import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { traceparent } from '../telemetry/tracing.js';
 import { membersOf, type Dto } from '../dto/field.js';
 import { note, type Swagger } from '../dto/notes.js';
@@ -14,21 +15,21 @@ function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-function merchantOf(request: FastifyRequest): string {
-  const { merchant } = request.edge;
-  if (merchant === null) throw new Error('the route is under no API');
-  return merchant.merchantId;
+/** Throws on a route that everybody may ask. */
+export function merchantOf({ edge }: FastifyRequest): MerchantCredentials {
+  if (edge.merchant === null) throw new Error('the route is under no API');
+  return edge.merchant;
 }
 
 /** The id of the merchant who signed the request. */
-export const MerchantId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
-  merchantOf(requestOf(context)),
+export const MerchantId = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string => merchantOf(requestOf(context)).merchantId,
 );
 
 /** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
 export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket => {
   const request = requestOf(context);
-  request.edge.ticket ??= new RequestTicket(merchantOf(request), null, '');
+  request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, '');
   return request.edge.ticket;
 });
 
@@ -38,7 +39,7 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
   const parent = traceparent();
   return {
     request_id: request.id,
-    merchant_id: merchantOf(request),
+    merchant_id: merchantOf(request).merchantId,
     ...(parent === undefined ? {} : { traceparent: parent }),
   };
 });

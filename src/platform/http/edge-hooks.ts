@@ -10,6 +10,7 @@ import type { Authentication, Authentications } from './authentication.js';
 import { HTTPS_REQUIRED } from './https.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
+import { callerOf } from './merchant-directory.js';
 import { BUSY, BytesInHand } from './memory.js';
 import { dressProblem, HOST_REQUIRED, type Problem, sendProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
@@ -197,7 +198,7 @@ export class EdgeHooks {
     if (!(await admission.admit(request, reply, named))) return false;
     edge.merchant = named;
     failpoint('request.authenticated');
-    return (await keyed.take(request, reply, named.merchantId)) && parseBody(request, reply);
+    return (await keyed.take(request, reply, callerOf(named))) && parseBody(request, reply);
   }
 }
 

@@ -3,7 +3,7 @@ import { EventStoreUnavailable } from '../event-store/port.js';
 import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { BUSY } from './memory.js';
-import { STATUS_OF, titleOf, type Problem } from './problem.js';
+import { Refusal, STATUS_OF, titleOf, type Problem } from './problem.js';
 import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
 
 /** Seconds after which a client may try again when something we need is unavailable. */
@@ -37,6 +37,7 @@ export function toProblem(error: unknown): Problem {
     const retryAfter = error.retryAfterSeconds?.toString() ?? (status === 503 ? RETRY_AFTER : undefined);
     return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }
+  if (error instanceof Refusal) return error.problem;
   if (error instanceof NoRoom) return BUSY;
   if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {

@@ -12,7 +12,7 @@ import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
 import { MetricsServer } from './metrics-server.js';
 import { ProblemFilter } from './problem-filter.js';
-import { MerchantRateLimiter } from './rate-limit.js';
+import { CallerRateLimiter } from './rate-limit.js';
 import { SvcSignature } from './svc-signature/svc-signature.js';
 
 /**
@@ -41,10 +41,12 @@ export class HttpModule implements OnModuleInit {
     const anywhere = { strict: false };
     const directory = this.modules.get<MerchantDirectory>(MERCHANT_DIRECTORY, anywhere);
     this.authentications.register(new SvcSignature(directory));
-    const limiter = new MerchantRateLimiter(this.database.pool, this.config.rateLimitPerMinute);
+    const { rateLimitPerMinute } = this.config;
+    const limiter = new CallerRateLimiter(this.database.pool, rateLimitPerMinute);
+    const keyLimiter = new CallerRateLimiter(this.database.pool, rateLimitPerMinute, Date.now, 'key');
     adapter.edge.connect({
       authentications: this.authentications,
-      admission: new Admission(limiter),
+      admission: new Admission(limiter, keyLimiter),
       keyed: new KeyedRequests(this.modules.get(Idempotency, anywhere)),
       log: this.modules.get(Log, anywhere),
     });

@@ -5,7 +5,7 @@ import type { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
 import { UNAVAILABLE } from './error-mapping.js';
 import { dressProblem, JSON_TYPE, PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
-import { rawPath } from './request-state.js';
+import { rawPath, rawTarget } from './request-state.js';
 
 const MALFORMED_KEY: Problem = {
   status: 400,
@@ -19,7 +19,7 @@ export class KeyedRequests {
   constructor(private readonly idempotency: Idempotency) {}
 
   /** False when the response was sent: a bad key, one under way, or a response that stands already. */
-  async take(request: FastifyRequest, reply: FastifyReply, merchantId: string): Promise<boolean> {
+  async take(request: FastifyRequest, reply: FastifyReply, scope: string): Promise<boolean> {
     const header = request.headers['idempotency-key'];
     const { method, edge } = request;
     if (header === undefined || method === 'GET' || method === 'HEAD' || request.is404) return true;
@@ -28,8 +28,8 @@ export class KeyedRequests {
       sendProblem(reply, MALFORMED_KEY);
       return false;
     }
-    const path = rawPath(request);
-    const ticket = this.idempotency.enter(merchantId, key, { method, path, body: edge.rawBody });
+    const path = edge.authentication?.inputsInQuery === true ? rawTarget(request) : rawPath(request);
+    const ticket = this.idempotency.enter(scope, key, { method, path, body: edge.rawBody });
     if (!(ticket instanceof RequestTicket)) {
       edge.idempotency = ticket;
       sendProblem(reply, ticket === 'in_flight' ? IN_FLIGHT : KEY_REUSED);

@@ -1,3 +1,4 @@
+import { callerOf } from './merchant-directory.js';
 import type { RequestState } from './request-state.js';
 import type { Problem } from './problem.js';
 import { SMALL_BYTES } from './request-body.js';
@@ -13,7 +14,7 @@ export const BUSY: Problem = {
 
 /**
  * The bytes of request bodies and of responses not yet taken, of the whole process and of each client: an address while
- * its request is read, the merchant once it is known. What is above the bound is refused; what small requests hold above
+ * its request is read, the merchant or its key once that is known. What is above the bound is refused; what small requests hold above
  * it is bounded by the number of connections.
  */
 export class BytesInHand {
@@ -63,5 +64,5 @@ export class BytesInHand {
 }
 
 function responderOf({ merchant, client }: RequestState): string {
-  return merchant?.merchantId ?? client;
+  return merchant === null ? client : callerOf(merchant);
 }

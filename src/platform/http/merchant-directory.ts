@@ -6,6 +6,15 @@ export interface MerchantCredentials {
   readonly status: 'active' | 'suspended';
   /** CIDRs the merchant calls from; empty means anywhere. */
   readonly ipAllowList: readonly string[];
+  /** A key (a uuid) whose requests, responses and Idempotency-Keys are kept apart from the merchant's others. */
+  readonly callerId?: string;
+  /** What requests are counted as in place of `callerId`, when nothing shows that the key's owner sent them. */
+  readonly countedAs?: string;
+}
+
+/** Whose the request is: the merchant's key where it has several that are kept apart, else the merchant. */
+export function callerOf({ callerId, merchantId }: MerchantCredentials): string {
+  return callerId ?? merchantId;
 }
 
 /** Where an API key is looked up; the merchants context provides it. Asked on every request: keep it cached. */

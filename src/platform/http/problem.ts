@@ -7,12 +7,22 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** What is sent instead of a result (contract.md 3.1). */
 export interface Problem {
   readonly status: number;
+  /** In place of the status's own. */
+  readonly title?: string;
   /** Shown to the merchant. */
   readonly detail: string;
   readonly errors?: FieldErrors;
   /** Members beside the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown where only the edge has words for what is wrong. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
 }
 
 /** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
@@ -53,7 +63,7 @@ export function titleOf(status: number): string {
 export function problemJson(problem: Problem): string {
   return JSON.stringify({
     type: 'about:blank',
-    title: titleOf(problem.status),
+    title: problem.title ?? titleOf(problem.status),
     status: problem.status,
     detail: problem.detail,
     instance: null,

@@ -3,9 +3,9 @@ import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Problem } from './problem.js';
 
-/** Length of the window in seconds; it starts with a merchant's first request. */
+/** Length of the window in seconds; it starts with a caller's first request. */
 const WINDOW_SECONDS = 60;
-/** The most merchants kept in mind; one that is forgotten takes new points from the shared counter. */
+/** The most callers kept in mind; one that is forgotten takes new points from the shared counter. */
 const MOST_WINDOWS = 50_000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
@@ -33,7 +33,7 @@ interface Grant {
   readonly resetsAt: number;
 }
 
-/** The requests of one merchant that wait for, or live on, points taken from the shared counter. */
+/** The requests of one caller that wait for, or live on, points taken from the shared counter. */
 interface Window {
   /** Points taken from the shared counter and not used yet. */
   leased: number;
@@ -46,13 +46,13 @@ interface Window {
 }
 
 /**
- * Counts requests per merchant over all processes (contract.md 5.1): a fixed window in the database that starts
+ * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in the database that starts
  * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
  * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
  *
  * When the database is unavailable the process counts alone, up to the whole limit: the gate never stands open.
  */
-export class MerchantRateLimiter {
+export class CallerRateLimiter {
   private readonly windows = new LRUCache<string, Window>({ max: MOST_WINDOWS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
@@ -63,9 +63,10 @@ export class MerchantRateLimiter {
     pool: Pool,
     readonly limit: number,
     private readonly now: () => number = Date.now,
+    private readonly counts: 'merchant' | 'key' = 'merchant',
   ) {
     this.lease = Math.ceil(limit / 100);
-    this.policy = `"merchant";q=${limit};w=${WINDOW_SECONDS}`;
+    this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;
     const points = { points: limit, duration: WINDOW_SECONDS };
     this.local = new RateLimiterMemory(points);
     this.shared = new RateLimiterPostgres({
@@ -74,32 +75,32 @@ export class MerchantRateLimiter {
       storeType: 'pool',
       schemaName: 'platform',
       tableName: 'rate_limits',
-      keyPrefix: 'merchant',
+      keyPrefix: counts,
       tableCreated: true,
     });
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
-  take(merchantId: string): Quota | Promise<Quota> {
-    const window = this.windowOf(merchantId);
+  take(callerId: string): Quota | Promise<Quota> {
+    const window = this.windowOf(callerId);
     const quota = this.fromLease(window);
     if (quota !== null) return quota;
     return new Promise((resolve) => {
       window.waiting.push(resolve);
-      if (!window.fetching) void this.serveWaiting(merchantId, window);
+      if (!window.fetching) void this.serveWaiting(callerId, window);
     });
   }
 
   /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */
   header(quota: Quota): string {
-    return `"merchant";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
+    return `"${this.counts}";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
   }
 
-  private windowOf(merchantId: string): Window {
-    let window = this.windows.get(merchantId);
+  private windowOf(callerId: string): Window {
+    let window = this.windows.get(callerId);
     if (window === undefined) {
       window = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false, waiting: [], fetching: false };
-      this.windows.set(merchantId, window);
+      this.windows.set(callerId, window);
     }
     return window;
   }
@@ -113,11 +114,11 @@ export class MerchantRateLimiter {
     return window.exhausted ? { allowed: false, remaining: 0, resetsAt: window.resetsAt } : null;
   }
 
-  private async serveWaiting(merchantId: string, window: Window): Promise<void> {
+  private async serveWaiting(callerId: string, window: Window): Promise<void> {
     window.fetching = true;
     while (window.waiting.length > 0) {
       const wanted = Math.max(this.lease, window.waiting.length);
-      const { granted, remaining, resetsAt } = await this.consume(merchantId, wanted);
+      const { granted, remaining, resetsAt } = await this.consume(callerId, wanted);
       Object.assign(window, {
         leased: granted,
         remaining,
@@ -138,13 +139,13 @@ export class MerchantRateLimiter {
     }
   }
 
-  private async consume(merchantId: string, points: number): Promise<Grant> {
+  private async consume(callerId: string, points: number): Promise<Grant> {
     try {
-      return this.grantOf(await this.withinTime(this.shared.consume(merchantId, points)), points);
+      return this.grantOf(await this.withinTime(this.shared.consume(callerId, points)), points);
     } catch (refusal) {
       if (refusal instanceof RateLimiterRes) return this.grantOf(refusal, points);
     }
-    const alone = await this.local.consume(merchantId, points).catch((refusal: RateLimiterRes) => refusal);
+    const alone = await this.local.consume(callerId, points).catch((refusal: RateLimiterRes) => refusal);
     return this.grantOf(alone, points);
   }
 

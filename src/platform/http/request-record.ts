@@ -22,6 +22,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
     status,
     duration_ms: Math.round(duration * 100) / 100,
     merchant_id: edge.merchant?.merchantId,
+    key_id: edge.merchant?.callerId,
     idempotency: edge.idempotency ?? undefined,
     items: edge.items ?? undefined,
     bytes_in: edge.rawBody.length,

@@ -77,6 +77,13 @@ export function rawPath(request: FastifyRequest): string {
   return absolute === null ? path : (absolute[1] ?? '/');
 }
 
+/** As {@link rawPath}, with the query string. */
+export function rawTarget(request: FastifyRequest): string {
+  const target = request.raw.url ?? '/';
+  const query = target.indexOf('?');
+  return query === -1 ? rawPath(request) : rawPath(request) + target.slice(query);
+}
+
 /** Asked by load balancers and operators, in the clear. */
 export function isHealthPath(request: FastifyRequest): boolean {
   return rawPath(request).startsWith('/health/');

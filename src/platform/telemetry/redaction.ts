@@ -1,6 +1,6 @@
 /** Names of fields that are never logged in clear, wherever they stand. */
 const SECRET_FIELD =
-  /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
+  /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
@@ -9,7 +9,7 @@ const MAX_DEPTH = 8;
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
   [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],
-  [/\bwhsec_[\w+/=-]+/g, REDACTED],
+  [/\b(whsec|dsk|dxs)_[\w+/=-]+/g, REDACTED],
   [/(:\/\/[^:/@\s]*):[^@/\s]+@/g, `$1:${REDACTED}@`],
 ];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { MerchantCredentials } from './merchant-directory.js';
 import { CachedDirectory, FRESH_MS } from './cached-directory.js';
 
 const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';
@@ -11,7 +11,7 @@ function credentials(status: MerchantCredentials['status'] = 'active'): Merchant
 
 /** A directory over `results`, the last of which is given again and again; counts how often it was asked. */
 function directoryOf(...results: (MerchantCredentials | null | Error)[]): {
-  directory: CachedDirectory;
+  directory: CachedDirectory<MerchantCredentials>;
   asked: () => number;
 } {
   let asked = 0;
@@ -24,7 +24,7 @@ function directoryOf(...results: (MerchantCredentials | null | Error)[]): {
   return { directory, asked: () => asked };
 }
 
-describe('the merchant directory in memory', () => {
+describe('a directory in memory', () => {
   it('asks once for many requests at a time, and not again while fresh', async () => {
     const { directory, asked } = directoryOf(credentials());
     const found = await Promise.all(Array.from({ length: 50 }, () => directory.find(ID)));

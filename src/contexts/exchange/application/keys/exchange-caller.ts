@@ -1,0 +1,44 @@
+import type { MerchantCredentials } from '../../../../platform/http/merchant-directory.js';
+
+/** Who calls the exchange: what its operations need to know of the key of the request. */
+export interface ExchangeCaller {
+  /** The `api_key`. */
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly demandsSignature: boolean;
+  /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
+  readonly secrets: readonly string[];
+}
+
+/** A valid key as `exchange.keys` knows it. */
+export interface KnownExchangeKey extends ExchangeCaller {
+  /** CIDRs it may be used from; empty means anywhere. */
+  readonly cidrs: readonly string[];
+}
+
+/** Where an `api_key` is looked up; null for one that is unknown or revoked. Kept in memory for two seconds. */
+export interface ExchangeKeyDirectory {
+  find(apiKey: string): Promise<KnownExchangeKey | null>;
+}
+
+/** Nest injection token of the {@link ExchangeKeyDirectory}. */
+export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
+
+/** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
+export class ExchangeCredentials implements MerchantCredentials {
+  readonly merchantId: string;
+  readonly callerId: string;
+  readonly privateKeys: readonly string[];
+  readonly ipAllowList: readonly string[];
+
+  constructor(
+    readonly caller: KnownExchangeKey,
+    readonly status: MerchantCredentials['status'],
+    readonly countedAs?: string,
+  ) {
+    this.merchantId = caller.merchantId;
+    this.callerId = caller.keyId;
+    this.privateKeys = caller.secrets;
+    this.ipAllowList = caller.cidrs;
+  }
+}

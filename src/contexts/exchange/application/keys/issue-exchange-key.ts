@@ -1,0 +1,56 @@
+import { Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { isUuid, newId } from '../../../../kernel/ids.js';
+import { CommandHandler } from '../../../../platform/commands.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
+import { issueExchangeKey } from '../../domain/exchange-key.js';
+import { ExchangeKeyChanges, type ExchangeKeyChanged } from './exchange-key-changes.js';
+import { ExchangeKeySecrets } from './exchange-key-secrets.js';
+
+/** `secret` is shown to the operator once; nothing in the service can show it again. */
+export interface IssuedSecret extends ExchangeKeyChanged {
+  readonly secretId: string;
+  readonly secret: string;
+}
+
+/** `keyId` is the `api_key`. */
+export interface IssuedExchangeKey extends IssuedSecret {
+  readonly keyId: string;
+}
+
+/** A new key of a registered merchant, with its first secret. Throws `not_found`, or `validation_failed` on `label`. */
+export class IssueExchangeKey extends Command<IssuedExchangeKey> {
+  constructor(
+    readonly merchantId: string,
+    readonly demandsSignature: boolean,
+    readonly label: string | null = null,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IssueExchangeKey)
+export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
+  constructor(
+    private readonly keys: ExchangeKeyChanges,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly secrets: ExchangeKeySecrets,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+  ) {}
+
+  async execute({ merchantId, demandsSignature, label }: IssueExchangeKey): Promise<IssuedExchangeKey> {
+    const merchant = isUuid(merchantId) ? await this.merchants.find(merchantId) : null;
+    if (merchant === null) throw DomainError.notFound('Merchant');
+    const keyId = newId();
+    const { secret, ...made } = this.secrets.generate(keyId);
+    const at = timestamp(this.clock);
+    const command = {
+      ...{ keyId, merchantId: merchant.merchantId, label, demandsSignature },
+      ...{ secret: made, at },
+    };
+    const { visible } = await this.keys.change(keyId, (state) => issueExchangeKey(command, state));
+    return { keyId, secretId: made.secretId, secret, visible };
+  }
+}

@@ -1,0 +1,191 @@
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+
+export type ExchangeKeyIssued = DomainEvent<
+  'exchange_key.issued.v1',
+  { key_id: string; merchant_id: string; label: string | null; demands_signature: boolean; issued_at: string }
+>;
+export type ExchangeKeySecretIssued = DomainEvent<
+  'exchange_key.secret_issued.v1',
+  { key_id: string; merchant_id: string; secret_id: string; sealed_secret: string; issued_at: string }
+>;
+export type ExchangeKeySecretRevoked = DomainEvent<
+  'exchange_key.secret_revoked.v1',
+  { key_id: string; merchant_id: string; secret_id: string; revoked_at: string }
+>;
+export type ExchangeKeyRevoked = DomainEvent<
+  'exchange_key.revoked.v1',
+  { key_id: string; merchant_id: string; revoked_at: string }
+>;
+/** `cidrs` empty: calls may come from anywhere. */
+export type ExchangeKeyAddressesSet = DomainEvent<
+  'exchange_key.addresses_set.v1',
+  { key_id: string; merchant_id: string; cidrs: readonly string[]; at: string }
+>;
+
+export type ExchangeKeyEvent =
+  | ExchangeKeyIssued
+  | ExchangeKeySecretIssued
+  | ExchangeKeySecretRevoked
+  | ExchangeKeyRevoked
+  | ExchangeKeyAddressesSet;
+
+/** Stored names of all events of exchange keys. */
+export const EXCHANGE_KEY_EVENTS = [
+  'exchange_key.issued.v1',
+  'exchange_key.secret_issued.v1',
+  'exchange_key.secret_revoked.v1',
+  'exchange_key.revoked.v1',
+  'exchange_key.addresses_set.v1',
+] as const satisfies readonly ExchangeKeyEvent['type'][];
+
+/** A rotation overlaps the old secret with the new one, and no more (contract.md 21.7). */
+export const MAX_VALID_SECRETS = 2;
+export const MAX_LABEL_LENGTH = 255;
+
+/** An API key of the exchange (contract.md 21); the stream is `exchange_key-<key_id>`. */
+export type ExchangeKey =
+  | { readonly status: 'unknown' }
+  | {
+      readonly status: 'valid' | 'revoked';
+      readonly keyId: string;
+      readonly merchantId: string;
+      /** Never empty while the key is valid. */
+      readonly validSecrets: readonly string[];
+      readonly revokedSecrets: readonly string[];
+      readonly cidrs: readonly string[];
+    };
+type Issued = Exclude<ExchangeKey, { status: 'unknown' }>;
+
+export const exchangeKey: Aggregate<ExchangeKey, ExchangeKeyEvent> = {
+  category: 'exchange_key',
+  initial: { status: 'unknown' },
+  evolve(state, event) {
+    if (event.type === 'exchange_key.issued.v1') {
+      const { key_id: keyId, merchant_id: merchantId } = event.data;
+      return { status: 'valid', keyId, merchantId, validSecrets: [], revokedSecrets: [], cidrs: [] };
+    }
+    return state.status === 'unknown' ? state : evolveIssued(state, event);
+  },
+};
+
+function evolveIssued(state: Issued, event: Exclude<ExchangeKeyEvent, ExchangeKeyIssued>): Issued {
+  switch (event.type) {
+    case 'exchange_key.secret_issued.v1':
+      return { ...state, validSecrets: [...state.validSecrets, event.data.secret_id] };
+    case 'exchange_key.secret_revoked.v1':
+      return {
+        ...state,
+        validSecrets: state.validSecrets.filter((secretId) => secretId !== event.data.secret_id),
+        revokedSecrets: [...state.revokedSecrets, event.data.secret_id],
+      };
+    case 'exchange_key.revoked.v1':
+      return { ...state, status: 'revoked' };
+    case 'exchange_key.addresses_set.v1':
+      return { ...state, cidrs: event.data.cidrs };
+    default:
+      event satisfies never;
+      return state;
+  }
+}
+
+/** A secret as it may be kept: `sealed` with the key's and the secret's id as associated data. */
+export interface NewSecret {
+  readonly secretId: string;
+  readonly sealed: string;
+}
+
+export interface NewExchangeKey {
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly label: string | null;
+  readonly demandsSignature: boolean;
+  readonly secret: NewSecret;
+  readonly at: string;
+}
+
+export function issueExchangeKey(command: NewExchangeKey, state: ExchangeKey): ExchangeKeyEvent[] {
+  if (state.status !== 'unknown') throw new DomainError('invalid_transition', 'The key is issued already');
+  const { keyId, merchantId, demandsSignature, secret, at } = command;
+  const label = command.label?.trim() ?? null;
+  if (label === '') throw DomainError.invalid({ label: ['must not be blank'] });
+  if (label !== null && label.length > MAX_LABEL_LENGTH) {
+    throw DomainError.invalid({ label: [`must be at most ${MAX_LABEL_LENGTH} characters`] });
+  }
+  const key = { key_id: keyId, merchant_id: merchantId };
+  return [
+    {
+      type: 'exchange_key.issued.v1',
+      data: { ...key, label, demands_signature: demandsSignature, issued_at: at },
+    },
+    secretIssued(key, secret, at),
+  ];
+}
+
+/** At most {@link MAX_VALID_SECRETS} secrets are valid at a time. */
+export function issueSecret(
+  command: { secret: NewSecret; at: string },
+  state: ExchangeKey,
+): ExchangeKeyEvent[] {
+  const { keyId, merchantId, validSecrets } = valid(state);
+  if (validSecrets.includes(command.secret.secretId)) return [];
+  if (validSecrets.length >= MAX_VALID_SECRETS) {
+    throw new DomainError('invalid_transition', `${MAX_VALID_SECRETS} secrets are valid; revoke one first`);
+  }
+  return [secretIssued({ key_id: keyId, merchant_id: merchantId }, command.secret, command.at)];
+}
+
+/** The last one stays: a key without a secret could sign nothing. One that leaked is replaced first, or the key revoked. */
+export function revokeSecret(
+  command: { secretId: string; at: string },
+  state: ExchangeKey,
+): ExchangeKeyEvent[] {
+  const { keyId, merchantId, validSecrets, revokedSecrets } = issued(state);
+  const { secretId, at } = command;
+  if (revokedSecrets.includes(secretId)) return [];
+  if (!validSecrets.includes(secretId)) throw DomainError.notFound('Secret');
+  if (validSecrets.length === 1) {
+    throw new DomainError('invalid_transition', 'It is the last secret: rotate the key first, or revoke it');
+  }
+  const data = { key_id: keyId, merchant_id: merchantId, secret_id: secretId, revoked_at: at };
+  return [{ type: 'exchange_key.secret_revoked.v1', data }];
+}
+
+/** For good. A repeat changes nothing. */
+export function revokeExchangeKey(command: { at: string }, state: ExchangeKey): ExchangeKeyEvent[] {
+  const { status, keyId, merchantId } = issued(state);
+  if (status === 'revoked') return [];
+  const data = { key_id: keyId, merchant_id: merchantId, revoked_at: command.at };
+  return [{ type: 'exchange_key.revoked.v1', data }];
+}
+
+/** `cidrs` in canonical form; none: anywhere. */
+export function setAddresses(
+  command: { cidrs: readonly string[]; at: string },
+  state: ExchangeKey,
+): ExchangeKeyEvent[] {
+  const { keyId, merchantId, cidrs } = valid(state);
+  if (command.cidrs.join() === cidrs.join()) return [];
+  const data = { key_id: keyId, merchant_id: merchantId, cidrs: command.cidrs, at: command.at };
+  return [{ type: 'exchange_key.addresses_set.v1', data }];
+}
+
+function secretIssued(
+  key: { key_id: string; merchant_id: string },
+  { secretId, sealed }: NewSecret,
+  at: string,
+): ExchangeKeySecretIssued {
+  const data = { ...key, secret_id: secretId, sealed_secret: sealed, issued_at: at };
+  return { type: 'exchange_key.secret_issued.v1', data };
+}
+
+function issued(state: ExchangeKey): Issued {
+  if (state.status === 'unknown') throw DomainError.notFound('Key');
+  return state;
+}
+
+function valid(state: ExchangeKey): Issued {
+  const key = issued(state);
+  if (key.status === 'revoked') throw new DomainError('invalid_transition', 'The key is revoked');
+  return key;
+}

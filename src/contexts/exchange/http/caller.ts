@@ -1,0 +1,11 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { merchantOf } from '../../../platform/http/decorators.js';
+import { ExchangeCredentials, type ExchangeCaller } from '../application/keys/exchange-caller.js';
+
+/** The key that the request was made with, as an {@link ExchangeCaller}. */
+export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
+  const credentials = merchantOf(context.switchToHttp().getRequest<FastifyRequest>());
+  if (!(credentials instanceof ExchangeCredentials)) throw new Error('the route is not under /v1');
+  return credentials.caller;
+});

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authentication } from '../../../platform/http/authentication.js';
+import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { isLarge } from '../../../platform/http/request-body.js';
+import { rawPath } from '../../../platform/http/request-state.js';
+import {
+  ExchangeCredentials,
+  type ExchangeKeyDirectory,
+  type KnownExchangeKey,
+} from '../application/keys/exchange-caller.js';
+import { INVALID_SIGNATURE, invalidKey, isSignedWith } from './signature.js';
+
+const LIST = '/v1/merchant/orders';
+const CONFIGURATION = '/v1/merchants/configuration';
+const ORDERS = '/v1/orders';
+
+const NO_BODY_TAKEN: Problem = { status: 413, detail: 'The inputs are query parameters: there is no body' };
+
+/**
+ * The exchange API (contract.md 21): a key in the query, and where the key demands it a signature over the withdrawal
+ * address. Nothing of a body is signed, so all of it is known before a byte of one is read.
+ */
+export class ExchangeAuthentication implements Authentication {
+  readonly prefix = '/v1';
+  readonly inputsInQuery = true;
+
+  constructor(
+    private readonly keys: ExchangeKeyDirectory,
+    private readonly merchants: MerchantDirectory,
+  ) {}
+
+  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeCredentials | null> {
+    const query = request.query as Readonly<Record<string, unknown>>;
+    const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
+    if (repeated !== undefined)
+      return refuse(reply, { status: 400, detail: `${repeated} must be given once` });
+    const route = request.edge.route ?? rawPath(request);
+    const apiKey = route === LIST ? request.headers['x-api-key'] : query['api_key'];
+    const key = typeof apiKey === 'string' ? await this.keys.find(apiKey) : null;
+    const merchant = key === null ? null : await this.merchants.find(key.merchantId);
+    if (key === null || merchant === null)
+      return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
+    const signed = isSigned(key, request);
+    if (signed === false) return refuse(reply, INVALID_SIGNATURE);
+    if (isLarge(request.raw)) return refuse(reply, NO_BODY_TAKEN);
+    // Api keys are public: who names one that signs, and shows no signature, uses up none of its owner's requests.
+    const isStranger = key.demandsSignature && signed === null;
+    const countedAs = isStranger ? `${key.keyId}/${request.edge.client}` : undefined;
+    return new ExchangeCredentials(key, merchant.status, countedAs);
+  }
+
+  verify(): boolean {
+    return true;
+  }
+}
+
+/** Whether the signature is right; null where none is asked for, or only the handler can tell. */
+function isSigned(key: KnownExchangeKey, { edge, headers, query }: FastifyRequest): boolean | null {
+  const { signature, withdraw_address: address = '' } = query as Readonly<Record<string, string>>;
+  const header = headers['x-signature'] as string | undefined;
+  const isRight = (given: string): boolean => isSignedWith(key, given, address);
+  switch (edge.route) {
+    case LIST:
+      return isRight(header ?? '');
+    case CONFIGURATION:
+    case ORDERS: {
+      const given = [signature, edge.route === CONFIGURATION ? header : undefined].filter(
+        (each) => each !== undefined,
+      );
+      return given.length === 0 ? !key.demandsSignature && null : given.every(isRight);
+    }
+    default:
+      // Over the order's own address: see requireOrderSignature.
+      return edge.route?.startsWith(`${ORDERS}/`) && key.demandsSignature && signature === undefined
+        ? false
+        : null;
+  }
+}
+
+function refuse(reply: FastifyReply, problem: Problem): null {
+  sendProblem(reply, problem);
+  return null;
+}
