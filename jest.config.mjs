@@ -30,5 +30,8 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   maxWorkers: 2,
+  // Of tests that are `concurrent`.
+  maxConcurrency: 2,
+  testSequencer: '<rootDir>/test/support/chaos-first.mjs',
   testTimeout: 120_000,
 };

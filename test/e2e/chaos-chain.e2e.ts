@@ -5,7 +5,7 @@ import { skewedClock } from '../chaos/suites/skewed-clock.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
 
-/** The suites of the chain at their smallest; `npm run chaos` runs them at length. */
+/** The suites of the chain at their smallest, some at a time: most of it is waiting; `npm run chaos` runs them at length. */
 async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = {}): Promise<void> {
   const verdict = new Verdict();
   await suite({ count, verdict, say: () => undefined, sizes });
@@ -15,12 +15,16 @@ async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = 
 
 const PATIENCE_MS = 300_000;
 
-test(
+test.concurrent(
   'receipts without bounds hold no other merchant up',
   () => hold(giantReceipts, 1, { logs: 10_000, honest: 5 }),
   PATIENCE_MS,
 );
 
-test('a node that lies ends no payout wrongly', () => hold(lyingNode, 1), PATIENCE_MS);
+test.concurrent('a node that lies ends no payout wrongly', () => hold(lyingNode, 1), PATIENCE_MS);
 
-test('a worker with a wrong clock ends no payout wrongly', () => hold(skewedClock, 2), PATIENCE_MS);
+test.concurrent(
+  'a worker with a wrong clock ends no payout wrongly',
+  () => hold(skewedClock, 2),
+  PATIENCE_MS,
+);

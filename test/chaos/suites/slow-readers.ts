@@ -56,8 +56,9 @@ async function endure(
   const forSeconds = sizes.seconds ?? 180;
   const measure = (seconds: number): Promise<Experience> =>
     honestLoad(portOf(service), service.merchant, userId, seconds);
-  await measure(Math.min(3, forSeconds));
-  const quietBefore = await measure(Math.min(QUIET_SECONDS, forSeconds));
+  const quietSeconds = Math.min(QUIET_SECONDS, forSeconds / 4);
+  await measure(Math.min(3, quietSeconds));
+  const quietBefore = await measure(quietSeconds);
   const attack: Attack = {
     kind,
     port: portOf(service),
@@ -75,7 +76,7 @@ async function endure(
   }).finally(() => clearInterval(watch));
 
   // Half of the quiet time lies behind the attack: whatever else the machine does shall count on both sides.
-  const quietAfter = await measure(Math.min(QUIET_SECONDS, forSeconds));
+  const quietAfter = await measure(quietSeconds);
   const quiet = { ...quietBefore, tookMs: [...quietBefore.tookMs, ...quietAfter.tookMs] };
 
   const [calm, harried] = [percentile(quiet.tookMs, 0.99), percentile(attacked.tookMs, 0.99)];

@@ -12,8 +12,8 @@ import { Worker } from '../support/webhooks/worker.js';
 
 /** What a process that stands still may hold others up: 10 s in a transaction, and what a busy machine adds. */
 const BOUND_MS = 25_000;
-/** A process caught in a transaction stands still for longer than that. */
-const LONG_MS = 30_000;
+/** A process caught in a transaction stands still for longer than that, unless told otherwise. */
+const LONG_SECONDS = 30;
 const ROLES = ['worker', 'api', 'api,worker'] as const;
 /** How often a process is stopped in the hope of catching it in a transaction. */
 const TRIES = 150;
@@ -66,11 +66,11 @@ async function stopProcess(
   victim: Worker,
   { pool }: Sandbox,
   load: ReportLoad,
-  { verdict }: SuiteOptions,
+  { verdict, sizes = {} }: SuiteOptions,
 ): Promise<string> {
   const caught = await stopInTransaction(victim.pid, pool);
   const began = performance.now();
-  const until = began + (caught ? LONG_MS : between(500, 8000));
+  const until = began + (caught ? (sizes.seconds ?? LONG_SECONDS) * 1000 : between(500, 8000));
   try {
     const waited = await goesOn(pool, load);
     verdict.expect(waited < BOUND_MS, `nobody waits for ${victim.name}`, `${seconds(waited)}`);

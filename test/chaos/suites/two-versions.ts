@@ -27,7 +27,7 @@ const SETTLE_MS = 180_000;
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
   const sandbox = await Sandbox.create({
-    PAYOUT_VERIFICATION_WINDOW_SECONDS: '30',
+    PAYOUT_VERIFICATION_WINDOW_SECONDS: '10',
     PAYOUT_CHECK_INTERVAL_MS: '200',
   });
   const loads: ReportLoad[] = [];

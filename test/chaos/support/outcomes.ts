@@ -27,6 +27,8 @@ export interface Outcome {
   readonly reason: string | null;
   /** Seconds from the end of the window to the outcome, by the database's clock; negative before it. */
   readonly afterEnd: number;
+  /** Of the window, in seconds since 1970. */
+  readonly end: number;
 }
 
 /** The outcomes that these payouts have, by their events. */
@@ -36,7 +38,8 @@ export async function outcomesOf(
 ): Promise<ReadonlyMap<string, Outcome>> {
   const { rows } = await pool.query<Outcome>(
     `select substr(ended.stream, 8) as id, ended.type, ended.data::json->>'reason' as reason,
-       extract(epoch from ended.recorded_at - (reported.data::json->>'expires_at')::timestamptz)::float8 as "afterEnd"
+       extract(epoch from ended.recorded_at - (reported.data::json->>'expires_at')::timestamptz)::float8 as "afterEnd",
+       extract(epoch from (reported.data::json->>'expires_at')::timestamptz)::float8 as "end"
      from event_store.events ended
      join event_store.events reported on reported.stream = ended.stream and reported.revision = 0
      where ended.stream = any($1::text[]) and ended.revision > 0`,

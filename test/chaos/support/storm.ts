@@ -15,7 +15,7 @@ const PAYEES = 6;
 /** Short enough to see expiries, long enough that no outage of the run lets a real transfer expire. */
 const WINDOW_SECONDS = 45;
 /** A payout that a killed process had in hand rests for a minute until another takes it. */
-const SETTLE_MS = (WINDOW_SECONDS + 150) * 1000;
+const REST_SECONDS = 150;
 
 /** What befalls the sandbox once; a line about it. */
 export type Blow = (sandbox: Sandbox, load: ReportLoad) => Promise<string>;
@@ -26,9 +26,9 @@ export type Blow = (sandbox: Sandbox, load: ReportLoad) => Promise<string>;
  * heard of every outcome, and nothing of the sandbox outlives it.
  */
 export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
-  const { count, verdict, say } = options;
+  const { count, verdict, say, sizes = {} } = options;
   const sandbox = await Sandbox.create({
-    PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+    PAYOUT_VERIFICATION_WINDOW_SECONDS: String(sizes.window ?? WINDOW_SECONDS),
     PAYOUT_CHECK_INTERVAL_MS: '200',
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
   });
@@ -66,7 +66,7 @@ async function checkBooks(
   sandbox: Sandbox,
   load: ReportLoad,
   receiver: Receiver,
-  { verdict, say }: SuiteOptions,
+  { verdict, say, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   const { pool } = sandbox;
   const settled = async (): Promise<boolean> => {
@@ -74,7 +74,8 @@ async function checkBooks(
     const told = receiver.payouts('payout.received').length + receiver.payouts('payout.failed').length;
     return pending === 0 && told >= received + expired && (await viewsAgree(pool));
   };
-  await eventually('every payout has its outcome, shown and delivered', settled, SETTLE_MS).catch(
+  const settleMs = ((sizes.window ?? WINDOW_SECONDS) + REST_SECONDS) * 1000;
+  await eventually('every payout has its outcome, shown and delivered', settled, settleMs).catch(
     (error: Error) => verdict.expect(false, error.message),
   );
   const { reported, received, expired, pending } = await totals(pool);

@@ -28,6 +28,7 @@ export const SIZES = [
   'endpoints',
   'rate',
   'seconds',
+  'window',
   'workers',
   'timeout-ms',
   'p99-ms',
