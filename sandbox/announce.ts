@@ -4,6 +4,14 @@ export interface SandboxMerchant {
   readonly private_key: string;
 }
 
+/** Keys of the first merchant for the exchange: the first demands signatures, the second does not. */
+export interface SandboxExchange {
+  readonly api_key: string;
+  readonly secret: string;
+  readonly open_api_key: string;
+  readonly open_secret: string;
+}
+
 /** `sandbox.json`: all that a program needs to use a running sandbox. Written when it is ready, gone when it stops. */
 export interface SandboxFile {
   readonly base_url: string;
@@ -12,6 +20,7 @@ export interface SandboxFile {
   readonly metrics_url: string;
   readonly merchant: SandboxMerchant;
   readonly second_merchant: SandboxMerchant;
+  readonly exchange: SandboxExchange;
   readonly chain: {
     readonly rpc_url: string;
     readonly chain_id: number;

@@ -8,6 +8,7 @@ import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { prepareDatabase } from './database-part.js';
+import { prepareExchangeKeys, type IssueExchangeKey } from './exchange-keys.js';
 import { writeJson } from './files.js';
 import { prepareMerchants, type RegisterMerchant } from './merchants.js';
 import { freePort, isFree } from './processes.js';
@@ -19,11 +20,17 @@ import { FUNDED, TEST_USDC_ADDRESS } from './usdc.js';
 
 type PortName = 'port' | 'widgetPort' | 'payPort' | 'metricsPort';
 
+/** What the sandbox does as an operator would. */
+export interface SandboxOperator {
+  readonly registerMerchant: RegisterMerchant;
+  readonly issueExchangeKey: IssueExchangeKey;
+}
+
 export interface Sandbox {
   /** The configuration with everything filled in that the sandbox provides. */
   readonly config: Config;
-  /** Call when the service listens: makes the two merchants and writes `sandbox.json`. */
-  ready(app: INestApplicationContext, register: RegisterMerchant): Promise<SandboxFile>;
+  /** Call when the service listens: makes the two merchants with their keys and writes `sandbox.json`. */
+  ready(app: INestApplicationContext, operator: SandboxOperator): Promise<SandboxFile>;
   /** Call after the service has drained and closed: stops what the sandbox started. */
   stop(): Promise<void>;
 }
@@ -65,11 +72,14 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
     return {
       config: complete,
       stop: () => teardown.run(),
-      ready: async (app, register) => {
-        const merchants = await prepareMerchants(app, secrets, register);
+      ready: async (app, { registerMerchant, issueExchangeKey }) => {
+        const merchants = await prepareMerchants(app, secrets, registerMerchant);
+        const { api_key: merchantId } = merchants.merchant;
+        const exchange = await prepareExchangeKeys(app, secrets, merchantId, issueExchangeKey);
         const content = {
           ...describe(complete),
           ...merchants,
+          exchange,
           chain: describeChain(complete),
           pid: process.pid,
         };

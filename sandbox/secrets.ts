@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
-import type { SandboxMerchant } from './announce.js';
+import type { SandboxExchange, SandboxMerchant } from './announce.js';
 
 /** `secrets.json`, readable by its owner alone: what the sandbox must remember to come back as the same one. */
 export interface SandboxSecrets {
@@ -10,6 +10,8 @@ export interface SandboxSecrets {
   readonly postgres_port: number | null;
   readonly merchant: SandboxMerchant | null;
   readonly second_merchant: SandboxMerchant | null;
+  /** Absent in the file of a version without an exchange. */
+  readonly exchange?: SandboxExchange;
 }
 
 export class SecretsFile {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
+import { IssueExchangeKey } from './contexts/exchange/application/keys/issue-exchange-key.js';
 import { RegisterMerchant } from './contexts/merchants/application/register-merchant.js';
 import { readConfig } from './composition.js';
 import { ConfigError } from './platform/config/settings.js';
@@ -29,7 +30,10 @@ async function main(): Promise<void> {
     service = await startService(config);
     stopOnSignal(service, sandbox, config.shutdownGraceMs);
     const commands = service.app.get(CommandBus);
-    await sandbox?.ready(service.app, (name) => commands.execute(new RegisterMerchant(name)));
+    await sandbox?.ready(service.app, {
+      registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
+      issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
+    });
   } catch (error) {
     // Whatever fails, also after the service listens: what the sandbox started does not outlive it.
     await service?.close().catch(() => undefined);

@@ -93,6 +93,7 @@ describe('npm start', () => {
       expect(second.output()).toContain('still running, adopted');
       expect(after.merchant).toEqual(before.merchant);
       expect(after.second_merchant).toEqual(before.second_merchant);
+      expect(after.exchange).toEqual(before.exchange);
       expect(after.chain).toEqual(before.chain);
       expect(await payouts(after)).toEqual(recorded);
 

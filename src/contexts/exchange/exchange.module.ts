@@ -26,6 +26,7 @@ export const exchange = defineContext({
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
   subscriptions: () => [exchangeKeysProjection, orderViews],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
+  programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1764000000900, ExchangeKeys1764000000910, ExchangeOrderViews1764000000950],

@@ -23,6 +23,16 @@ export interface Outcome {
   readonly json: object;
 }
 
+/** The text, and a word more when no worker has brought the change to where it takes effect. */
+export function withNotice(text: string, { visible }: { readonly visible: boolean }): string {
+  return visible ? text : `${text}\n\nNo worker has taken it up yet: it takes effect once the service runs.`;
+}
+
+/** What a change prints. */
+export function changed(done: string, change: { readonly visible: boolean }): Outcome {
+  return { text: withNotice(done, change), json: { visible: change.visible } };
+}
+
 /** Makes a commander action that boots what operators act on, prints what `act` returns, and lets go of everything. */
 export function operate(
   operator: Operator,

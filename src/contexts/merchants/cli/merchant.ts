@@ -10,7 +10,7 @@ import { RevokeMerchantKey } from '../application/revoke-merchant-key.js';
 import { SetIpAllowList } from '../application/set-ip-allow-list.js';
 import { SuspendMerchant } from '../application/suspend-merchant.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
-import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { changed, operate, withNotice, type Operator } from '../../../platform/operator/operator.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
 export function merchantProgram(program: Command, operator: Operator): void {
@@ -108,14 +108,6 @@ export function merchantProgram(program: Command, operator: Operator): void {
 function merchantId(text: string | undefined): string {
   if (!isUuid(text)) throw DomainError.notFound('Merchant');
   return text.toLowerCase();
-}
-
-function changed(done: string, change: MerchantChanged): Outcome {
-  return { text: withNotice(done, change), json: { visible: change.visible } };
-}
-
-function withNotice(text: string, { visible }: MerchantChanged): string {
-  return visible ? text : `${text}\n\nNo worker has taken it up yet: it takes effect once the service runs.`;
 }
 
 type Key = MerchantChanged & { readonly keyId: string; readonly privateKey: string };

@@ -1,0 +1,115 @@
+import { describe, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
+import {
+  exchangeKey,
+  issueExchangeKey,
+  issueSecret,
+  revokeExchangeKey,
+  revokeSecret,
+  setAddresses,
+  type ExchangeKey,
+  type ExchangeKeyEvent,
+} from './exchange-key.js';
+
+const at = '2026-01-02T03:04:05.000Z';
+const key = { key_id: 'k1', merchant_id: 'm1' };
+const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` });
+
+const issued = (label: string | null = null): ExchangeKeyEvent => ({
+  type: 'exchange_key.issued.v1',
+  data: { ...key, label, demands_signature: true, issued_at: at },
+});
+const secretIssued = (secretId: string): ExchangeKeyEvent => ({
+  type: 'exchange_key.secret_issued.v1',
+  data: { ...key, secret_id: secretId, sealed_secret: `sealed ${secretId}`, issued_at: at },
+});
+const secretRevoked = (secretId: string): ExchangeKeyEvent => ({
+  type: 'exchange_key.secret_revoked.v1',
+  data: { ...key, secret_id: secretId, revoked_at: at },
+});
+const revoked: ExchangeKeyEvent = { type: 'exchange_key.revoked.v1', data: { ...key, revoked_at: at } };
+const addressesSet = (...cidrs: string[]): ExchangeKeyEvent => ({
+  type: 'exchange_key.addresses_set.v1',
+  data: { ...key, cidrs, at },
+});
+
+const given = givenOf(exchangeKey);
+type Decision = (state: ExchangeKey) => ExchangeKeyEvent[];
+
+const issue =
+  (label: string | null = null): Decision =>
+  (state) =>
+    issueExchangeKey(
+      { keyId: 'k1', merchantId: 'm1', label, demandsSignature: true, secret: secret('s1'), at },
+      state,
+    );
+const rotate =
+  (secretId: string): Decision =>
+  (state) =>
+    issueSecret({ secret: secret(secretId), at }, state);
+const revokeOne =
+  (secretId: string): Decision =>
+  (state) =>
+    revokeSecret({ secretId, at }, state);
+const revoke: Decision = (state) => revokeExchangeKey({ at }, state);
+const allow =
+  (...cidrs: string[]): Decision =>
+  (state) =>
+    setAddresses({ cidrs, at }, state);
+
+describe('a key of the exchange', () => {
+  it('is issued once, with a secret, and may have a label', () => {
+    given().when(issue()).then(issued(), secretIssued('s1'));
+    given().when(issue(' Shop ')).then(issued('Shop'), secretIssued('s1'));
+    given(issued(), secretIssued('s1')).when(issue()).thenRefused('invalid_transition');
+    given()
+      .when(issue(' '))
+      .thenRefused('validation_failed', { label: ['must not be blank'] });
+    given()
+      .when(issue('x'.repeat(255)))
+      .then(issued('x'.repeat(255)), secretIssued('s1'));
+    given()
+      .when(issue('x'.repeat(256)))
+      .thenRefused('validation_failed', { label: ['must be at most 255 characters'] });
+  });
+
+  it('has at most two valid secrets', () => {
+    given(issued(), secretIssued('s1')).when(rotate('s2')).then(secretIssued('s2'));
+    given(issued(), secretIssued('s1'), secretIssued('s2')).when(rotate('s2')).then();
+    given(issued(), secretIssued('s1'), secretIssued('s2'))
+      .when(rotate('s3'))
+      .thenRefused('invalid_transition');
+    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1'))
+      .when(rotate('s3'))
+      .then(secretIssued('s3'));
+  });
+
+  it('never loses its last secret', () => {
+    given(issued(), secretIssued('s1'), secretIssued('s2')).when(revokeOne('s1')).then(secretRevoked('s1'));
+    given(issued(), secretIssued('s1')).when(revokeOne('s1')).thenRefused('invalid_transition');
+    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1'))
+      .when(revokeOne('s2'))
+      .thenRefused('invalid_transition');
+    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1')).when(revokeOne('s1')).then();
+    given(issued(), secretIssued('s1')).when(revokeOne('s9')).thenRefused('not_found');
+  });
+
+  it('is revoked for good', () => {
+    given(issued(), secretIssued('s1')).when(revoke).then(revoked);
+    given(issued(), secretIssued('s1'), revoked).when(revoke).then();
+    given(issued(), secretIssued('s1'), revoked).when(rotate('s2')).thenRefused('invalid_transition');
+    given(issued(), secretIssued('s1'), revoked).when(allow('10.0.0.0/8')).thenRefused('invalid_transition');
+  });
+
+  it('may be bound to addresses, and let go', () => {
+    given(issued(), secretIssued('s1')).when(allow('10.0.0.0/8')).then(addressesSet('10.0.0.0/8'));
+    given(issued(), addressesSet('10.0.0.0/8')).when(allow('10.0.0.0/8')).then();
+    given(issued(), addressesSet('10.0.0.0/8')).when(allow()).then(addressesSet());
+    given(issued()).when(allow()).then();
+  });
+
+  it('that was never issued is not found', () => {
+    for (const decide of [rotate('s1'), revokeOne('s1'), revoke, allow()])
+      given().when(decide).thenRefused('not_found');
+  });
+});
