@@ -1,5 +1,6 @@
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { Books } from '../domain/books.js';
+import { OrderBooks } from '../domain/order-books.js';
 
 const EVENTS_PER_PAGE = 5000;
 /** As they are stored: the audit reads what stands there, not what later versions make of it. */
@@ -19,21 +20,25 @@ export interface UnknownType {
 
 /** The whole log as it was when the audit began. */
 export interface Replay {
-  /** The books up to the position that was asked for. */
+  /** Each up to the position that was asked for. */
   readonly books: Books;
+  readonly orders: OrderBooks;
   /** Payouts that ended after that. */
   readonly endedLater: ReadonlySet<string>;
   /** Anywhere in the log: subscriptions wait at these, or were told to pass them. */
   readonly unknown: readonly UnknownType[];
 }
 
+/** Where read models stand. */
+export interface Positions {
+  readonly payouts: string | null;
+  readonly orders: string | null;
+}
+
 /** Keeps the books up to `to`, and looks through what comes after. `known`: types that this version knows. */
-export async function replay(
-  store: EventStore,
-  to: string | null,
-  known: ReadonlySet<string>,
-): Promise<Replay> {
+export async function replay(store: EventStore, to: Positions, known: ReadonlySet<string>): Promise<Replay> {
   const books = new Books();
+  const orders = new OrderBooks();
   const endedLater = new Set<string>();
   const unknown = new Map<string, UnknownType>();
   const look = (event: RecordedEvent): void => {
@@ -43,7 +48,8 @@ export async function replay(
       if (seen === undefined) unknown.set(type, { type, count: 1, position });
       else seen.count += 1;
     }
-    if (comparePositions(position, to) <= 0) books.add(event);
+    if (comparePositions(position, to.orders) <= 0) orders.add(event);
+    if (comparePositions(position, to.payouts) <= 0) books.add(event);
     else if (OUTCOMES.has(type)) endedLater.add(String(data['payout_id']));
   };
   const end = await store.head();
@@ -53,5 +59,5 @@ export async function replay(
     page.forEach(look);
     after = page.at(-1)!.position;
   }
-  return { books, endedLater, unknown: [...unknown.values()] };
+  return { books, orders, endedLater, unknown: [...unknown.values()] };
 }

@@ -1,15 +1,15 @@
 import { comparePositions, type EventStore } from '../../../platform/event-store/port.js';
+import type { OrderStatus } from '../../exchange/contract.js';
 import { responseOf, type Books, type BookedPayout, type Violation } from '../domain/books.js';
 import type { AuditedTables, PayoutRow } from '../store/audited-tables.js';
+import { Differences } from './differences.js';
 import { replay, type Replay, type UnknownType } from './replay.js';
+import { compareOrders, ORDER_VIEWS, ordersByStatus } from './verify-orders.js';
 
 /** The checkpoint that the read models of payouts stand at. */
 const PAYOUT_VIEWS = 'payouts.views';
 /** The checkpoint of the list of payouts that are looked up on the chain. */
 const PAYOUT_VERIFICATION = 'payouts.verification';
-/** Differences listed; all are counted. */
-const LISTED = 50;
-
 /** What an audit found. Nothing is wrong when `violations` and `differences` are empty. */
 export interface AuditReport {
   /** The position the books were replayed to: that of the read models. */
@@ -20,9 +20,12 @@ export interface AuditReport {
   /** Sums over all users, in minor units, as decimal strings. */
   readonly confirmed_minor: string;
   readonly pending_minor: string;
+  /** The position the exchange orders were replayed to, and how many there are of each status. */
+  readonly orders_position: string | null;
+  readonly orders: Readonly<Record<OrderStatus, number>>;
   /** Broken rules of the stream itself. */
   readonly violations: readonly Violation[];
-  /** Rows of the read models that say something else than the replay; the first {@link LISTED}. */
+  /** Rows of the read models that say something else than the replay; the first of them. */
   readonly differences: readonly string[];
   readonly difference_count: number;
   /** Types that this version does not know and that an operator let pass. */
@@ -39,17 +42,22 @@ export async function verifyBooks(
   known: ReadonlySet<string>,
 ): Promise<AuditReport> {
   const position = await tables.checkpointOf(PAYOUT_VIEWS);
-  const replayed = await replay(store, position, known);
-  const { books } = replayed;
+  const ordersPosition = await tables.checkpointOf(ORDER_VIEWS);
+  const replayed = await replay(store, { payouts: position, orders: ordersPosition }, known);
+  const { books, orders } = replayed;
   const differences = new Differences();
   await comparePayouts(tables, books, differences);
   await compareBalances(tables, books, differences);
   await compareWork(tables, replayed, differences);
+  await compareOrders(tables, orders, differences);
   const allowed = await tables.passingTypes();
   return {
     ...report(books, position, differences),
+    orders_position: ordersPosition,
+    orders: ordersByStatus(orders),
     violations: [
       ...books.violations,
+      ...orders.violations,
       ...replayed.unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
     ],
     let_pass: replayed.unknown.filter(({ type }) => allowed.has(type)),
@@ -58,16 +66,6 @@ export async function verifyBooks(
 
 function unknownTo({ type, count, position }: UnknownType): Violation {
   return { position, rule: `every type is known, and this version does not know ${type} (${count} events)` };
-}
-
-class Differences {
-  readonly listed: string[] = [];
-  count = 0;
-
-  add(what: string): void {
-    this.count += 1;
-    if (this.listed.length < LISTED) this.listed.push(what);
-  }
 }
 
 const STATUS = ['pending', 'received', 'expired'] as const;
@@ -126,7 +124,7 @@ function report(
   books: Books,
   position: string | null,
   differences: Differences,
-): Omit<AuditReport, 'violations' | 'let_pass'> {
+): Omit<AuditReport, 'violations' | 'let_pass' | 'orders' | 'orders_position'> {
   const payouts = { pending: 0, received: 0, expired: 0 };
   for (const { status } of books.payouts.values()) payouts[status] += 1;
   let confirmed = 0n;

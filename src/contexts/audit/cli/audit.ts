@@ -15,7 +15,7 @@ export function auditProgram(program: Command, operator: Operator): void {
   program
     .command('verify')
     .description(
-      'replay every event and compare every payout and balance with it; exit 2 when anything differs',
+      'replay every event and compare every payout, balance and exchange order with it; exit 2 when anything differs',
     )
     .action(async () => {
       const report = await connected(operator, (database, store) =>
@@ -32,11 +32,15 @@ function isWrong(report: AuditReport): boolean {
 }
 
 function describe(report: AuditReport): string {
-  const { payouts } = report;
+  const { payouts, orders } = report;
+  const ordersByStatus = Object.entries(orders).flatMap(([status, count]) =>
+    count === 0 ? [] : `${count} ${status}`,
+  );
   const lines = [
     `${report.events} events replayed, up to position ${report.position ?? 'none'}`,
     `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
     `balances  ${report.users} users: ${usdc(report.confirmed_minor)} USDC confirmed, ${usdc(report.pending_minor)} pending`,
+    `orders    ${ordersByStatus.join(', ') || 'none'}`,
     ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
     ...report.let_pass.map(
       ({ type, count, position }) =>

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 const ROWS_PER_PAGE = 10_000;
@@ -20,6 +21,21 @@ export interface BalanceRow {
   readonly pending: string;
 }
 
+export interface OrderRow {
+  readonly id: string;
+  readonly key_scope: string;
+  readonly user_scope: string | null;
+  readonly address_scope: string;
+  readonly user_address_scope: string | null;
+  readonly status: number;
+  readonly created_at: Date;
+  readonly revision: string;
+  readonly body: string;
+}
+
+/** `place`: the scope and the hour's first second since 1970. */
+export type OrderCountRow = Readonly<Record<OrderStatus, number>> & { readonly place: string };
+
 /** What the read models and the list of verifications hold, in one snapshot of the database. */
 export class AuditedTables {
   private constructor(private readonly tx: PoolClient) {}
@@ -28,7 +44,9 @@ export class AuditedTables {
     return database.transaction(async (tx) => {
       await tx.query('set transaction isolation level repeatable read, read only');
       // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
-      await tx.query('lock table payouts.payouts, payouts.balances in access share mode');
+      await tx.query(
+        `lock table payouts.payouts, payouts.balances, exchange.orders, exchange.order_counts in access share mode`,
+      );
       return act(new AuditedTables(tx));
     });
   }
@@ -70,6 +88,28 @@ export class AuditedTables {
     return this.pages<{ payout_id: string }>(
       'select payout_id from payouts.verifications where payout_id > $1 order by payout_id limit $2',
       ({ payout_id: id }) => id,
+    );
+  }
+
+  /** Shows every exchange order to `look`; returns their ids. */
+  orders(look: (row: OrderRow) => void): Promise<Set<string>> {
+    return this.pages(
+      `select id, key_scope, user_scope, address_scope, user_address_scope, status, created_at, revision, body
+       from exchange.orders where id > $1 order by id limit $2`,
+      ({ id }) => id,
+      look,
+    );
+  }
+
+  /** Shows the counts of every scope and hour to `look`; returns their places. */
+  orderCounts(look: (row: OrderCountRow) => void): Promise<Set<string>> {
+    return this.pages(
+      `select scope || ' ' || extract(epoch from hour)::bigint as place, ${ORDER_STATUSES.join(', ')}
+       from exchange.order_counts
+       where (scope, hour) > (split_part($1, ' ', 1)::uuid, to_timestamp(split_part($1 || ' 0', ' ', 2)::float8))
+       order by scope, hour limit $2`,
+      ({ place }) => place,
+      look,
     );
   }
 

@@ -1,0 +1,13 @@
+/** Differences listed; all are counted. */
+const LISTED = 50;
+
+/** What read models say otherwise than the replay. */
+export class Differences {
+  readonly listed: string[] = [];
+  count = 0;
+
+  add(what: string): void {
+    this.count += 1;
+    if (this.listed.length < LISTED) this.listed.push(what);
+  }
+}

@@ -1,0 +1,71 @@
+import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
+import { orderResponseOf, orderScopes, type BookedOrder, type OrderBooks } from '../domain/order-books.js';
+import type { AuditedTables, OrderRow } from '../store/audited-tables.js';
+import type { Differences } from './differences.js';
+
+/** The checkpoint that the read models of exchange orders stand at. */
+export const ORDER_VIEWS = 'exchange.views';
+
+const HOUR_SECONDS = 3600;
+
+/** Compares every order and every count with the books. */
+export async function compareOrders(
+  tables: AuditedTables,
+  { orders }: OrderBooks,
+  differences: Differences,
+): Promise<void> {
+  const seen = await tables.orders((row) => {
+    const order = orders.get(row.id);
+    if (order === undefined) differences.add(`order ${row.id} has a row and no event`);
+    else if (!agrees(row, order)) differences.add(`order ${row.id} has a row that differs from its events`);
+  });
+  for (const id of orders.keys()) if (!seen.has(id)) differences.add(`order ${id} has events and no row`);
+  await compareCounts(tables, orders.values(), differences);
+}
+
+function agrees(row: OrderRow, order: BookedOrder): boolean {
+  const scopes = [row.key_scope, row.user_scope, row.address_scope, row.user_address_scope];
+  return (
+    Number(row.revision) === order.revision &&
+    ORDER_STATUSES[row.status] === order.status &&
+    row.created_at.getTime() === Date.parse(order.facts.created_at) &&
+    orderScopes(order).every((scope, place) => scope === scopes[place]) &&
+    row.body === orderResponseOf(order)
+  );
+}
+
+/** Counts of a scope and an hour say how many of its orders have which status. */
+async function compareCounts(
+  tables: AuditedTables,
+  orders: Iterable<BookedOrder>,
+  differences: Differences,
+): Promise<void> {
+  const counts = new Map<string, number[]>();
+  for (const order of orders) {
+    const second = Math.floor(Date.parse(order.facts.created_at) / 1000);
+    const hour = second - (second % HOUR_SECONDS);
+    for (const scope of orderScopes(order)) {
+      if (scope === null) continue;
+      const place = `${scope} ${hour}`;
+      const known = counts.get(place) ?? ORDER_STATUSES.map(() => 0);
+      known[ORDER_STATUSES.indexOf(order.status)]! += 1;
+      counts.set(place, known);
+    }
+  }
+  const seen = await tables.orderCounts((row) => {
+    const booked = counts.get(row.place);
+    if (!ORDER_STATUSES.every((status, n) => row[status] === (booked?.[n] ?? 0)))
+      differences.add(`the orders of ${row.place} are counted otherwise than the events say`);
+  });
+  for (const place of counts.keys())
+    if (!seen.has(place)) differences.add(`the orders of ${place} are not counted`);
+}
+
+export function ordersByStatus({ orders }: OrderBooks): Readonly<Record<OrderStatus, number>> {
+  const counts = Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as Record<
+    OrderStatus,
+    number
+  >;
+  for (const { status } of orders.values()) counts[status] += 1;
+  return counts;
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { OrderBooks, orderResponseOf } from './order-books.js';
+
+const at = '2026-01-01T00:10:00.000Z';
+const facts = {
+  order_id: 'o',
+  key_id: 'k',
+  merchant_id: 'm',
+  pair_id: 'USDCSOL',
+  withdraw_address: 'address',
+  withdraw_address_tag: null,
+  withdraw_address_memo: 'a "memo"',
+  user_id: null,
+  caller: 'hash',
+  provider: 'sandbox',
+  provider_reference: '1',
+  deposit_address: '0x1',
+  deposit_address_tag: null,
+  amount_from: '100',
+  amount_to: '0.5',
+  rate: '0.005',
+  minimum: '10',
+  maximum: '1000',
+  decimals_to: 9,
+  created_at: '2026-01-01T00:00:00.000Z',
+  expires_at: '2026-01-01T01:00:00.000Z',
+};
+type Told = readonly [stream: string, type: string, data: object];
+const issued: Told = ['exchange_key-k', 'exchange_key.issued.v1', { key_id: 'k', merchant_id: 'm' }];
+const told = (type: string, data: object = {}, id = 'o'): Told => [
+  `order-${id}`,
+  `order.${type}.v1`,
+  { order_id: id, at, ...data },
+];
+const made = (id = 'o', more: object = {}): Told => told('created', { ...facts, order_id: id, ...more }, id);
+const transfer = (id: string, amount: string) => ({
+  deposit_id: id,
+  amount,
+  transaction_hash: `0x${id}`,
+  deposited_at: at,
+});
+const deposit = (id: string, amount: string, orderId = 'o'): Told =>
+  told('deposit_received', transfer(id, amount), orderId);
+const late = (id: string, amount: string): Told => told('late_deposit_recorded', transfer(id, amount));
+const processing = (from: string, to: string, refundable: string): Told =>
+  told('processing_started', { amount_from: from, amount_to: to, refundable });
+const completed = told('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
+const cancelled = (refundable: string): Told => told('cancelled', { refundable });
+const failed = (refundable: string): Told => told('failed', { reason: 'deposit_too_low', refundable });
+
+function booksOf(...events: readonly Told[]): OrderBooks {
+  const books = new OrderBooks();
+  const revisions = new Map<string, number>();
+  events.forEach(([stream, type, data], place) => {
+    const revision = (revisions.get(stream) ?? -1) + 1;
+    revisions.set(stream, revision);
+    books.add({ position: String(place + 1), stream, revision, type, data });
+  });
+  return books;
+}
+
+const rules = (books: OrderBooks): string => books.violations.map(({ rule }) => rule).join('; ');
+
+describe('the books of orders', () => {
+  it('follow an order to its end, with what came and what has to go back', () => {
+    const books = booksOf(
+      issued,
+      made(),
+      told('marked_as_paid', { waits_until: at }),
+      deposit('a', '60.5'),
+      deposit('b', '1000'),
+      processing('1000', '5', '60.5'),
+      completed,
+      late('c', '2'),
+      told('refund_recorded', { amount: '62.5', transaction_hash: '0xback', actor: 'operator' }),
+    );
+    expect(rules(books)).toBe('');
+    expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({
+      status: 'completed',
+      amount_from: '1000',
+      amount_received: '1060.5',
+      amount_refundable: '0',
+      late_deposits: [{ amount: '2', transaction_hash: '0xc', deposited_at: at }],
+      updated_at: at,
+    });
+  });
+
+  it.each<[string, readonly Told[], RegExp]>([
+    ['an order of nobody', [made()], /made by a key of its merchant/],
+    ['an order of another merchant', [issued, made('o', { merchant_id: 'x' })], /a key of its merchant/],
+    ['an order made twice', [issued, made(), made()], /made once/],
+    ['an end before the beginning', [issued, completed], /made before anything befalls it/],
+    ['a payment after cancelling', [issued, made(), cancelled('0'), told('marked_as_paid')], /is cancelled/],
+    ['cancelling what was paid', [issued, made(), told('marked_as_paid'), cancelled('0')], /is paid/],
+    ['completing without an exchange', [issued, made(), completed], /is pending/],
+    ['an end after an end', [issued, made(), cancelled('0'), failed('0')], /is cancelled/],
+    [
+      'a deposit that counts after the end',
+      [issued, made(), cancelled('0'), deposit('a', '1')],
+      /is cancelled/,
+    ],
+    ['an outcome that is not late', [issued, made(), told('late_outcome_recorded')], /is pending/],
+    ['one deposit twice', [issued, made(), deposit('a', '1'), late('a', '1')], /deposit a is recorded once/],
+    [
+      'one deposit for two orders',
+      [issued, made(), made('p'), deposit('a', '1'), deposit('a', '1', 'p')],
+      /not for o and p/,
+    ],
+    ['an expiry before the end', [issued, made(), told('expired')], /expires after its end/],
+    [
+      'an expiry with a deposit',
+      [issued, made(), deposit('a', '1'), told('expired', { at: facts.expires_at })],
+      /expires without a deposit/,
+    ],
+    ['more exchanged than came', [issued, made(), processing('100', '0.5', '0')], /exchanges what came/],
+    [
+      'a part of a deposit that is nowhere',
+      [issued, made(), deposit('a', '101'), processing('100', '0.5', '0')],
+      /exchanges what came/,
+    ],
+    [
+      'an exchange over the maximum',
+      [issued, made(), deposit('a', '1001'), processing('1001', '5.005', '0')],
+      /up to its maximum/,
+    ],
+    [
+      'an exchange at another rate',
+      [issued, made(), deposit('a', '200'), processing('200', '1.1', '0')],
+      /at its rate/,
+    ],
+    ['money that a cancelled order keeps', [issued, made(), deposit('a', '5'), cancelled('0')], /given back/],
+    ['money that a failed order keeps', [issued, made(), deposit('a', '5'), failed('4')], /given back/],
+    [
+      'money that was not all refunded',
+      [issued, made(), deposit('a', '5'), told('refunded', { amount: '4' })],
+      /given back/,
+    ],
+    [
+      'more given back than is owed',
+      [issued, made(), deposit('a', '5'), failed('5'), told('refund_recorded', { amount: '5.000001' })],
+      /no more than is owed/,
+    ],
+  ])('note %s', (_name, events, rule) => {
+    expect(rules(booksOf(...events))).toMatch(rule);
+  });
+});
