@@ -8,7 +8,7 @@ import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { traceparent } from '../telemetry/tracing.js';
 import { membersOf, type Dto } from '../dto/field.js';
 import { note, type Swagger } from '../dto/notes.js';
-import { readBody, readQuery, type Query } from './validation.js';
+import { readBody, readInputs, readQuery, type Query } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
 
 function requestOf(context: ExecutionContext): FastifyRequest {
@@ -66,6 +66,10 @@ const QueryOf = createParamDecorator(([dto, list]: QueryReader, context: Executi
   readQuery(dto, requestOf(context).query as Query, { list }),
 );
 
+const InputsOf = createParamDecorator((dto: Dto, context: ExecutionContext): object =>
+  readInputs(dto, requestOf(context).query as Query),
+);
+
 /** The body as an instance of the parameter's DTO class; 422 naming each member at fault otherwise. */
 export const ValidBody = (mayBeAbsent = false): ParameterDecorator =>
   ofDto(
@@ -82,6 +86,9 @@ export const ValidQuery = (list = false): ParameterDecorator =>
 
 /** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
 export const ListQuery = (): ParameterDecorator => ValidQuery(true);
+
+/** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
+export const Inputs = (): ParameterDecorator => ofDto(InputsOf, documentedQuery);
 
 /** Reads the class of the parameter it decorates, for the check and for the document. */
 function ofDto(

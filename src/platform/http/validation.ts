@@ -49,6 +49,27 @@ export function readQuery<T extends object>(dto: Dto<T>, query: Query, { list }:
   return read;
 }
 
+/** The most characters of a parameter that nobody asks for. */
+const MOST_UNKNOWN = 2048;
+
+/**
+ * The parameters of an operation whose inputs are all in its query, as {@link readBody} reads members: 422 naming each one
+ * at fault; those that its DTO does not know are ignored. Throws DomainError `bad_request` (400) for one that is repeated,
+ * and for a long one that nobody knows.
+ */
+export function readInputs<T extends object>(dto: Dto<T>, query: Query): T {
+  const known = new Set(membersOf(dto).map(({ name }) => name));
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) refuse(name, 'must be given once');
+    if (!known.has(name) && name.length + String(value).length > MOST_UNKNOWN)
+      refuse(name.slice(0, MOST_UNKNOWN), `must be at most ${MOST_UNKNOWN} characters`);
+  }
+  const faults: FoundFault[] = [];
+  const read = readDto(dto, query, faults);
+  if (faults.length > 0) throw DomainError.invalid(fieldErrors(faults));
+  return read;
+}
+
 export function refuse(name: string, rule: string): never {
   throw new DomainError('bad_request', `${name} ${rule}`);
 }

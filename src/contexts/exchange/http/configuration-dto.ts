@@ -1,0 +1,77 @@
+import { Fault } from '../../../kernel/fault.js';
+import { Field, Many, Shown } from '../../../platform/dto/field.js';
+import { oneOf, text, TIME } from '../../../platform/dto/rules.js';
+import { fiatAmount, fiatCurrency, printable, SOL, SOLANA, tagOrMemo } from './parameters.js';
+
+/** Far more than all of them. */
+const MOST_ONRAMPS_TEXT = 1000;
+
+/** Ids with commas between them; whether there are such on-ramps is looked up later. */
+const ids = text({ examples: ['moonpay,transak'] }, (value) => {
+  const found = value.split(',').map((id) => id.trim());
+  return value.length > MOST_ONRAMPS_TEXT || found.includes('')
+    ? new Fault('must be ids of on-ramps with commas between them')
+    : found;
+});
+
+/** Query of GET /v1/merchants/configuration. */
+export class ConfigurationQuery {
+  @Field(oneOf(SOL), { description: 'What is paid out.' })
+  token!: string;
+
+  @Field(oneOf(SOLANA), { optional: true })
+  chain?: string;
+
+  @Field(printable(1), { description: 'Where the exchanged funds go.' })
+  withdraw_address!: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_tag?: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_memo?: string;
+
+  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' })
+  onramp_amount?: string;
+
+  @Field(fiatCurrency, { optional: true })
+  onramp_fiat?: string;
+
+  @Field(ids, {
+    optional: true,
+    description: 'Ids of the on-ramps to show, with commas between them; all of them otherwise.',
+  })
+  onramp_only_onramps?: readonly string[];
+
+  @Field(printable(1), { optional: true, description: 'Whose order the widget makes.' })
+  user_id?: string;
+}
+
+class Onramp {
+  @Shown({ type: 'string', examples: ['moonpay'] })
+  id!: string;
+
+  @Shown({ type: 'string' })
+  name!: string;
+}
+
+/** contract.md 25.3. */
+export class ConfigurationResponse {
+  @Shown({ type: 'string', format: 'uri' }, { description: 'Opens the pay widget until expires_at.' })
+  signed_url!: string;
+
+  @Shown(TIME)
+  expires_at!: string;
+
+  @Shown({ type: 'string' })
+  token!: string;
+
+  @Shown({ type: 'string' })
+  chain!: string;
+
+  @Many(() => Onramp)
+  onramps!: readonly Onramp[];
+
+  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  compliance_notice!: string | null;
+}

@@ -1,0 +1,204 @@
+import { Fault } from '../../../kernel/fault.js';
+import { Field, Many, Nested, Shown, type Schema } from '../../../platform/dto/field.js';
+import { COUNT, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/page-query.js';
+import { refuse } from '../../../platform/http/validation.js';
+import type { PagePlace } from '../../../platform/postgres/created-page.js';
+import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
+import type { OrderRecord } from '../domain/order-record.js';
+import type { OrderFilter } from '../views/orders.js';
+import { datePoint, printable, tagOrMemo, type DatePoint } from './parameters.js';
+
+const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
+
+/** Of operations that a key which demands signatures signs; the edge has checked it, or the command does. */
+const signature = text({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Required when the key demands signatures; see above.',
+});
+
+/** Query of POST /v1/orders. */
+export class NewOrder {
+  @Field(
+    text({ maxLength: 32, examples: ['USDCSOL'] }, (value) =>
+      value.length > 32 ? new Fault('is no pair') : value,
+    ),
+    {
+      description: 'As GET /v1/tokens lists it.',
+    },
+  )
+  pair_id!: string;
+
+  @Field(printable(1), { description: 'Where the exchanged funds go.' })
+  withdraw_address!: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_tag?: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_memo?: string;
+
+  @Field(printable(1), {
+    optional: true,
+    description: 'Whose order it is; the caller by address when it is left out.',
+  })
+  user_id?: string;
+
+  @Field(signature, { optional: true })
+  signature?: string;
+}
+
+/** Query of the actions on an order. */
+export class OrderAction {
+  @Field(signature, { optional: true })
+  signature?: string;
+}
+
+class LateDeposit {
+  @Shown(AMOUNT)
+  amount!: string;
+
+  @Shown({ type: 'string' })
+  transaction_hash!: string;
+
+  @Shown(TIME)
+  deposited_at!: string;
+}
+
+/** contract.md 22.3. */
+export class Order implements OrderRecord {
+  @Shown(UUID)
+  id!: string;
+
+  @Shown({ type: 'string' })
+  pair_id!: string;
+
+  @Shown({ type: 'string', enum: ORDER_STATUSES })
+  status!: OrderStatus;
+
+  @Shown({ type: 'string' }, { nullable: true, description: 'Why the order failed; null otherwise.' })
+  reason!: string | null;
+
+  @Shown({ type: 'string' })
+  withdraw_address!: string;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  withdraw_address_tag!: string | null;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  withdraw_address_memo!: string | null;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  user_id!: string | null;
+
+  @Shown({ type: 'string' }, { description: 'Where the deposit goes.' })
+  deposit_address!: string;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  deposit_address_tag!: string | null;
+
+  @Shown(AMOUNT, { description: 'What is asked for; once enough has come, what is exchanged.' })
+  amount_from!: string;
+
+  @Shown(AMOUNT)
+  amount_to!: string;
+
+  @Shown(AMOUNT)
+  amount_received!: string;
+
+  @Shown(AMOUNT, { description: 'What has to be given back.' })
+  amount_refundable!: string;
+
+  @Shown(AMOUNT, { description: 'amount_to for one of amount_from, fees included.' })
+  rate!: string;
+
+  @Shown(AMOUNT, { description: 'Of amount_from.' })
+  minimum!: string;
+
+  @Shown(AMOUNT, { description: 'Of amount_from.' })
+  maximum!: string;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  deposit_transaction_hash!: string | null;
+
+  @Shown({ type: 'string' }, { nullable: true })
+  withdraw_transaction_hash!: string | null;
+
+  @Many(() => LateDeposit, { description: 'Never exchanged by themselves.' })
+  late_deposits!: LateDeposit[];
+
+  @Shown(TIME)
+  created_at!: string;
+
+  @Shown(TIME)
+  updated_at!: string;
+
+  @Shown(TIME)
+  expires_at!: string;
+}
+
+export class OrderResponse {
+  @Nested(() => Order)
+  order!: Order;
+
+  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  compliance_notice!: string | null;
+}
+
+/** Query of GET /v1/merchant/orders (contract.md 24). */
+export class OrdersQuery {
+  @Field(datePoint, { description: 'The first day in UTC, or the first instant.' })
+  start_date!: DatePoint;
+
+  @Field(datePoint, {
+    description: 'The last day in UTC, or the last instant; inclusive, at most 92 days later.',
+  })
+  end_date!: DatePoint;
+
+  @Filter(printable(1), 'Only orders of this user.')
+  user_id?: string;
+
+  @Filter(oneOf(ORDER_STATUSES), 'Only orders in this status.')
+  status?: OrderStatus;
+
+  @Filter(printable(1), 'Only orders that pay out to this address. X-Signature is then over it.')
+  withdraw_address?: string;
+
+  @PageSize(MAX_PAGE, 'Orders per page.')
+  page_size!: number;
+
+  @PageCursor(decodeCursor)
+  page_cursor?: PagePlace;
+}
+
+const MOST_DAYS = 92;
+const DAY_MS = 86_400_000;
+
+/** Throws DomainError `bad_request` for a range that is none or too long. */
+export function orderFilter(query: OrdersQuery): OrderFilter {
+  const { start_date: start, end_date: end } = query;
+  if (end.end <= start.at) refuse('end_date', 'must not lie before start_date');
+  if (end.at.getTime() - start.at.getTime() > MOST_DAYS * DAY_MS)
+    refuse('end_date', `must lie at most ${MOST_DAYS} days after start_date`);
+  return {
+    from: start.at,
+    until: end.end,
+    userId: query.user_id,
+    status: query.status,
+    withdrawAddress: query.withdraw_address,
+    pageSize: query.page_size,
+    after: query.page_cursor,
+  };
+}
+
+export class OrdersResponse {
+  @Shown(COUNT, { description: 'Orders that match, on all pages.' })
+  total_count!: number;
+
+  @Many(() => Order, { maxItems: MAX_PAGE })
+  orders!: Order[];
+
+  @Shown({ type: 'string' }, { nullable: true })
+  next_cursor!: string | null;
+}

@@ -1,0 +1,49 @@
+import { Field, Many, Shown } from '../../../platform/dto/field.js';
+import { oneOf } from '../../../platform/dto/rules.js';
+import { printable, SOL, SOLANA } from './parameters.js';
+
+/** Query of GET /v1/tokens. */
+export class TokensQuery {
+  @Field(oneOf(SOL), { description: 'What is paid out.' })
+  to_token!: string;
+
+  @Field(oneOf(SOLANA), { optional: true })
+  to_chain?: string;
+
+  @Field(printable(1), { optional: true, description: 'For tracking.' })
+  user_id?: string;
+}
+
+class TokenChain {
+  @Shown({ type: 'string', examples: ['ethereum'] })
+  id!: string;
+
+  @Shown({ type: 'string' })
+  name!: string;
+}
+
+class Token {
+  @Shown({ type: 'string', examples: ['usdc'] })
+  id!: string;
+
+  @Shown({ type: 'string' })
+  name!: string;
+
+  @Shown({ type: 'string', format: 'uri' })
+  icon_url!: string;
+
+  @Many(() => TokenChain, { minItems: 1 })
+  chains!: readonly TokenChain[];
+
+  @Shown({ type: 'array', items: { type: 'string' } }, { description: 'What POST /v1/orders takes.' })
+  pair_ids!: readonly string[];
+}
+
+/** contract.md 25.1. */
+export class TokensResponse {
+  @Many(() => Token)
+  tokens!: readonly Token[];
+
+  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  compliance_notice!: string | null;
+}
