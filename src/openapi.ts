@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, readConfig } from './composition.js';
+import { exchangeListScheme, exchangeScheme } from './contexts/exchange/http/api-scheme.js';
 import { TEST_TYPE } from './contexts/webhooks/domain/event-types.js';
 import { TestEventData } from './contexts/webhooks/http/delivery-dto.js';
 import type { Config } from './platform/config/config.js';
@@ -18,6 +19,8 @@ const TAGS: Readonly<Record<string, string>> = {
   'Webhook endpoints': 'Where the service tells what happened.',
   'Webhook deliveries': 'What became of each delivery, and how it is sent again.',
   Events: 'Server-side events of the merchant, and the journeys they make.',
+  'Exchange orders': 'Orders that exchange what is deposited, and pay out to an address.',
+  Exchange: 'What can be exchanged, and links to the pay widget.',
   Webhooks: 'What the service sends to the endpoints of a merchant.',
   Sandbox: 'Short cuts that exist in the sandbox alone.',
   Documentation: 'This document.',
@@ -41,7 +44,7 @@ export async function serviceDocument(mode: Config['mode'], swagger: Swagger): P
   return documentOf(app, swagger, {
     info: { title: 'disburse merchant API', version: '1' },
     tags: TAGS,
-    schemes: [merchantScheme],
+    schemes: [merchantScheme, exchangeListScheme, exchangeScheme],
     webhooks: webhooksOf(WEBHOOKS),
     models: WEBHOOKS.map(({ data }) => data),
   });

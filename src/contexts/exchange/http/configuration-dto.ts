@@ -1,7 +1,7 @@
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
 import { oneOf, text, TIME } from '../../../platform/dto/rules.js';
-import { fiatAmount, fiatCurrency, printable, SOL, SOLANA, tagOrMemo } from './parameters.js';
+import { fiatAmount, fiatCurrency, nonEmpty, SOL, SOLANA, tagOrMemo, withdrawAddress } from './parameters.js';
 
 /** Far more than all of them. */
 const MOST_ONRAMPS_TEXT = 1000;
@@ -22,7 +22,7 @@ export class ConfigurationQuery {
   @Field(oneOf(SOLANA), { optional: true })
   chain?: string;
 
-  @Field(printable(1), { description: 'Where the exchanged funds go.' })
+  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
   withdraw_address!: string;
 
   @Field(tagOrMemo, { optional: true })
@@ -43,7 +43,7 @@ export class ConfigurationQuery {
   })
   onramp_only_onramps?: readonly string[];
 
-  @Field(printable(1), { optional: true, description: 'Whose order the widget makes.' })
+  @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' })
   user_id?: string;
 }
 

@@ -2,13 +2,19 @@ import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, Nested, Shown, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
-import { Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/page-query.js';
+import {
+  Filter,
+  MAX_PAGE,
+  PageCursor,
+  PageSize,
+  type CreatedPageQuery,
+} from '../../../platform/http/page-query.js';
 import { refuse } from '../../../platform/http/validation.js';
-import type { PagePlace } from '../../../platform/postgres/created-page.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
+import { pairOf } from '../domain/tokens.js';
 import type { OrderFilter } from '../views/orders.js';
-import { datePoint, printable, tagOrMemo, type DatePoint } from './parameters.js';
+import { datePoint, nonEmpty, tagOrMemo, withdrawAddress, type DatePoint } from './parameters.js';
 
 const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
@@ -18,19 +24,17 @@ const signature = text({
   description: 'Required when the key demands signatures; see above.',
 });
 
+/** Whether the provider can do it is another question. */
+const pair = text({ examples: ['USDCSOL'] }, (value) =>
+  pairOf(value) === null ? new Fault('is no pair of GET /v1/tokens') : value,
+);
+
 /** Query of POST /v1/orders. */
 export class NewOrder {
-  @Field(
-    text({ maxLength: 32, examples: ['USDCSOL'] }, (value) =>
-      value.length > 32 ? new Fault('is no pair') : value,
-    ),
-    {
-      description: 'As GET /v1/tokens lists it.',
-    },
-  )
+  @Field(pair, { description: 'As GET /v1/tokens lists it.' })
   pair_id!: string;
 
-  @Field(printable(1), { description: 'Where the exchanged funds go.' })
+  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
   withdraw_address!: string;
 
   @Field(tagOrMemo, { optional: true })
@@ -39,7 +43,7 @@ export class NewOrder {
   @Field(tagOrMemo, { optional: true })
   withdraw_address_memo?: string;
 
-  @Field(printable(1), {
+  @Field(nonEmpty, {
     optional: true,
     description: 'Whose order it is; the caller by address when it is left out.',
   })
@@ -156,20 +160,20 @@ export class OrdersQuery {
   })
   end_date!: DatePoint;
 
-  @Filter(printable(1), 'Only orders of this user.')
+  @Filter(nonEmpty, 'Only orders of this user.')
   user_id?: string;
 
   @Filter(oneOf(ORDER_STATUSES), 'Only orders in this status.')
   status?: OrderStatus;
 
-  @Filter(printable(1), 'Only orders that pay out to this address. X-Signature is then over it.')
+  @Filter(withdrawAddress, 'Only orders that pay out to this address. X-Signature is then over it.')
   withdraw_address?: string;
 
   @PageSize(MAX_PAGE, 'Orders per page.')
   page_size!: number;
 
   @PageCursor(decodeCursor)
-  page_cursor?: PagePlace;
+  page_cursor?: CreatedPageQuery['page_cursor'];
 }
 
 const MOST_DAYS = 92;

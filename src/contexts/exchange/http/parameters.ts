@@ -3,29 +3,24 @@ import { isDecimal, isZero } from '../../../kernel/decimal.js';
 import { parseInstant } from '../../../kernel/instant.js';
 import type { Rule } from '../../../platform/dto/field.js';
 import { day, text } from '../../../platform/dto/rules.js';
+import { readAddress, readTag } from '../domain/addresses.js';
 import { FIAT_CURRENCIES } from './fiat-currencies.js';
 
-/** The most code points of a text that a caller chooses (contract.md 22.2). */
-const MOST_CHARACTERS = 255;
-// Text that PostgreSQL or UTF-8 cannot hold, or that no person has typed.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
-
-/** Up to 255 code points, none of them a control character. */
-export function printable(minLength: 0 | 1): Rule {
-  const length = `must have ${minLength === 0 ? 'at most' : '1 to'} ${MOST_CHARACTERS} characters`;
-  return text({ minLength, maxLength: MOST_CHARACTERS }, (value) => {
-    // A code point is one or two units.
-    const isLong = value.length > 2 * MOST_CHARACTERS || [...value].length > MOST_CHARACTERS;
-    if (isLong || value.length < minLength) return new Fault(length);
-    return UNPRINTABLE.test(value) ? new Fault('must hold no control characters') : value;
-  });
-}
+/** A text that a caller chooses: 1 to 255 code points, no control characters (contract.md 22.2). */
+export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
+  value === '' ? new Fault('must not be empty') : readTag(value),
+);
 
 /** A tag or a memo; an empty one is none. */
-export const tagOrMemo: Rule = {
-  ...printable(0),
-  read: (value, raw) => (value === '' ? undefined : printable(0).read(value, raw)),
-};
+export const tagOrMemo: Rule = text({ maxLength: 255 }, (value) =>
+  value === '' ? undefined : readTag(value),
+);
+
+/** Nothing is paid out on any other chain (contract.md 25.2). */
+export const withdrawAddress: Rule = text(
+  { examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'] },
+  (value) => readAddress('solana', value),
+);
 
 /** One of the ids of tokens or chains that can be asked for. */
 export const SOL = ['sol'] as const;

@@ -1,6 +1,6 @@
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
 import { oneOf } from '../../../platform/dto/rules.js';
-import { printable, SOL, SOLANA } from './parameters.js';
+import { nonEmpty, SOL, SOLANA } from './parameters.js';
 
 /** Query of GET /v1/tokens. */
 export class TokensQuery {
@@ -10,7 +10,7 @@ export class TokensQuery {
   @Field(oneOf(SOLANA), { optional: true })
   to_chain?: string;
 
-  @Field(printable(1), { optional: true, description: 'For tracking.' })
+  @Field(nonEmpty, { optional: true, description: 'For tracking.' })
   user_id?: string;
 }
 

@@ -1,0 +1,60 @@
+import type { ApiScheme } from '../../../platform/openapi/document.js';
+import { merchantScheme } from '../../../platform/openapi/merchant-scheme.js';
+import { problemResponse } from '../../../platform/openapi/shared.js';
+
+const EVERY = {
+  400: 'BadQuery',
+  401: 'InvalidKey',
+  403: 'KeyForbidden',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  429: 'TooManyRequests',
+  500: 'Unexpected',
+  503: 'Unavailable',
+};
+const WRITE = { 409: 'Conflict', 422: 'Invalid' };
+
+/** The exchange API (contract.md 21): everything is in the query. */
+export const exchangeScheme: ApiScheme = {
+  prefix: '/v1/',
+  models: [],
+  headers: merchantScheme.headers,
+  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
+  parametersOf: merchantScheme.parametersOf,
+  responses: {
+    BadQuery: problemResponse('A parameter is repeated, or the Idempotency-Key is malformed.'),
+    InvalidKey: problemResponse('The key is missing or unknown, or a signature is missing or wrong.'),
+    KeyForbidden: problemResponse(
+      'The merchant is suspended, or the key is used from an address that it is not bound to.',
+    ),
+  },
+  securitySchemes: {
+    exchangeKey: {
+      type: 'apiKey',
+      in: 'query',
+      name: 'api_key',
+      description: 'A key of the exchange, a uuid. Keys that demand signatures take `signature` too.',
+    },
+  },
+};
+
+/** Its list names the key in a header, and is always signed. */
+export const exchangeListScheme: ApiScheme = {
+  ...exchangeScheme,
+  prefix: '/v1/merchant/',
+  securitySchemes: {
+    exchangeKeyHeader: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Api-Key',
+      description: 'A key of the exchange, a uuid.',
+    },
+    exchangeSignature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Signature',
+      description:
+        'Lower-case hex HMAC-SHA256 of `withdraw_address=`, followed by that filter when it is given.',
+    },
+  },
+};

@@ -1,0 +1,37 @@
+import { Controller, Get } from '@nestjs/common';
+import { ListQuery } from '../../../platform/http/decorators.js';
+import { Reply } from '../../../platform/http/reply.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
+import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import { ORDER_VIEWS } from '../views/order-projection.js';
+import { OrdersView } from '../views/orders.js';
+import { ExchangeKey } from './caller.js';
+import { orderFilter, OrdersQuery, OrdersResponse } from './order-dto.js';
+
+/** contract.md 24. */
+@Controller('v1/merchant/orders')
+export class MerchantOrdersController {
+  constructor(
+    private readonly orders: OrdersView,
+    private readonly freshness: ViewFreshness,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'listOrders',
+    tag: 'Exchange orders',
+    summary: 'List orders, newest first',
+    description:
+      'Orders that this key has made. X-Signature is over the withdraw_address filter, or an empty one.',
+    responses: {
+      200: [OrdersResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',
+    },
+  })
+  async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
+    const filter = orderFilter(query);
+    await this.freshness.require(ORDER_VIEWS);
+    return new Reply(200, await this.orders.page(keyId, filter));
+  }
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { order } from '../../src/contexts/exchange/domain/order.js';
+import type { OrderEvent, OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
+import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
+import type { TestApp } from './app.js';
+import type { ExchangeClient } from './exchange-client.js';
+
+export const LIST = '/v1/merchant/orders';
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const OTHER_ADDRESS = 'So11111111111111111111111111111111111111112';
+
+export interface OrdersPage {
+  readonly total_count: number;
+  readonly orders: readonly OrderRecord[];
+  readonly next_cursor: string | null;
+}
+
+/** Orders of the key as if they had been made at other times; resolves to their ids. They stand at no provider. */
+export async function pastOrders(
+  app: Pick<TestApp, 'app' | 'merchant'>,
+  key: ExchangeClient,
+  orders: readonly (Partial<OrderFacts> & { readonly then?: readonly OrderEvent['type'][] })[],
+): Promise<string[]> {
+  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  return Promise.all(
+    orders.map(async ({ then = [], ...more }) => {
+      const made = facts(app, key, more);
+      const { order_id, created_at: at } = made;
+      const following = then.map((type) => ({ type, data: { order_id, at, refundable: '0' } }) as OrderEvent);
+      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: made }, ...following]);
+      return order_id;
+    }),
+  );
+}
+
+function facts(
+  { merchant }: Pick<TestApp, 'merchant'>,
+  { credentials }: ExchangeClient,
+  more: Partial<OrderFacts>,
+): OrderFacts {
+  const at = more.created_at ?? new Date().toISOString();
+  return {
+    order_id: randomUUID(),
+    key_id: credentials.apiKey,
+    merchant_id: merchant.credentials.apiKey,
+    pair_id: 'USDCSOL',
+    withdraw_address: ADDRESS,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
+    user_id: null,
+    caller: null,
+    provider: 'none',
+    provider_reference: 'none',
+    deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+    deposit_address_tag: null,
+    amount_from: '100',
+    amount_to: '0.5',
+    rate: '0.005',
+    minimum: '10',
+    maximum: '1000',
+    decimals_to: 9,
+    created_at: at,
+    expires_at: new Date(Date.parse(at) + 3_600_000).toISOString(),
+    ...more,
+  };
+}
