@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import { isSignedWith, requireOrderSignature } from '../../src/contexts/exchange/http/signature.js';
+import { Refusal } from '../../src/platform/http/problem.js';
+
+const SECRET = 'dxs_00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+
+/**
+ * Computed with openssl, not with this code:
+ * `printf 'withdraw_address=%s' "$address" | openssl dgst -sha256 -mac HMAC -macopt "key:$secret" -r`.
+ */
+const VECTORS = [
+  {
+    name: 'an address',
+    secret: SECRET,
+    address: ADDRESS,
+    hex: '215933bd10320750ca67288b1e4a402f8caea7b82bff6020ae8eda598c2c3cf1',
+  },
+  {
+    name: 'no address, as of the whole list',
+    secret: SECRET,
+    address: '',
+    hex: '5068b2ae2547f71001c24a4538ebef091512ad784d645085977ad51a23514857',
+  },
+  {
+    name: 'a secret beyond ASCII, as its UTF-8 bytes',
+    secret: 'sécret with spaces and 🔑',
+    address: ADDRESS,
+    hex: '7cf805592c550ab135a76ca94da7e525d33218826020292da88d09787ce34daa',
+  },
+  {
+    name: 'characters that a query string encodes, as they are after decoding',
+    secret: SECRET,
+    address: 'a b&c=d%20é',
+    hex: '9a3389c907187c05ff30ffbfee7574130adbfcf5a54727d6fcf5a2aba1dc2f0c',
+  },
+];
+const [{ hex }] = VECTORS as [(typeof VECTORS)[number]];
+
+test.each(VECTORS)('the signature over $name is that of openssl', ({ secret, address, hex: signature }) => {
+  expect(isSignedWith({ secrets: [secret] }, signature, address)).toBe(true);
+  expect(isSignedWith({ secrets: ['another', secret] }, signature, address)).toBe(true);
+  expect(isSignedWith({ secrets: ['another'] }, signature, address)).toBe(false);
+  expect(isSignedWith({ secrets: [secret] }, signature, `${address}x`)).toBe(false);
+});
+
+test.each([
+  ['upper case', hex.toUpperCase()],
+  ['a prefix', `0x${hex}`],
+  ['too short', hex.slice(0, 62)],
+  ['too long', `${hex}00`],
+  ['a space', `${hex} `],
+  ['a newline', `${hex}\n`],
+  ['another letter', `${hex.slice(0, 63)}g`],
+  ['nothing', ''],
+])('a signature in another form is wrong: %s', (_, signature) => {
+  expect(isSignedWith({ secrets: [SECRET] }, signature, ADDRESS)).toBe(false);
+});
+
+test('an action on an order is signed over its address; a key that demands none may leave it out', () => {
+  const caller = (demandsSignature: boolean) => ({
+    ...{ keyId: 'k', merchantId: 'm', secrets: [SECRET], demandsSignature },
+  });
+  const refused = expect.objectContaining({
+    problem: expect.objectContaining({ status: 401, title: 'Invalid API key or signature' }),
+  });
+  for (const demands of [true, false]) {
+    expect(() => requireOrderSignature(caller(demands), hex, ADDRESS)).not.toThrow();
+    for (const [signature, address] of [
+      ['', ADDRESS],
+      [hex.toUpperCase(), ADDRESS],
+      [hex, 'another address'],
+    ] as const) {
+      const asking = (): void => requireOrderSignature(caller(demands), signature, address);
+      expect(asking).toThrow(Refusal);
+      expect(asking).toThrow(refused);
+    }
+  }
+  expect(() => requireOrderSignature(caller(false), undefined, ADDRESS)).not.toThrow();
+  expect(() => requireOrderSignature(caller(true), undefined, ADDRESS)).toThrow(Refusal);
+});
