@@ -1,0 +1,94 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { isDecimal } from '../../../kernel/decimal.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
+import { observe, type Observation } from '../domain/observation.js';
+import { made, order, type MadeOrder, type Order } from '../domain/order.js';
+import { ProviderUnavailable, type ProviderStatus } from './ports.js';
+import { ProviderCalls } from './provider-calls.js';
+
+/** Reasons are shown to merchants. */
+const MOST_REASON = 255;
+
+export interface Looked {
+  readonly state: MadeOrder;
+  readonly isDepositUnderWay: boolean;
+}
+
+/** Asks the provider about an order, and writes what follows. However many ask at once, the provider is asked once. */
+@Injectable()
+export class OrderLook {
+  private readonly underWay = new Map<string, Promise<Looked>>();
+
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly calls: ProviderCalls,
+    private readonly clockCheck: ClockCheck,
+  ) {}
+
+  /** Throws DomainError `not_found`, and {@link ProviderUnavailable}. */
+  look(orderId: string, cause?: EventMetadata): Promise<Looked> {
+    const known = this.underWay.get(orderId);
+    if (known !== undefined) return known;
+    const looking = this.ask(orderId, cause).finally(() => this.underWay.delete(orderId));
+    this.underWay.set(orderId, looking);
+    return looking;
+  }
+
+  private async ask(orderId: string, cause?: EventMetadata): Promise<Looked> {
+    const loaded = made((await this.loop.load(order, orderId)).state);
+    const { provider: name, provider_reference: reference } = loaded.facts;
+    const status = await this.calls.call(name, (provider) => provider.status({ orderId, reference }));
+    failpoint('order.asked');
+    const observation = await this.observationOf(status);
+    const { isDepositUnderWay } = observation;
+    if (observe(observation, loaded).length === 0) return { state: loaded, isDepositUnderWay };
+    const { state } = await this.loop.execute(
+      order,
+      orderId,
+      (current: Order) => observe(observation, current),
+      cause === undefined ? {} : { metadata: cause },
+    );
+    failpoint('order.observed');
+    return { state: made(state), isDepositUnderWay };
+  }
+
+  /** While this process's clock is off, no order ends by it. */
+  private async observationOf(status: ProviderStatus): Promise<Observation> {
+    if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be');
+    const { outcome } = status;
+    return {
+      ...status,
+      outcome:
+        outcome?.kind === 'failed' ? { ...outcome, reason: outcome.reason.slice(0, MOST_REASON) } : outcome,
+      completeUntil: (await this.clockHolds()) ? status.completeUntil : null,
+      at: timestamp(this.clock),
+    };
+  }
+
+  private async clockHolds(): Promise<boolean> {
+    try {
+      await this.clockCheck.check();
+      return true;
+    } catch (error) {
+      if (error instanceof ClockOff) return false;
+      throw error;
+    }
+  }
+}
+
+function isPlausible({ deposits, completeUntil, outcome }: ProviderStatus): boolean {
+  return (
+    deposits.every(({ amount, at }) => isDecimal(amount) && isTime(at)) &&
+    (completeUntil === null || isTime(completeUntil)) &&
+    (outcome?.kind !== 'completed' || outcome.amountTo === null || isDecimal(outcome.amountTo))
+  );
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text));
+}

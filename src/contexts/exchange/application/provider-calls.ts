@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { backoffMs } from '../../../platform/background/backoff.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  EXCHANGE_PROVIDERS,
+  ProviderUnavailable,
+  type ExchangeProvider,
+  type ExchangeProviders,
+} from './ports.js';
+
+/** A provider that does not respond within this time is taken for unavailable. */
+const TIMEOUT_MS = 10_000;
+/** So many calls in a row may fail, within a minute, before nobody asks the provider for a while. */
+const TOLERATED = 3;
+const STREAK_MS = 60_000;
+const REST = { firstMs: 500, mostMs: 5000 };
+
+interface Circuit {
+  failures: number;
+  /** By the clock that never jumps. */
+  failedAt: number;
+  restUntil: number;
+}
+
+/** Calls of providers, each bounded in time. One that fails again and again is left alone for seconds (ADR 117). */
+@Injectable()
+export class ProviderCalls {
+  private readonly circuits = new Map<string, Circuit>();
+
+  constructor(@Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders) {}
+
+  /** The one for new orders. Throws DomainError `unavailable` when there is none. */
+  get current(): string {
+    return this.providers.current.name;
+  }
+
+  /** Names of those that are left alone now. */
+  resting(): readonly string[] {
+    const now = performance.now();
+    return [...this.circuits].filter(([, { restUntil }]) => restUntil > now).map(([name]) => name);
+  }
+
+  /** Throws what `work` throws, and {@link ProviderUnavailable} when it takes too long or the provider is left alone. */
+  async call<T>(name: string, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
+    const provider = this.providers.of(name);
+    const circuit = this.circuitOf(name);
+    if (performance.now() < circuit.restUntil)
+      throw new ProviderUnavailable(`${name} was unavailable a moment ago`);
+    try {
+      const result = await withinTime(work(provider));
+      circuit.failures = 0;
+      return result;
+    } catch (error) {
+      if (error instanceof ProviderUnavailable) failed(circuit);
+      else circuit.failures = 0;
+      throw error;
+    }
+  }
+
+  private circuitOf(name: string): Circuit {
+    const known = this.circuits.get(name);
+    if (known !== undefined) return known;
+    const circuit = { failures: 0, failedAt: -Infinity, restUntil: -Infinity };
+    this.circuits.set(name, circuit);
+    return circuit;
+  }
+}
+
+/** Of calls that fail together the first counts, once the provider is left alone. */
+function failed(circuit: Circuit): void {
+  const now = performance.now();
+  if (now < circuit.restUntil) return;
+  circuit.failures = now - circuit.failedAt > STREAK_MS ? 1 : circuit.failures + 1;
+  circuit.failedAt = now;
+  if (circuit.failures >= TOLERATED)
+    circuit.restUntil = now + backoffMs(REST, circuit.failures - TOLERATED);
+}
+
+async function withinTime<T>(call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ProviderUnavailable(`no response within ${TIMEOUT_MS / 1000} s`)),
+      TIMEOUT_MS,
+    );
+  });
+  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+}
+
+/** For those who wait for a response: 503, to be tried again. */
+export function providerIsAway(error: unknown): unknown {
+  return error instanceof ProviderUnavailable
+    ? new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS)
+    : error;
+}
+
+const RETRY_AFTER_SECONDS = 5;
