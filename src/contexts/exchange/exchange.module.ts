@@ -6,14 +6,15 @@ import { ORDER_EVENTS } from './domain/order-events.js';
 import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
 import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
 import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
+import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange-orders.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
-import { ProvidersModule } from './providers.module.js';
+import { OrdersModule } from './orders.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
-@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, ProvidersModule] })
+@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule] })
 export class ExchangeModule {}
 
 /** What programs of operators act on. */
@@ -24,10 +25,15 @@ export const exchange = defineContext({
   name: 'exchange',
   module: () => ExchangeModule,
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
-  subscriptions: () => [exchangeKeysProjection, orderViews],
+  subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
-  migrations: [Exchange1764000000900, ExchangeKeys1764000000910, ExchangeOrderViews1764000000950],
+  migrations: [
+    Exchange1764000000900,
+    ExchangeKeys1764000000910,
+    ExchangeOrders1764000000920,
+    ExchangeOrderViews1764000000950,
+  ],
 });

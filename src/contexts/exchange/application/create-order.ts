@@ -12,6 +12,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, made, order, type MadeOrder } from '../domain/order.js';
 import type { OrderFacts } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
+import { decimalsOf, pairOf } from '../domain/tokens.js';
 import { ProviderRefused, type ProviderOrder } from './ports.js';
 import { ProviderCalls, providerIsAway } from './provider-calls.js';
 
@@ -66,10 +67,12 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     orderId: string,
     { order: wanted, complianceNotice, ticket, cause }: CreateOrder,
   ): Promise<MadeOrder> {
+    const pair = pairOf(wanted.pairId);
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair that can be exchanged'] });
     const provider = this.calls.current;
     const given = await this.atProvider(provider, orderId, wanted);
     failpoint('order.provider_created');
-    const facts = this.factsOf(orderId, wanted, provider, given);
+    const facts = this.factsOf(orderId, wanted, provider, given, decimalsOf(pair.to));
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
@@ -88,7 +91,13 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     }
   }
 
-  private factsOf(orderId: string, wanted: NewOrder, provider: string, given: ProviderOrder): OrderFacts {
+  private factsOf(
+    orderId: string,
+    wanted: NewOrder,
+    provider: string,
+    given: ProviderOrder,
+    decimalsTo: number,
+  ): OrderFacts {
     const now = this.clock.now();
     const expiresAt = Math.min(
       now.getTime() + this.config.exchangeOrderExpirySeconds * 1000,
@@ -116,12 +125,9 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       rate: given.rate,
       minimum: given.minimum,
       maximum: given.maximum,
-      decimals_to: DECIMALS_TO,
+      decimals_to: decimalsTo,
       created_at: now.toISOString(),
       expires_at: new Date(expiresAt).toISOString(),
     };
   }
 }
-
-/** Of sol on solana, which is all that can be had (contract.md 25.2). */
-const DECIMALS_TO = 9;

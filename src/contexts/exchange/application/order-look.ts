@@ -59,7 +59,7 @@ export class OrderLook {
 
   /** While this process's clock is off, no order ends by it. */
   private async observationOf(status: ProviderStatus): Promise<Observation> {
-    if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be');
+    if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be', 'contradiction');
     const { outcome } = status;
     return {
       ...status,

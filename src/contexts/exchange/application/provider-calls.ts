@@ -44,15 +44,17 @@ export class ProviderCalls {
   async call<T>(name: string, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
     const provider = this.providers.of(name);
     const circuit = this.circuitOf(name);
-    if (performance.now() < circuit.restUntil)
-      throw new ProviderUnavailable(`${name} was unavailable a moment ago`);
+    const startedAt = performance.now();
+    if (startedAt < circuit.restUntil) throw new ProviderUnavailable(`${name} was unavailable a moment ago`);
+    // After a rest one call goes ahead, and the others wait for what becomes of it.
+    if (circuit.failures >= TOLERATED) circuit.restUntil = startedAt + TIMEOUT_MS;
     try {
       const result = await withinTime(work(provider));
-      circuit.failures = 0;
+      works(circuit);
       return result;
     } catch (error) {
-      if (error instanceof ProviderUnavailable) failed(circuit);
-      else circuit.failures = 0;
+      if (error instanceof ProviderUnavailable && error.kind === 'away') failed(circuit, startedAt);
+      else works(circuit);
       throw error;
     }
   }
@@ -66,14 +68,18 @@ export class ProviderCalls {
   }
 }
 
-/** Of calls that fail together the first counts, once the provider is left alone. */
-function failed(circuit: Circuit): void {
+function works(circuit: Circuit): void {
+  circuit.failures = 0;
+  circuit.restUntil = -Infinity;
+}
+
+/** Calls that fail together count once. */
+function failed(circuit: Circuit, startedAt: number): void {
   const now = performance.now();
-  if (now < circuit.restUntil) return;
+  if (startedAt < circuit.failedAt) return;
   circuit.failures = now - circuit.failedAt > STREAK_MS ? 1 : circuit.failures + 1;
   circuit.failedAt = now;
-  if (circuit.failures >= TOLERATED)
-    circuit.restUntil = now + backoffMs(REST, circuit.failures - TOLERATED);
+  if (circuit.failures >= TOLERATED) circuit.restUntil = now + backoffMs(REST, circuit.failures - TOLERATED);
 }
 
 async function withinTime<T>(call: Promise<T>): Promise<T> {

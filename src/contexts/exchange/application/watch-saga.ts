@@ -1,0 +1,27 @@
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import {
+  subscriptionName,
+  type SubscriptionDefinition,
+  type Transaction,
+} from '../../../platform/projections/projection.js';
+import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
+import { addWatches, wakeWatches } from '../store/watches.js';
+
+export const WATCH_SAGA = subscriptionName('exchange.watch');
+
+/** Every order is watched from its first event on, and looked at anew after each other. */
+export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
+  return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
+}
+
+export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
+  const created = events.filter(({ type }) => type === 'order.created.v1');
+  await addWatches(
+    tx,
+    created.map(({ data }) => data as unknown as OrderFacts),
+  );
+  await wakeWatches(
+    tx,
+    events.map(({ data }) => (data as { readonly order_id: string }).order_id),
+  );
+}

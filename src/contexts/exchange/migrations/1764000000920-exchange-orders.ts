@@ -1,0 +1,32 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The work of watching orders at their providers (ADR 117). */
+export class ExchangeOrders1764000000920 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table exchange.watches (
+        order_id uuid primary key,
+        key_id uuid not null,
+        pair_id text not null,
+        provider text not null,
+        created_at timestamptz not null,
+        status text not null,
+        owed numeric not null default 0,
+        -- What the provider was told of the order at last: settle or cancel.
+        told text,
+        failures smallint not null default 0,
+        next_check_at timestamptz
+      ) with (fillfactor = 70);
+      comment on table exchange.watches is 'one row per order: when to look at it again, and what the last look found';
+      comment on column exchange.watches.next_check_at is 'null once nobody looks any more; in the future while a process looks';
+      create index watches_due on exchange.watches (next_check_at) where next_check_at is not null;
+      create index watches_open on exchange.watches (status, created_at)
+        where status in ('pending', 'paid', 'processing');
+      create index watches_owed on exchange.watches (created_at) where owed > 0;
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table exchange.watches');
+  }
+}

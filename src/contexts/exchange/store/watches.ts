@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+import type { OrderStatus } from '../domain/order-events.js';
+
+/**
+ * How long a process keeps others from the orders it took, in seconds: so long an order rests when the process is killed
+ * or stands still. A look that takes longer is harmless: whatever follows from two looks is written once.
+ */
+const LEASE_SECONDS = 30;
+
+/** An order to look at. */
+export interface Watch {
+  readonly orderId: string;
+  readonly provider: string;
+  /** What the provider was told of the order at last. */
+  readonly told: Told;
+  /** Looks in a row that found nothing out. */
+  readonly failures: number;
+  /** Stands for this take; changed by whoever wants the order looked at anew. */
+  readonly lease: string;
+}
+
+export type Told = 'settle' | 'cancel' | null;
+
+/** What a look found. */
+export interface Found {
+  readonly status: OrderStatus;
+  readonly owed: string;
+  readonly told: Told;
+  /** Until the next look; null: no more. */
+  readonly delayMs: number | null;
+}
+
+/** A new order, as the table knows it. */
+export interface NewWatch {
+  readonly order_id: string;
+  readonly key_id: string;
+  readonly pair_id: string;
+  readonly provider: string;
+  readonly created_at: string;
+}
+
+/** How much there is to watch. */
+export interface WatchTotals {
+  readonly open: Readonly<Record<string, number>>;
+  readonly owed: number;
+  readonly late: number;
+  readonly lateSeconds: number;
+}
+
+/** The table of orders to look at, shared by all processes. */
+@Injectable()
+export class Watches {
+  constructor(private readonly database: Database) {}
+
+  /** Takes up to `limit` orders that are due, but those of these providers. */
+  async take(limit: number, without: readonly string[]): Promise<readonly Watch[]> {
+    const rows = await this.database.query<{
+      order_id: string;
+      provider: string;
+      told: Told;
+      failures: number;
+      lease: string;
+    }>(
+      `with due as (
+         select order_id from exchange.watches where next_check_at <= now() and provider <> all($2::text[])
+         order by next_check_at limit $1 for update skip locked
+       )
+       update exchange.watches watch set next_check_at = now() + make_interval(secs => ${LEASE_SECONDS})
+       from due where watch.order_id = due.order_id
+       returning watch.order_id, provider, told, failures, next_check_at::text as lease`,
+      [limit, without],
+    );
+    return rows.map(({ order_id: orderId, ...rest }) => ({ orderId, ...rest }));
+  }
+
+  /** What was found is kept; somebody who wanted another look meanwhile gets it. */
+  async putBack({ orderId, lease }: Watch, { status, owed, told, delayMs }: Found): Promise<void> {
+    await this.database.query(
+      `update exchange.watches
+       set status = $3, owed = $4, told = $5, failures = 0,
+         next_check_at = case when next_check_at = $2::timestamptz
+           then now() + make_interval(secs => $6::float8 / 1000) else next_check_at end
+       where order_id = $1`,
+      [orderId, lease, status, owed, told, delayMs],
+    );
+  }
+
+  /** The look found nothing out. `failed`: not because nobody was asked. */
+  async postpone({ orderId, lease }: Watch, delayMs: number, failed: boolean): Promise<void> {
+    await this.database.query(
+      `update exchange.watches
+       set failures = least(failures + $4::int, 100),
+         next_check_at = case when next_check_at = $2::timestamptz
+           then now() + make_interval(secs => $3::float8 / 1000) else next_check_at end
+       where order_id = $1`,
+      [orderId, lease, delayMs, failed ? 1 : 0],
+    );
+  }
+
+  async totals(): Promise<WatchTotals> {
+    const [open, [owed], [late]] = await Promise.all([
+      this.database.query<{ status: string; count: string }>(
+        `select status, count(*) from exchange.watches where status in ('pending', 'paid', 'processing') group by status`,
+      ),
+      this.database.query<{ count: string }>('select count(*) from exchange.watches where owed > 0'),
+      this.database.query<{ count: string; seconds: number }>(
+        `select count(*), coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds
+         from exchange.watches where next_check_at <= now() - interval '10 seconds'`,
+      ),
+    ]);
+    return {
+      open: Object.fromEntries(open.map(({ status, count }) => [status, Number(count)])),
+      owed: Number(owed!.count),
+      late: Number(late!.count),
+      lateSeconds: late!.seconds,
+    };
+  }
+}
+
+/** Adds orders that were made: due at once. */
+export async function addWatches(tx: PoolClient, orders: readonly NewWatch[]): Promise<void> {
+  if (orders.length === 0) return;
+  await tx.query(
+    `insert into exchange.watches (order_id, key_id, pair_id, provider, created_at, status, next_check_at)
+     select *, 'pending', now()
+     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[]) on conflict do nothing`,
+    [
+      orders.map(({ order_id }) => order_id),
+      orders.map(({ key_id }) => key_id),
+      orders.map(({ pair_id }) => pair_id),
+      orders.map(({ provider }) => provider),
+      orders.map(({ created_at }) => created_at),
+    ],
+  );
+}
+
+/** Has orders looked at now, also those that nobody looked at any more: in the transaction that knows of a reason. */
+export async function wakeWatches(tx: PoolClient, orderIds: readonly string[]): Promise<void> {
+  if (orderIds.length === 0) return;
+  await tx.query(
+    `update exchange.watches set next_check_at = now()
+     where order_id = any($1::uuid[]) and (next_check_at is null or next_check_at > now())`,
+    [orderIds],
+  );
+}
