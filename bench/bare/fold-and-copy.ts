@@ -88,13 +88,13 @@ function apply(type: string, data: string, payouts: Map<string, Row>, balances: 
     const minor = toMinorUnits(facts.amount);
     payouts.set(facts.payout_id, { facts, minor, status: 0, reason: null });
     balances.get(facts.user_id)!.pending += minor;
-  } else if (type === 'payout.received.v1' || type === 'payout.expired.v1') {
+  } else if (type === 'payout.received.v2' || type === 'payout.expired.v1') {
     const facts = JSON.parse(data) as Facts;
     const row = payouts.get(facts.payout_id)!;
     const totals = balances.get(facts.user_id)!;
     totals.pending -= row.minor;
-    if (type === 'payout.received.v1') totals.confirmed += row.minor;
-    row.status = type === 'payout.received.v1' ? 1 : 2;
+    if (type === 'payout.received.v2') totals.confirmed += row.minor;
+    row.status = type === 'payout.received.v2' ? 1 : 2;
     row.reason = facts.reason ?? null;
   }
 }

@@ -83,7 +83,7 @@ interface Facts {
 
 const STATUS: Readonly<Record<string, readonly [number, string]>> = {
   'payout.reported.v1': [0, 'pending'],
-  'payout.received.v1': [1, 'received'],
+  'payout.received.v2': [1, 'received'],
   'payout.expired.v1': [2, 'expired'],
 };
 

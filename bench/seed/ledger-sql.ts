@@ -24,10 +24,16 @@ returns text language sql immutable as $$
   select facts || ',"created_at":"' || bench.iso(created_at) || '","expires_at":"' || bench.iso(expires_at) || '"}'
 $$;
 
-create or replace function bench.received(facts text, log_index int, block_number int, at timestamptz)
-returns text language sql immutable as $$
+-- evidence: block_hash, token, from, to, value, receipt_sha256.
+create or replace function bench.received(
+  facts text, log_index int, block_number int, at timestamptz, created_at timestamptz, block_time timestamptz,
+  confirmations int, evidence text[]
+) returns text language sql immutable as $$
   select facts || ',"log_index":' || log_index || ',"block_number":' || block_number
-    || ',"received_at":"' || bench.iso(at) || '"}'
+    || ',"received_at":"' || bench.iso(at) || '","created_at":"' || bench.iso(created_at)
+    || '","block_hash":"' || evidence[1] || '","block_time":"' || bench.iso(block_time)
+    || '","confirmations":' || confirmations || ',"token":"' || evidence[2] || '","from":"' || evidence[3]
+    || '","to":"' || evidence[4] || '","value":"' || evidence[5] || '","receipt_sha256":"' || evidence[6] || '"}'
 $$;
 
 create or replace function bench.expired(facts text, reason text, at timestamptz)
@@ -48,8 +54,10 @@ with stored as (
 select count(*)::int as stored, (count(*) filter (where text is distinct from case type
   when 'payout.reported.v1' then
     bench.reported(facts, (data->>'created_at')::timestamptz, (data->>'expires_at')::timestamptz)
-  when 'payout.received.v1' then
-    bench.received(facts, (data->>'log_index')::int, (data->>'block_number')::int, (data->>'received_at')::timestamptz)
+  when 'payout.received.v2' then
+    bench.received(facts, (data->>'log_index')::int, (data->>'block_number')::int, (data->>'received_at')::timestamptz,
+      (data->>'created_at')::timestamptz, (data->>'block_time')::timestamptz, (data->>'confirmations')::int,
+      array[data->>'block_hash', data->>'token', data->>'from', data->>'to', data->>'value', data->>'receipt_sha256'])
   when 'payout.expired.v1' then
     bench.expired(facts, data->>'reason', (data->>'expired_at')::timestamptz)
 end))::int as different
@@ -92,11 +100,14 @@ with params as (
 )
 insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
 select base + 2 * place + outcome::int, 'payout-' || id, outcome::int, md5(i || ' ' || outcome)::uuid,
-  case when not outcome then 'payout.reported.v1' when expires then 'payout.expired.v1' else 'payout.received.v1' end,
+  case when not outcome then 'payout.reported.v1' when expires then 'payout.expired.v1' else 'payout.received.v2' end,
   case
     when not outcome then bench.reported(facts, created_at, created_at + interval '100 years')
     when expires then bench.expired(facts, 'The transfer was not found', created_at + interval '1 day')
-    else bench.received(facts, 0, 1000 + i, created_at + interval '1 minute')
+    else bench.received(facts, 0, 1000 + i, created_at + interval '1 minute', created_at, created_at, 12, array[
+      '0x' || md5('block ' || i) || md5('b ' || i), '0x' || left(md5('token') || md5('t'), 40),
+      '0x' || left(md5('from') || md5('f'), 40), '0x' || left(md5('to ' || i) || md5('t ' || i), 40),
+      ((4 + i % 997) * 250000)::text, md5('receipt ' || i) || md5('r ' || i)])
   end,
   '{"merchant_id":"' || merchant || '"}',
   created_at

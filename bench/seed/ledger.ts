@@ -61,7 +61,7 @@ async function make(context: RowContext): Promise<Ledger> {
   await pool.query(EVENT_FORMS);
   for (const [type, stored] of [
     ['payout.reported.v1', 2 * HONEST],
-    ['payout.received.v1', HONEST],
+    ['payout.received.v2', HONEST],
     ['payout.expired.v1', HONEST],
   ] as const) {
     const { rows } = await pool.query(FORM_MISMATCHES, [type]);
@@ -114,7 +114,7 @@ async function throughTheApi(service: Service, userId: string, pool: pg.Pool): P
   }
   await eventually('the first payouts have their outcome', async () => {
     const { rows } = await pool.query<{ n: number }>(
-      `select count(*)::int as n from event_store.events where type in ('payout.received.v1', 'payout.expired.v1')`,
+      `select count(*)::int as n from event_store.events where type in ('payout.received.v2', 'payout.expired.v1')`,
     );
     return rows[0]!.n === 2 * HONEST;
   });
@@ -181,7 +181,7 @@ async function checkViews({ checks, options }: RowContext, pool: pg.Pool, made: 
   const fromEvents = totals(`
     select status, sum((data::json->>'amount')::numeric * 1000000)::bigint::text as total
     from (
-      select data, case type when 'payout.reported.v1' then 'reported' when 'payout.received.v1' then 'confirmed'
+      select data, case type when 'payout.reported.v1' then 'reported' when 'payout.received.v2' then 'confirmed'
         else 'expired' end as status
       from event_store.events where type like 'payout.%'
     ) e where status <> 'expired' group by status`);

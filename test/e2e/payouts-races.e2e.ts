@@ -5,6 +5,7 @@ import { ExpirePayout } from '../../src/contexts/payouts/application/expire-payo
 import { ReceivePayout } from '../../src/contexts/payouts/application/receive-payout.js';
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { CHAIN_ID } from '../support/chain.js';
+import { evidenceAt } from '../support/evidence.js';
 import { PayoutLab, type LabUser } from '../support/payout-lab.js';
 
 const REPEATS = 20;
@@ -29,7 +30,7 @@ describe('two processes on one database', () => {
     );
     await wait(1100);
     const race = ids.flatMap((id, place) => {
-      const receive = new ReceivePayout(id, CHAIN_ID, NOWHERE, 1, [place]);
+      const receive = new ReceivePayout(id, CHAIN_ID, NOWHERE, [evidenceAt(place)]);
       const expire = new ExpirePayout(id, 'too late');
       const [one, other] = place % 2 === 0 ? buses : [...buses].reverse();
       return [one!.execute(receive), other!.execute(expire), other!.execute(receive), one!.execute(expire)];
@@ -37,7 +38,7 @@ describe('two processes on one database', () => {
     await Promise.all(race);
     for (const id of ids) expect(await lab.history(id)).toHaveLength(2);
     lab.node.comeBack();
-    expect(await countOf(lab, 'payout.received.v1')).toBe(await countOf(lab, 'claim.taken.v1', 'transfer-%'));
+    expect(await countOf(lab, 'payout.received.v2')).toBe(await countOf(lab, 'claim.taken.v1', 'transfer-%'));
   });
 
   it('say so when a payout has its outcome already, or has time left', async () => {
@@ -46,7 +47,7 @@ describe('two processes on one database', () => {
     const [one, two] = buses as [CommandBus, CommandBus];
     expect(await one.execute(new ExpirePayout(id!, 'too early'))).toBe('early');
     const receive = (payoutId: string, ...logs: number[]): ReceivePayout =>
-      new ReceivePayout(payoutId, CHAIN_ID, NOWHERE, 1, logs);
+      new ReceivePayout(payoutId, CHAIN_ID, NOWHERE, logs.map(evidenceAt));
     expect(await one.execute(receive(id!, 100))).toBe('received');
     expect(await two.execute(receive(id!, 100))).toBe('ended');
     expect(await two.execute(new ExpirePayout(id!, 'too late'))).toBe('ended');

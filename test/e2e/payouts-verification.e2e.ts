@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { eventually } from '../support/eventually.js';
@@ -25,12 +26,29 @@ describe('the verification of payouts', () => {
 
   describe('receives a payout', () => {
     it('whose transfer is on the chain, and keeps where', async () => {
-      const { hash, blockNumber } = await lab.chain.transfer(user.wallet, '12.5');
+      const { hash, blockNumber, blockHash } = await lab.chain.transfer(user.wallet, '12.5');
       const id = await lab.report({ user, hash, amount: '12.50' });
       expect(await lab.settled(id)).toBe('received');
       const events = await lab.history(id);
       expect(events).toHaveLength(2);
       expect(events[1]!.data).toMatchObject({ log_index: 0, block_number: blockNumber, amount: '12.50' });
+      await lab.chain.mine(3);
+      const block = (await lab.chain.rpc('eth_getBlockByHash', [blockHash, false])) as { timestamp: string };
+      const receipt = JSON.stringify(await lab.chain.rpc('eth_getTransactionReceipt', [hash]));
+      const sha256 = createHash('sha256').update(receipt).digest('hex');
+      expect(events[1]!.type).toBe('payout.received.v2');
+      expect(events[1]!.data).toMatchObject({
+        ...{ created_at: events[0]!.data['created_at'], block_hash: blockHash, confirmations: 1 },
+        ...{ block_time: new Date(Number(block.timestamp) * 1000).toISOString(), value: '12500000' },
+        ...{ token: lab.chain.usdcAddress.toLowerCase(), to: user.wallet.toLowerCase() },
+        ...{ from: (await lab.chain.funded.getAddress()).toLowerCase(), receipt_sha256: sha256 },
+      });
+      expect(
+        await lab.db.database.query(
+          `select receipt from payouts.receipts where sha256 = sha256(convert_to(receipt, 'UTF8')) and sha256 = decode($1, 'hex')`,
+          [sha256],
+        ),
+      ).toEqual([{ receipt }]);
       await eventually(async () => (await lab.finding(id)) === null);
     });
 

@@ -35,6 +35,7 @@ export class TestNode {
   private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
   private delay: { readonly applies: (call: RpcCall) => boolean; readonly ms: number } | null = null;
   private endless = false;
+  private replacing: readonly [before: string, after: string] | null = null;
   private rewriting: (responses: readonly object[]) => readonly object[] = (responses) => responses;
 
   private constructor(
@@ -109,8 +110,14 @@ export class TestNode {
     this.rewriting = rewriting;
   }
 
+  /** Puts one text in place of another in every response. */
+  replaceText(before: string, after: string): void {
+    this.replacing = [before, after];
+  }
+
   /** An honest node again. */
   comeBack(): void {
+    this.replacing = null;
     this.down = false;
     this.delay = null;
     this.endless = false;
@@ -143,7 +150,10 @@ export class TestNode {
       body: JSON.stringify(await this.responsesTo(asked)),
       ...USUAL,
     };
-    response.writeHead(status, headers).end(body);
+    const [before, after] = this.replacing ?? ['', ''];
+    response
+      .writeHead(status, headers)
+      .end(this.replacing === null ? body : body.replace(before, () => after));
   }
 
   private async honest(method: string, params: readonly unknown[]): Promise<unknown> {

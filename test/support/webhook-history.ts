@@ -33,7 +33,7 @@ export class WebhookHistory {
 
   /** Becomes a delivery of `payout.received`. */
   received(): RecordedEvent {
-    return this.event('payout.received.v1', {
+    return this.event('payout.received.v2', {
       ...{ payout_id: 'p', user_id: 'u', amount: '1.50', currency_code: 'USDC', transaction_hash: '0xAb' },
       ...{ custom_metadata: WebhookHistory.METADATA, chain_id: 1, log_index: 0, block_number: 1 },
       received_at: AT,

@@ -29,9 +29,33 @@ export type PayoutReported = DomainEvent<
  * place of the Transfer log among those of its transaction, from 0.
  */
 export type PayoutReceived = DomainEvent<
-  'payout.received.v1',
-  PayoutFacts & { readonly log_index: number; readonly block_number: number; readonly received_at: string }
+  'payout.received.v2',
+  PayoutFacts & {
+    readonly log_index: number;
+    readonly block_number: number;
+    readonly received_at: string;
+  } & TransferEvidence
 >;
+
+/** What the look at the chain saw that let a payout be received (ADR 122); all null when version 1 was stored. */
+export interface TransferEvidence {
+  /** When the payout was reported, ISO 8601. */
+  readonly created_at: string | null;
+  /** Lower case, as all hashes and addresses here. */
+  readonly block_hash: string | null;
+  /** By the block itself, ISO 8601. */
+  readonly block_time: string | null;
+  /** Blocks from the transfer's own to the newest one of that look, both counted. */
+  readonly confirmations: number | null;
+  /** The contract that wrote the log. */
+  readonly token: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Minor units, a decimal integer. */
+  readonly value: string | null;
+  /** SHA-256, in hex, of the receipt as the node sent it; its bytes are in `payouts.receipts`, unless they are too many. */
+  readonly receipt_sha256: string | null;
+}
 
 /** The window passed without the transfer. Final. `reason` is shown to the merchant. */
 export type PayoutExpired = DomainEvent<
@@ -52,7 +76,7 @@ export interface PayoutIntent {
 export type PayoutEvent = PayoutReported | PayoutReceived | PayoutExpired;
 
 export const PAYOUT_REPORTED = 'payout.reported.v1';
-export const PAYOUT_RECEIVED = 'payout.received.v1';
+export const PAYOUT_RECEIVED = 'payout.received.v2';
 export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 /** Stored names of all payout events, for subscriptions that want every one. */

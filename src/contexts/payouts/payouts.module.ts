@@ -11,6 +11,7 @@ import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
+import { Receipts } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
 import { Verifier } from './application/verifier.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
@@ -18,7 +19,9 @@ import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
+import { PayoutReceipts1764000001220 } from './migrations/1764000001220-payout-receipts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
+import { PAYOUT_UPCASTS } from './upcasts.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
 import { PayoutsView } from './views/payouts.js';
@@ -37,6 +40,7 @@ import { payoutViews } from './views/projection.js';
     { provide: CHAIN_READER, useExisting: JsonRpcChain },
     ClockCheck,
     Verifications,
+    Receipts,
     VerificationRound,
     Verifier,
     PendingGauge,
@@ -61,6 +65,7 @@ export const payouts = defineContext({
   name: 'payouts',
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
+  upcasts: PAYOUT_UPCASTS,
   subscriptions: (get) => [
     payoutViews,
     verificationSaga(() => get(Verifier).wake()),
@@ -71,5 +76,5 @@ export const payouts = defineContext({
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: { user: async () => (await import('./cli/user.js')).deactivationProgram },
-  migrations: [Payouts1764000000521],
+  migrations: [Payouts1764000000521, PayoutReceipts1764000001220],
 });

@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
 import { readCapped } from './capped-body.js';
 import { Slots } from './slots.js';
 
@@ -25,7 +26,9 @@ export interface Refusal {
   readonly message: string;
 }
 
-export type RpcResponse = { readonly result: unknown } | { readonly refused: Refusal };
+/** `text`: the result as it was sent, where that was asked for. */
+export type RpcResponse =
+  { readonly result: unknown; readonly text?: string } | { readonly refused: Refusal };
 
 export interface AskOptions {
   /** Calls per request; 1 sends a plain call, no batch. */
@@ -33,6 +36,8 @@ export interface AskOptions {
   readonly timeoutMs?: number;
   /** Bytes of one response, in place of the usual bound. */
   readonly maxBytes?: number;
+  /** Results come with their text. */
+  readonly texts?: boolean;
 }
 
 /**
@@ -108,7 +113,7 @@ export class JsonRpcNode {
       }
       const text = await readCapped(body, maxBytes);
       if (text === null) return refuse('too_large', `more than ${maxBytes} bytes`);
-      return responsesIn(text, calls.length);
+      return responsesIn(text, calls.length, options.texts === true);
     } catch (error) {
       // The cause may hold the node's address, and with it a key.
       if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
@@ -129,20 +134,39 @@ function httpMessage(status: number): string {
 }
 
 /** Responses of a batch come in any order; what belongs to no call, or to one that has one already, says nothing. */
-function responsesIn(text: string, count: number): readonly RpcResponse[] {
+function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
   const said = JSON.parse(text) as unknown;
+  const sent = texts ? resultTexts(text) : [];
   const responses: RpcResponse[] = Array.from({ length: count }, () => nonsense('no response to this call'));
   const seen = new Set<number>();
-  for (const each of Array.isArray(said) ? (said as unknown[]) : [said]) {
+  for (const [place, each] of (Array.isArray(said) ? (said as unknown[]) : [said]).entries()) {
     if (typeof each !== 'object' || each === null) continue;
     const { id, result, error } = each as { id?: unknown; result?: unknown; error?: unknown };
     if (typeof id !== 'number' || !(id in responses)) continue;
     if (seen.has(id)) responses[id] = nonsense('two responses to one call');
     else if (error !== undefined && error !== null) responses[id] = errorResponse(error);
-    else if (result !== undefined) responses[id] = { result };
+    else if (result !== undefined) responses[id] = { result, text: sent[place] };
     seen.add(id);
   }
   return responses;
+}
+
+/** The text of each response's `result` in the text of a batch, or of the one response that there is. */
+function resultTexts(json: string): readonly (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
+  const read = (at: number): number => {
+    let result: string | undefined;
+    const end = eachMember(json, at, (key, start) => {
+      const memberEnd = endOfValue(json, start);
+      if (key === 'result') result = json.slice(start, memberEnd);
+      return memberEnd;
+    });
+    texts.push(result);
+    return end > at ? end : endOfValue(json, at);
+  };
+  if (json.trimStart().startsWith('[')) eachElement(json, 0, read);
+  else read(0);
+  return texts;
 }
 
 function nonsense(message: string): RpcResponse {

@@ -50,7 +50,7 @@ export const giantReceipts: Suite = async (options) => {
         const ended = async (): Promise<boolean> => (await outcomesOf(shared.pool, [id])).has(id);
         await eventually('an honest payout has its outcome', ended, 60_000);
         const outcome = (await outcomesOf(shared.pool, [id])).get(id);
-        verdict.equal(outcome?.type, 'payout.received.v1', `round ${round}: an honest payout`);
+        verdict.equal(outcome?.type, 'payout.received.v2', `round ${round}: an honest payout`);
         waits.push(performance.now() - began);
       }
       verdict.expect(

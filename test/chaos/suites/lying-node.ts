@@ -152,7 +152,7 @@ async function wrongOutcomes(
     const outcome = outcomes.get(id)!;
     const receipt = (await rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Receipt | null;
     const isThere = receipt?.status === '0x1';
-    const isReceived = outcome.type === 'payout.received.v1';
+    const isReceived = outcome.type === 'payout.received.v2';
     // On a busy machine a transfer may be sent after its payout has expired, and rightly so.
     const isLate = isThere && (await minedAt(rpcUrl, receipt)) > outcome.end;
     if ((isThere !== isReceived && !isLate) || (!isReceived && outcome.afterEnd < MARGIN_SECONDS)) {

@@ -67,7 +67,7 @@ async function playRound(
   const now = await totals(shared.pool);
   verdict.equal(now.reported - before.reported, RACES + 2 * RIVALS, `round ${round}: payouts`);
   const outcomes = await Promise.all(pairs.map((pair) => typesOf(pair, shared)));
-  const wrong = outcomes.filter((pair) => pair.filter((type) => type === 'payout.received.v1').length !== 1);
+  const wrong = outcomes.filter((pair) => pair.filter((type) => type === 'payout.received.v2').length !== 1);
   verdict.none(wrong, `round ${round}: of two payouts naming one transfer not exactly one was received`);
   const received = now.received - before.received - RIVALS;
   say(

@@ -61,7 +61,7 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       );
       const outcomes = await outcomesOf(shared.pool, all);
       verdict.none(
-        paid.filter((id) => outcomes.get(id)?.type !== 'payout.received.v1'),
+        paid.filter((id) => outcomes.get(id)?.type !== 'payout.received.v2'),
         `round ${round}: a payout whose transfer is on the chain was not received`,
       );
       verdict.none(

@@ -23,7 +23,7 @@ export async function checkAcknowledged(
 ): Promise<void> {
   const found = await pool.query<PayoutRow>(
     `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body as shown,
-       case t.type when 'payout.received.v1' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
+       case t.type when 'payout.received.v2' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
      from event_store.events r
      left join event_store.events t on t.stream = r.stream and t.revision = 1
      left join payouts.payouts view on view.id = (r.data::json->>'payout_id')::uuid
@@ -110,7 +110,7 @@ export async function checkReplays(
 export async function checkWebhooks(pool: pg.Pool, receiver: Receiver, verdict: Verdict): Promise<void> {
   verdict.none(receiver.faults, 'a delivery did not verify');
   for (const [type, event] of [
-    ['payout.received', 'payout.received.v1'],
+    ['payout.received', 'payout.received.v2'],
     ['payout.failed', 'payout.expired.v1'],
   ] as const) {
     const deliveries = receiver.payouts(type);

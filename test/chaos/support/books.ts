@@ -16,10 +16,10 @@ const TRUTH = `
   ), truth as (
     select (r.data->>'payout_id')::uuid as id, (r.data->>'merchant_id')::uuid as merchant_id,
       (r.data->>'user_id')::uuid as user_id, (r.data->>'amount')::numeric * 1000000 as amount_minor,
-      case e.type when 'payout.received.v1' then 1 when 'payout.expired.v1' then 2 else 0 end as status,
+      case e.type when 'payout.received.v2' then 1 when 'payout.expired.v1' then 2 else 0 end as status,
       e.data->>'reason' as reason
     from payout_events r
-    left join payout_events e on e.stream = r.stream and e.type in ('payout.received.v1', 'payout.expired.v1')
+    left join payout_events e on e.stream = r.stream and e.type in ('payout.received.v2', 'payout.expired.v1')
     where r.type = 'payout.reported.v1'
   )`;
 
@@ -51,13 +51,13 @@ export async function checkEvents(pool: pg.Pool, verdict: Verdict): Promise<void
       where stream like 'payout-%' group by stream
       having count(*) filter (where type = 'payout.reported.v1' and revision = 0) <> 1
         or count(*) filter (where type = 'payout.reported.v1') <> 1
-        or count(*) filter (where type in ('payout.received.v1', 'payout.expired.v1')) > 1
+        or count(*) filter (where type in ('payout.received.v2', 'payout.expired.v1')) > 1
         or count(*) > 2`),
     'a payout was not reported once, or ended more than once',
   );
   verdict.none(
     await rows(`select lower(data::json->>'transaction_hash') as hash, data::json->>'log_index' as log_index, count(*)
-      from event_store.events where type = 'payout.received.v1'
+      from event_store.events where type = 'payout.received.v2'
       group by data::json->>'chain_id', lower(data::json->>'transaction_hash'), data::json->>'log_index'
       having count(*) > 1`),
     'one transfer confirmed two payouts',

@@ -23,7 +23,7 @@ export async function reportPayout(
 
 export interface Outcome {
   readonly id: string;
-  readonly type: 'payout.received.v1' | 'payout.expired.v1';
+  readonly type: 'payout.received.v2' | 'payout.expired.v1';
   readonly reason: string | null;
   /** Seconds from the end of the window to the outcome, by the database's clock; negative before it. */
   readonly afterEnd: number;

@@ -5,8 +5,7 @@ import { blocksAt, checkNode, headOf, type NodeRules } from '../../../platform/c
 import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { Absences } from './absences.js';
-import { readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
-import { readReceipt } from './receipt.js';
+import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
@@ -57,11 +56,12 @@ export class ChainNode {
   /**
    * A look that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
    * each receipt is of the block that the chain has at its height, and the head is still on the chain afterwards.
+   * Receipts come with the time of their block and with their source.
    */
   async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
     const head = await headOf(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.read(wanted, alone, receipts);
+    const refusals = await this.read(wanted, alone, receipts, true);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts);
@@ -69,6 +69,12 @@ export class ChainNode {
       throw new ChainUnavailable('the chain was reorganised during the look');
     }
     return { head, receipts, refusals };
+  }
+
+  /** The hashes of the blocks that the chain has at these heights; one that the node does not tell is left out. */
+  async blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const blocks = await blocksAt(this.node, heights);
+    return new Map([...blocks].map(([height, { hash }]) => [height, hash]));
   }
 
   async ping(): Promise<void> {
@@ -84,12 +90,15 @@ export class ChainNode {
     wanted: readonly WantedTransaction[],
     alone: boolean,
     receipts: Receipts,
+    texts = false,
   ): Promise<readonly string[]> {
     const refusals = new Set<string>();
     const large = wanted.filter(({ hash }) => this.large.has(hash));
     const others = wanted.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
     for (const { hash } of wanted) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
-    const options = alone ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS } : { timeoutMs: BATCH_TIMEOUT_MS };
+    const options = alone
+      ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS, texts }
+      : { timeoutMs: BATCH_TIMEOUT_MS, texts };
     const groups = byTurn(others);
     const asked = groups.map((group) =>
       this.node.ask(
@@ -102,7 +111,7 @@ export class ChainNode {
     (await Promise.all(asked)).flat().forEach((response, place) => {
       const each = inOrder[place]!;
       if ('result' in response) {
-        const receipt = readReceipt(response.result, each.hash);
+        const receipt = readKept(response, each.hash);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
         else refusals.add('a receipt that is none of the transaction');
         return;
@@ -148,12 +157,14 @@ export class ChainNode {
     });
   }
 
-  /** Takes out receipts of blocks that are not on the chain. */
+  /** Takes out receipts of blocks that are not on the chain, and gives the others the time of their block. */
   private async keepCanonical(receipts: Receipts): Promise<void> {
     const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
     const blocks = await blocksAt(this.node, [...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
     for (const { hash, receipt } of found) {
-      if (blocks.get(receipt.blockNumber)?.hash !== receipt.blockHash) receipts.delete(hash);
+      const block = blocks.get(receipt.blockNumber);
+      if (block?.hash !== receipt.blockHash) receipts.delete(hash);
+      else receipts.set(hash, { ...receipt, blockTime: block.timestamp });
     }
   }
 }

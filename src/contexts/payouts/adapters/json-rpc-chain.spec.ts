@@ -53,6 +53,7 @@ describe('the chain behind a JSON-RPC node', () => {
       transfers: [
         {
           token: chain.usdcAddress.toLowerCase(),
+          from: (await chain.funded.getAddress()).toLowerCase(),
           to: to.toLowerCase(),
           amountMinor: 12_345_678n,
           logIndex: 0,

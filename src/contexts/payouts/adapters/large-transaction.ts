@@ -2,7 +2,7 @@ import type { TransactionReceipt } from '../domain/verification.js';
 import type { WantedTransaction } from '../application/ports.js';
 import type { JsonRpcNode, RpcResponse } from '../../../platform/chain/json-rpc-node.js';
 import { isQuantity, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
-import { readReceipt, readTransfers } from './receipt.js';
+import { readReceipt, readTransfers, sourceOf } from './receipt.js';
 
 /** A transaction holds up to 128 KiB of input, in some nodes more; a block some hundred transfers of one token to one wallet. */
 const MAX_BYTES = 4_194_304;
@@ -35,8 +35,17 @@ export async function readWholeReceipt(
   hash: string,
 ): Promise<TransactionReceipt | null | undefined> {
   const call = { method: 'eth_getTransactionReceipt', params: [hash] };
-  const [response] = await node.ask([call], { batch: 1, maxBytes: RECEIPT_BYTES, timeoutMs: 10_000 });
-  return 'result' in response! ? readReceipt(response.result, hash) : undefined;
+  const options = { batch: 1, maxBytes: RECEIPT_BYTES, timeoutMs: 10_000, texts: true };
+  const [response] = await node.ask([call], options);
+  return readKept(response!, hash);
+}
+
+/** The receipt in a response that was asked for with its text, which stays with it. */
+export function readKept(response: RpcResponse, hash: string): TransactionReceipt | null | undefined {
+  if (!('result' in response)) return undefined;
+  const receipt = readReceipt(response.result, hash);
+  if (!receipt || response.text === undefined) return receipt;
+  return { ...receipt, source: sourceOf(response.text) };
 }
 
 /** The block of a transaction, from an eth_getTransactionByHash response; null when it is in none. */

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { isQuantity, isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
-import type { TransactionReceipt, TransferLog } from '../domain/verification.js';
+import type { ReceiptSource, TransactionReceipt, TransferLog } from '../domain/verification.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
+/** A receipt with more is not kept, its hash is: some 400 logs. */
+const MOST_KEPT_BYTES = 262_144;
 
 interface RawLog {
   readonly address: string;
@@ -58,17 +61,29 @@ function parseReceipt(receipt: RawReceipt): TransactionReceipt {
  * the whole block, and a reorganisation may move the transaction to another place in another block: `place` stays.
  */
 function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
-  const [topic, , to] = topics;
+  const [topic, from, to] = topics;
   if (removed === true || topics.length !== 3 || topic?.toLowerCase() !== TRANSFER_TOPIC) return [];
-  if (!isWord(data) || !isWord(to)) return [];
+  if (!isWord(data) || !isWord(from) || !isWord(to)) return [];
   return [
     {
       token: address.toLowerCase(),
-      to: `0x${to.slice(-40).toLowerCase()}`,
+      from: addressIn(from),
+      to: addressIn(to),
       amountMinor: BigInt(data),
       logIndex: place,
     },
   ];
+}
+
+function addressIn(word: string): string {
+  return `0x${word.slice(-40).toLowerCase()}`;
+}
+
+/** `text` is the receipt as the node sent it. */
+export function sourceOf(text: string): ReceiptSource {
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { sha256, text: bytes.length > MOST_KEPT_BYTES ? null : text };
 }
 
 function isReceipt(response: object): response is RawReceipt {

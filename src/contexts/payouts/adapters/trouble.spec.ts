@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
 import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
 import { systemClock } from '../../../kernel/clock.js';
@@ -163,6 +164,11 @@ describe('a JSON-RPC node that gives trouble', () => {
       const [ours] = await reader.confirm([{ hash, wallets: [to] }]);
       expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
       expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
+      // Nine megabytes are not kept, and their hash is.
+      expect(ours!.receipts.get(hash)?.source).toEqual({
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        text: null,
+      });
       const [others] = await reader.confirm([{ hash, wallets: [chain.newAddress()] }]);
       expect(others!.receipts.get(hash)).toMatchObject({ partial: true, transfers: [] });
     });
@@ -170,6 +176,26 @@ describe('a JSON-RPC node that gives trouble', () => {
 
   describe('before an outcome', () => {
     const confirm = async (hash: string): Promise<ChainLook> => (await reader.confirm(wanted([hash])))[0]!;
+
+    it('keeps the receipt byte for byte, and the time of its block', async () => {
+      const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
+      const block = (await chain.rpc('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, false])) as {
+        timestamp: string;
+      };
+      const honest = JSON.stringify(await chain.rpc('eth_getTransactionReceipt', [hash]));
+      // Spaces, numbers and a key that stands twice would not outlive a parser.
+      const odd = honest.replace('{', '{ "result":[{"x":"]"}],\t"n":1.00, "status" : "0x0","é\\u0041":{ },');
+      node.replaceText(honest, odd);
+      const { receipts } = await confirm(hash);
+      expect(receipts.get(hash)).toMatchObject({
+        succeeded: true,
+        blockTime: Number(block.timestamp),
+        source: { text: odd, sha256: createHash('sha256').update(odd).digest('hex') },
+      });
+      node.rewrite((responses) => [7, null, [], ...responses.toReversed()] as object[]);
+      const [{ receipts: batch }] = (await reader.confirm(wanted([NOWHERE, hash]))) as [ChainLook];
+      expect(batch.get(hash)?.source?.text).toBe(odd);
+    });
 
     it('leaves out a receipt of a block that the chain does not have', async () => {
       const { hash } = await chain.transfer(chain.newAddress(), '1');

@@ -40,7 +40,7 @@ describe('the saga of deactivations', () => {
       event('payout.reported.v1', one),
       event('payout.reported.v1', two),
       event('payout.reported.v1', one),
-      event('payout.received.v1', one),
+      event('payout.received.v2', one),
       event('payout.reported.v1', one),
       event('payout.expired.v1', one),
       event('user.deactivation_started.v1', one),
@@ -50,7 +50,7 @@ describe('the saga of deactivations', () => {
     for (const each of history) await apply([each, each]);
     expect(await row(one)).toEqual({ pending: 1, deactivating: true });
     expect(await row(two)).toEqual({ pending: 1, deactivating: false });
-    const last = [event('payout.received.v1', one)];
+    const last = [event('payout.received.v2', one)];
     await apply(last);
     await apply(last);
     expect(await row(one)).toEqual({ pending: 0, deactivating: true });
@@ -99,7 +99,7 @@ describe('the saga of deactivations', () => {
     const userId = newId();
     const reported = event('payout.reported.v1', userId);
     await apply([{ ...reported, position: '999' }]);
-    await apply([{ ...event('payout.received.v1', userId), position: '1000' }]);
+    await apply([{ ...event('payout.received.v2', userId), position: '1000' }]);
     await apply([{ ...reported, position: '999' }]);
     expect(await row(userId)).toEqual({ pending: 0, deactivating: false });
   });

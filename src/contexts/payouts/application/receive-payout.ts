@@ -8,20 +8,19 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { payout, receive } from '../domain/payout.js';
+import { payout, receive, type Evidence } from '../domain/payout.js';
 
-/** `ended`: the payout had its outcome already. `used`: every one of the logs confirmed another payout. */
+/** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
 export type Receipt = 'received' | 'ended' | 'used';
 
-/** The transfer of a payout was verified; any of `logIndexes` of the transaction would confirm it. */
+/** The transfer of a payout was verified; any of `transfers`, which are all of one transaction, would confirm it. */
 export class ReceivePayout extends Command<Receipt> {
   constructor(
     readonly payoutId: string,
     readonly chainId: number,
     /** Lower-cased. */
     readonly hash: string,
-    readonly blockNumber: number,
-    readonly logIndexes: readonly number[],
+    readonly transfers: readonly Evidence[],
   ) {
     super();
   }
@@ -39,14 +38,14 @@ export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
   ) {}
 
   async execute(command: ReceivePayout): Promise<Receipt> {
-    for (const logIndex of command.logIndexes) {
-      const evidence = { logIndex, blockNumber: command.blockNumber, at: timestamp(this.clock) };
+    for (const evidence of command.transfers) {
+      const at = timestamp(this.clock);
       try {
         const { events } = await this.loop.execute(
           payout,
           command.payoutId,
-          (state) => receive(evidence, state),
-          { claims: [transferClaim(command.chainId, command.hash, logIndex)] },
+          (state) => receive({ evidence, at }, state),
+          { claims: [transferClaim(command.chainId, command.hash, evidence.log_index)] },
         );
         return events.length > 0 ? 'received' : 'ended';
       } catch (error) {

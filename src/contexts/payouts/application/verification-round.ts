@@ -5,7 +5,7 @@ import { payoutLooks } from '../metrics.js';
 import { agreement, closingName, isSecondLook } from '../domain/agreement.js';
 import { chainRules, type ChainRules } from '../domain/chain-rules.js';
 import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';
-import { expiryReason, judge, type Finding } from '../domain/verification.js';
+import { expiryReason, judge, type Finding, type ReceiptSource } from '../domain/verification.js';
 import { ExpirePayout } from './expire-payout.js';
 import { PayeeCache } from './payee-cache.js';
 import {
@@ -16,6 +16,8 @@ import {
   type WantedTransaction,
 } from './ports.js';
 import { ReceivePayout } from './receive-payout.js';
+import { settledBy, type Settled } from './settled-transfers.js';
+import { Receipts } from '../store/receipts.js';
 import { Verifications, type NextCheck, type Taken, type Verification } from '../store/verifications.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
@@ -23,9 +25,10 @@ const PARALLEL = 50;
 
 /** What looks at the chain say of a payout, and where its newest block is. */
 interface Verdict {
-  readonly finding: Finding;
+  readonly finding: Exclude<Finding, { kind: 'settled' }> | Settlement;
   readonly head: number;
 }
+type Settlement = { readonly kind: 'settled' } & Settled;
 
 /**
  * One round of looking payouts up: one look for all of them; another, which has to agree with itself and with as many
@@ -50,6 +53,7 @@ export class VerificationRound {
     >,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
     private readonly table: Verifications,
+    private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
   ) {
@@ -70,15 +74,17 @@ export class VerificationRound {
       return finding !== null && (finding.kind === 'settled' || this.isOver(each, look, now()));
     });
     const looks = ending.length === 0 ? [] : await this.confirm(ending, alone);
-    const toEnd = new Set(ending);
+    const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, looks, now())]));
+    // Before the events that name them: what is left over when the process dies in between does no harm.
+    await this.receipts.keep(sourcesIn(verdicts.values()));
     const next: NextCheck[] = [];
     const ended: string[] = [];
     for (let from = 0; from < taken.length; from += PARALLEL) {
       const part = taken.slice(from, from + PARALLEL);
       const results = await Promise.allSettled(
         part.map((each) =>
-          toEnd.has(each)
-            ? this.bring(each, looks, now())
+          verdicts.has(each)
+            ? this.bring(each, verdicts.get(each)!, looks, now())
             : this.nextCheck(each, first.get(each.payoutId)!, now()),
         ),
       );
@@ -130,19 +136,19 @@ export class VerificationRound {
   /** Receives a payout, or lets it expire, when the looks agree on it. */
   private async bring(
     each: Verification,
+    verdict: Verdict | null,
     looks: readonly ChainLook[],
     now: Date,
   ): Promise<'ended' | NextCheck> {
-    const verdict = this.verdictOf(each, looks, now);
     if (verdict === null) {
       payoutLooks.inc({ outcome: 'doubtful' });
       return this.nextCheck(each, null, now);
     }
     let { finding } = verdict;
     if (finding.kind === 'settled') {
-      const { blockNumber, logIndexes } = finding;
+      const { payoutId, hash } = each;
       const outcome = await this.commandBus.execute(
-        new ReceivePayout(each.payoutId, this.config.chainId, each.hash, blockNumber, logIndexes),
+        new ReceivePayout(payoutId, this.config.chainId, hash, finding.transfers),
       );
       if (outcome !== 'used') return 'ended';
       finding = { kind: 'already_used' };
@@ -174,7 +180,13 @@ export class VerificationRound {
       return finding?.kind === 'settled' || this.isOver(each, look, now) ? finding : null;
     });
     const finding = agreement(findings, this.config.chainQuorum);
-    return finding === null ? null : { finding, head: Math.min(...looks.map((look) => look.head.number)) };
+    if (finding === null) return null;
+    const head = Math.min(...looks.map((look) => look.head.number));
+    if (finding.kind !== 'settled') return { finding, head };
+    const { hash, wallet, amountMinor } = each;
+    const paid = { hash, wallet: wallet ?? '', amountMinor, token: this.config.usdcAddress ?? '' };
+    const settled = settledBy(looks[findings.indexOf(finding)]!, finding, paid);
+    return settled === null ? null : { finding: { kind: 'settled', ...settled }, head };
   }
 
   /** A payout without a usable response (`finding` null) backs off by itself. */
@@ -210,6 +222,12 @@ export class VerificationRound {
       reasons: look.refusals,
     });
   }
+}
+
+function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[] {
+  return [...verdicts].flatMap((verdict) =>
+    verdict?.finding.kind === 'settled' ? [verdict.finding.source] : [],
+  );
 }
 
 function wantedOf(taken: readonly Verification[]): readonly WantedTransaction[] {

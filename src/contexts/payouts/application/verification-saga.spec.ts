@@ -55,7 +55,7 @@ describe('the saga of verifications', () => {
     });
   const ended = (payout: number, user: number, how: 'received' | 'expired'): RecordedEvent =>
     how === 'received'
-      ? recorded('payout.received.v1', {
+      ? recorded('payout.received.v2', {
           ...facts(payout, user),
           log_index: payout,
           block_number: 1,

@@ -39,7 +39,7 @@ export async function recordWork(events: readonly RecordedEvent[], tx: Transacti
     const event = recorded as unknown as PayoutEvent | UserEvent;
     if (event.type === 'user.activated.v1') activated.push(event.data);
     else if (event.type === 'payout.reported.v1') reported.push(event.data);
-    else if (event.type === 'payout.received.v1') received.push(event.data);
+    else if (event.type === 'payout.received.v2') received.push(event.data);
     else if (event.type === 'payout.expired.v1') expired.push(event.data);
   }
   await addWallets(activated, tx);

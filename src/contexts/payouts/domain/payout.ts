@@ -4,13 +4,19 @@ import { Fault } from '../../../kernel/fault.js';
 import { canonicalAmount, isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
 import type { Payee } from '../../users/contract.js';
-import { PAYOUT_CATEGORY, type PayoutEvent, type PayoutFacts } from '../contract.js';
+import {
+  PAYOUT_CATEGORY,
+  type PayoutEvent,
+  type PayoutFacts,
+  type PayoutReceived,
+  type TransferEvidence,
+} from '../contract.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
 export type Payout =
   | { readonly status: 'unreported' }
   | (Reported & { readonly status: 'pending' })
-  | (Reported & { readonly status: 'received' })
+  | (Reported & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
   | (Reported & { readonly status: 'expired'; readonly reason: string });
 
 interface Reported {
@@ -31,8 +37,8 @@ export const payout: Aggregate<Payout, PayoutEvent> = {
         const { created_at: createdAt, expires_at: expiresAt, ...facts } = event.data;
         return { status: 'pending', facts, createdAt, expiresAt };
       }
-      case 'payout.received.v1':
-        return state.status === 'pending' ? { ...state, status: 'received' } : state;
+      case 'payout.received.v2':
+        return state.status === 'pending' ? { ...state, status: 'received', received: event.data } : state;
       case 'payout.expired.v1':
         return state.status === 'pending'
           ? { ...state, status: 'expired', reason: event.data.reason }
@@ -89,24 +95,25 @@ export function report(command: Report, payee: Payee, state: Payout): PayoutEven
   ];
 }
 
-/** Where the transfer stands on the chain. */
-export interface Evidence {
-  readonly logIndex: number;
-  readonly blockNumber: number;
-  readonly at: string;
+/** Where the transfer stands on the chain, and what else one look at it saw. */
+export interface Evidence extends Omit<TransferEvidence, 'created_at'> {
+  readonly log_index: number;
+  readonly block_number: number;
 }
 
 /** The transfer was verified. Says nothing when the payout has its outcome already. */
-export function receive(evidence: Evidence, state: Payout): PayoutEvent[] {
+export function receive(
+  { evidence, at }: { readonly evidence: Evidence; readonly at: string },
+  state: Payout,
+): PayoutEvent[] {
   if (state.status !== 'pending') return [];
+  const { log_index, block_number, ...seen } = evidence;
   return [
     {
-      type: 'payout.received.v1',
+      type: 'payout.received.v2',
       data: {
-        ...state.facts,
-        log_index: evidence.logIndex,
-        block_number: evidence.blockNumber,
-        received_at: evidence.at,
+        ...{ ...state.facts, log_index, block_number, received_at: at },
+        ...{ created_at: state.createdAt, ...seen },
       },
     },
   ];

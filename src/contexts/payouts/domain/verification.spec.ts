@@ -11,6 +11,7 @@ import {
 const expected = { token: '0xTOKEN', wallet: '0xWaLLet', amountMinor: 1_000_000n, confirmations: 3 };
 const log = (over: Partial<TransferLog> = {}): TransferLog => ({
   token: '0xtoken',
+  from: '0xpayer',
   to: '0xwallet',
   amountMinor: 1_000_000n,
   logIndex: 0,
@@ -20,6 +21,7 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   succeeded: true,
   blockNumber: 10,
   blockHash: '0xb',
+  blockTime: 1000,
   transfers,
 });
 const at = (found: TransactionReceipt | null, head = 12, used: readonly number[] = []): Finding =>
@@ -45,17 +47,35 @@ describe('the judgement of a receipt', () => {
     [
       'enough blocks',
       at(receipt(log())),
-      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [0] },
+      {
+        kind: 'settled',
+        blockNumber: 10,
+        blockHash: '0xb',
+        blockTime: 1000,
+        logs: [{ logIndex: 0, from: '0xpayer' }],
+      },
     ],
     [
       'a fitting log among others',
       at(receipt(log({ token: '0xother' }), log({ to: '0xother', logIndex: 1 }), log({ logIndex: 2 }))),
-      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [2] },
+      {
+        kind: 'settled',
+        blockNumber: 10,
+        blockHash: '0xb',
+        blockTime: 1000,
+        logs: [{ logIndex: 2, from: '0xpayer' }],
+      },
     ],
     [
       'two fitting logs, one used',
       at(receipt(log(), log({ logIndex: 1 })), 12, [0]),
-      { kind: 'settled', blockNumber: 10, blockHash: '0xb', logIndexes: [1] },
+      {
+        kind: 'settled',
+        blockNumber: 10,
+        blockHash: '0xb',
+        blockTime: 1000,
+        logs: [{ logIndex: 1, from: '0xpayer' }],
+      },
     ],
   ])('with %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 

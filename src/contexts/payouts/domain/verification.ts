@@ -3,6 +3,7 @@ import { confirmationsOf } from './chain-rules.js';
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
   readonly token: string;
+  readonly from: string;
   readonly to: string;
   readonly amountMinor: bigint;
   /** Place among the logs of its own transaction, from 0: the same in whatever block a reorganisation puts it. */
@@ -17,6 +18,18 @@ export interface TransactionReceipt {
   /** Only the transfers of USDC to the wallets asked for are known, and not their places: it is worth another look. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
+  /** Of a look that outcomes may rest on: the time of its block, in seconds since 1970, as the block says. */
+  readonly blockTime?: number;
+  /** Of a look that outcomes may rest on. */
+  readonly source?: ReceiptSource;
+}
+
+/** A receipt as the node sent it. */
+export interface ReceiptSource {
+  /** Of its bytes, in hex. */
+  readonly sha256: string;
+  /** Its JSON text; null when that has too many bytes to be kept. */
+  readonly text: string | null;
 }
 
 /** What would confirm a payout; addresses in any letter case. */
@@ -33,7 +46,9 @@ export type Finding =
       readonly kind: 'settled';
       readonly blockNumber: number;
       readonly blockHash: string;
-      readonly logIndexes: readonly number[];
+      readonly blockTime?: number;
+      /** Any of them would confirm the payout. */
+      readonly logs: readonly { readonly logIndex: number; readonly from: string }[];
     }
   | { readonly kind: 'confirming'; readonly confirmations: number; readonly needed: number }
   | { readonly kind: 'not_found' }
@@ -68,8 +83,9 @@ export function judge(
   if (confirmations < expected.confirmations) {
     return { kind: 'confirming', confirmations, needed: expected.confirmations };
   }
-  const { blockNumber, blockHash } = receipt;
-  return { kind: 'settled', blockNumber, blockHash, logIndexes: free.map((log) => log.logIndex) };
+  const { blockNumber, blockHash, blockTime } = receipt;
+  const logs = free.map(({ logIndex, from }) => ({ logIndex, from }));
+  return { kind: 'settled', blockNumber, blockHash, blockTime, logs };
 }
 
 /** The sentence a merchant reads in `reason` when the window ends on this finding. */

@@ -47,7 +47,7 @@ export function changeOf(
   const event = recorded as unknown as PayoutEvent | UserEvent;
   switch (event.type) {
     case 'payout.reported.v1':
-    case 'payout.received.v1':
+    case 'payout.received.v2':
     case 'payout.expired.v1':
     case 'user.created.v1':
       return event;

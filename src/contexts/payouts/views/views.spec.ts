@@ -92,7 +92,7 @@ function tell(
     const reason = each.end === 'expired' ? 'Not "found"\n' : null;
     if (each.end === 'received') {
       ends.push(
-        recorded('payout.received.v1', { ...facts, log_index: 0, block_number: 1, received_at: createdAt }),
+        recorded('payout.received.v2', { ...facts, log_index: 0, block_number: 1, received_at: createdAt }),
       );
     } else if (reason !== null) {
       ends.push(recorded('payout.expired.v1', { ...facts, reason, expired_at: createdAt }));

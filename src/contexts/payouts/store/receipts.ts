@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import type { ReceiptSource } from '../domain/verification.js';
+
+/** Receipts that payouts rest on, as nodes sent them, by the SHA-256 of their bytes. Never changed, never removed. */
+@Injectable()
+export class Receipts {
+  constructor(private readonly database: Database) {}
+
+  /** Keeps those that are not kept yet; what has too many bytes has no text and is left out. */
+  async keep(sources: readonly ReceiptSource[]): Promise<void> {
+    const texts = new Map(sources.flatMap(({ sha256, text }) => (text === null ? [] : [[sha256, text]])));
+    if (texts.size === 0) return;
+    await this.database.query(
+      `insert into payouts.receipts (sha256, receipt)
+       select decode(sha256, 'hex'), receipt from unnest($1::text[], $2::text[]) as kept (sha256, receipt)
+       order by sha256 on conflict do nothing`,
+      [[...texts.keys()], [...texts.values()]],
+    );
+  }
+
+  /** The JSON text of a receipt; null when it was not kept. */
+  async find(sha256: string): Promise<string | null> {
+    const [row] = await this.database.query<{ receipt: string }>(
+      `select receipt from payouts.receipts where sha256 = decode($1, 'hex')`,
+      [sha256],
+    );
+    return row?.receipt ?? null;
+  }
+}
