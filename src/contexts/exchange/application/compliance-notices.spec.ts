@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../composition.js';
+import { Countries } from '../adapters/countries.js';
+import { ComplianceNotices } from './compliance-notices.js';
+
+const lines: string[] = [];
+const log = { write: (_: string, message: string): void => void lines.push(message) };
+const notices = new Map([['IR', 'Not offered in Iran.']]);
+const shipped = new ComplianceNotices({ exchangeNotices: notices }, new Countries(null, log));
+/** Of a network in Iran. */
+const THERE = '185.143.234.1';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'notices-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the notice for an address', () => {
+  it.each([THERE, `::ffff:${THERE}`])('%s is that of its country', (address) =>
+    expect(shipped.of(address)).toBe('Not offered in Iran.'),
+  );
+
+  it.each([
+    ...['8.8.8.8', '2001:4860:4860::8888', '127.0.0.1', '::1', '10.0.0.1', '192.168.1.1', '172.16.0.1'],
+    ...[
+      '100.64.0.1',
+      '169.254.0.1',
+      'fe80::1%eth0',
+      'fd00::1',
+      '::',
+      '0.0.0.0',
+      '255.255.255.255',
+      '224.0.0.1',
+    ],
+    ...['', 'unix:', 'nonsense', '1.2.3', '185.143.234.1 ', '999.1.1.1', '2002:b98f:ea01::1'],
+  ])('%j is none', (address) => expect(shipped.of(address)).toBeNull());
+});
+
+describe('a file of countries that cannot be read', () => {
+  it.each([
+    ['is missing', null],
+    ['is empty', ''],
+    ['is something else', '{"8.8.8.8": "US"}'.repeat(1000)],
+  ])('because it %s is told once, and gives no notices', async (_, content) => {
+    const path = join(folder, `${Math.random()}.mmdb`);
+    if (content !== null) await writeFile(path, content);
+    lines.length = 0;
+    const countries = new Countries(path, log);
+    for (let i = 0; i < 3; i += 1) expect(countries.of(THERE)).toBeNull();
+    expect(lines).toEqual(['no notices by country: the file of countries cannot be read']);
+    expect(countries.description).toMatch(/^no countries: /);
+  });
+
+  it('is described by its name and age otherwise', () =>
+    expect(new Countries(null, log).description).toMatch(/^iptoasn-country\.mmdb of 20\d\d-\d\d-\d\d$/));
+});
+
+describe('a file of notices', () => {
+  const read = async (content: string) => {
+    const path = join(folder, 'notices.json');
+    await writeFile(path, content);
+    return readConfig({ EXCHANGE_NOTICES_FILE: path }).exchangeNotices;
+  };
+
+  it('is read', async () =>
+    expect(await read('{"DE": " Nicht in Deutschland.\\n ", "FR": "Non", "IR": "می‌\\nشود"}')).toEqual(
+      new Map([
+        ['DE', 'Nicht in Deutschland.'],
+        ['FR', 'Non'],
+        ['IR', 'می‌\nشود'],
+      ]),
+    ));
+
+  it.each([
+    ['no JSON', '{', /EXCHANGE_NOTICES_FILE must be a JSON file of notices by country/],
+    ['an array', '[]', /it must hold an object/],
+    ['a country in lower case', '{"de": "x"}', /"de" is no country code/],
+    ['a notice that is no text', '{"DE": 1}', /the notice for DE is no text/],
+    ['an empty notice', '{"DE": " "}', /the notice for DE is no text/],
+    ['a long notice', JSON.stringify({ DE: 'ü'.repeat(501) }), /more than 500 characters/],
+    ['a control character', '{"DE": "a\\u0007"}', /holds control characters/],
+    ['half a surrogate pair', '{"DE": "a\\ud83e"}', /holds control characters/],
+  ])('with %s stops the boot with a sentence', async (_, content, message) =>
+    expect(read(content)).rejects.toThrow(message),
+  );
+
+  it('that is missing stops it too', () =>
+    expect(() => readConfig({ EXCHANGE_NOTICES_FILE: join(folder, 'gone.json') })).toThrow(
+      /EXCHANGE_NOTICES_FILE must be .*ENOENT/,
+    ));
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { onrampUrl, readOnramps, SANDBOX_ONRAMPS, type Onramp } from './onramps.js';
+
+const GOOD = {
+  id: 'pay-co',
+  name: 'Pay & Co',
+  url: 'https://pay.example/buy?to={withdraw_address}&pair={token}-{chain}&memo={withdraw_address_memo}&key=a%20b',
+  fiats: [{ code: 'EUR', minimum: '20', maximum: '5000.50' }],
+};
+
+describe('the file of on-ramps', () => {
+  it('is read as it is', () => {
+    expect(readOnramps([GOOD])).toEqual([GOOD]);
+    expect(readOnramps([])).toEqual([]);
+  });
+
+  it('may hold the examples of the sandbox', () =>
+    expect(readOnramps(SANDBOX_ONRAMPS)).toEqual(SANDBOX_ONRAMPS));
+
+  it.each<[string, unknown, RegExp]>([
+    ['no array', { ...GOOD }, /an array of at most 50/],
+    ['too many', Array.from({ length: 51 }, () => GOOD), /an array of at most 50/],
+    ['an entry that is none', [null], /on-ramp 0 is no object/],
+    ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /the id of on-ramp 0/],
+    ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
+    ['a blank name', [{ ...GOOD, name: ' ' }], /the name of pay-co/],
+    ['a name with a line break', [{ ...GOOD, name: 'a\nb' }], /the name of pay-co/],
+    ['plain http', [{ ...GOOD, url: 'http://pay.example/' }], /must be an https:\/\/ URL/],
+    ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /must be an https:\/\/ URL/],
+    ['a user in its URL', [{ ...GOOD, url: 'https://a:b@pay.example/' }], /must name no user/],
+    ['an unknown placeholder', [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }], /holds \{user_id\}/],
+    ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /in its query alone/],
+    ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
+    [
+      'a currency that is none',
+      [{ ...GOOD, fiats: [{ ...GOOD.fiats[0], code: 'euro' }] }],
+      /a code such as EUR/,
+    ],
+    [
+      'a limit as a number',
+      [{ ...GOOD, fiats: [{ code: 'EUR', minimum: 1, maximum: 2 }] }],
+      /as decimal strings/,
+    ],
+    [
+      'limits the wrong way round',
+      [{ ...GOOD, fiats: [{ code: 'EUR', minimum: '2', maximum: '1' }] }],
+      /EUR of/,
+    ],
+  ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
+});
+
+describe('the URL of an on-ramp', () => {
+  const purchase = { withdraw_address: 'A', token: 'sol', chain: 'solana' };
+
+  it('holds what is bought, and leaves out what nobody gave', () =>
+    expect(onrampUrl(GOOD, purchase)).toBe('https://pay.example/buy?to=A&pair=sol-solana&key=a+b'));
+
+  it('keeps each value a value, whatever it holds', () => {
+    const hostile = { ...purchase, withdraw_address_memo: '1&to=B#{token}?/\u2028💥$&' };
+    const { searchParams, hash } = new URL(onrampUrl(GOOD, hostile));
+    expect(searchParams.getAll('to')).toEqual(['A']);
+    expect(searchParams.get('memo')).toBe(hostile.withdraw_address_memo);
+    expect(hash).toBe('');
+  });
+
+  it('takes nothing from where objects inherit', () => {
+    const shop: Onramp = { ...GOOD, url: 'https://pay.example/?a={constructor}' };
+    expect(() => readOnramps([shop])).toThrow('holds {constructor}');
+  });
+});
