@@ -15,3 +15,12 @@ export function base58Length(text: string): number | null {
   const zeros = text.length - text.replace(/^1+/, '').length;
   return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
 }
+
+/** The Base58 text of some bytes, without a checksum. */
+export function base58Text(bytes: Uint8Array): string {
+  let value = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = ALPHABET[Number(value % 58n)]! + text;
+  const first = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(first === -1 ? bytes.length : first) + text;
+}

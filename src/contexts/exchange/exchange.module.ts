@@ -7,6 +7,7 @@ import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
 import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
 import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
 import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange-orders.js';
+import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
 import { OrdersModule } from './orders.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
@@ -34,6 +35,7 @@ export const exchange = defineContext({
     Exchange1764000000900,
     ExchangeKeys1764000000910,
     ExchangeOrders1764000000920,
+    ExchangeSandboxProvider1764000000930,
     ExchangeOrderViews1764000000950,
   ],
 });

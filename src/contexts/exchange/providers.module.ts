@@ -17,9 +17,9 @@ import {
 } from './application/ports.js';
 import { TokenOffer } from './application/token-offer.js';
 import { IconsController } from './http/icons.controller.js';
+import { SANDBOX_PROVIDER, SandboxProviderModule } from './sandbox-provider.module.js';
 
 /** Injection tokens of providers: each is null where its settings are missing. One more provider is one more line. */
-const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 const PROVIDERS = [SANDBOX_PROVIDER];
 
 /**
@@ -27,10 +27,9 @@ const PROVIDERS = [SANDBOX_PROVIDER];
  * what is shown beside: {@link ComplianceNotices} and {@link Onramps}.
  */
 @Module({
+  imports: [SandboxProviderModule],
   controllers: [IconsController],
   providers: [
-    // The sandbox provider goes here: `{ provide: SANDBOX_PROVIDER, inject: [CONFIG, ...], useFactory: ... }`.
-    { provide: SANDBOX_PROVIDER, useValue: null },
     {
       provide: EXCHANGE_PROVIDERS,
       inject: [CONFIG, Log, ...PROVIDERS],

@@ -5,6 +5,7 @@ import {
   integer,
   oneOf,
   optional,
+  pattern,
   setting,
   text,
   type Parser,
@@ -79,7 +80,38 @@ const SHOWN_SETTINGS = {
   ),
 };
 
-export const EXCHANGE_SETTINGS = { ...PROVIDER_SETTINGS, ...ORDER_SETTINGS, ...SHOWN_SETTINGS };
+/** The sandbox provider, and its scan of the chain for deposits. */
+const SANDBOX_SETTINGS = {
+  exchangeDepositXpub: optional(
+    'EXCHANGE_DEPOSIT_XPUB',
+    pattern(/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/, 'an extended public key (BIP 32) that begins with xpub'),
+    'deposit addresses of the sandbox are its children; in place of one that belongs to the mnemonic of dev chains.',
+  ),
+  exchangeConfirmations: optional(
+    'EXCHANGE_CONFIRMATIONS',
+    integer(1, 100_000),
+    'confirmations a deposit needs, the block it is in being the first; by chain when not set.',
+  ),
+  exchangeScanIntervalMs: setting(
+    'EXCHANGE_SCAN_INTERVAL_MS',
+    integer(20, 3_600_000),
+    1000,
+    'how often the chain is scanned for deposits.',
+  ),
+  exchangeSettleMs: setting(
+    'EXCHANGE_SETTLE_MS',
+    integer(0, 3_600_000),
+    2000,
+    'how long the sandbox takes to pay out.',
+  ),
+};
+
+export const EXCHANGE_SETTINGS = {
+  ...PROVIDER_SETTINGS,
+  ...ORDER_SETTINGS,
+  ...SHOWN_SETTINGS,
+  ...SANDBOX_SETTINGS,
+};
 
 declare module '../../platform/config/config.js' {
   interface Config extends SettingsOf<typeof EXCHANGE_SETTINGS> {}

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ProviderRefused,
+  ProviderUnavailable,
+  type ExchangeProvider,
+  type NewProviderOrder,
+  type ProviderOrder,
+  type ProviderReference,
+  type ProviderStatus,
+} from '../../src/contexts/exchange/application/ports.js';
+import { isAtLeast, sum } from '../../src/kernel/decimal.js';
+import { newId } from '../../src/kernel/ids.js';
+import { eventually } from '../support/eventually.js';
+
+/** How the suite opens the provider under test, and what it does to the world around it. */
+export interface ProviderUnderTest {
+  /** As another process would have it. */
+  open(): Promise<ExchangeProvider>;
+  readonly pairId: string;
+  readonly withdrawAddress: string;
+  /** Whether it pays out only once it is told to. */
+  readonly isSettledByUs: boolean;
+  /** Sends so much to the deposit address of an order, as a customer would. */
+  pay(order: ProviderOrder, amount: string): Promise<void>;
+  /** Takes away what the provider depends on, and gives it back. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+  /** Called at the end. */
+  cleanUp(): Promise<void>;
+}
+
+const NOTHING = { deposits: [], isDepositUnderWay: false, outcome: null };
+
+/** What every provider of the exchange does, whatever stands behind it. */
+export function describeExchangeProvider(name: string, prepare: () => Promise<ProviderUnderTest>): void {
+  describe(`${name} as a provider of the exchange`, () => {
+    let under: ProviderUnderTest;
+    let provider: ExchangeProvider;
+
+    beforeAll(async () => {
+      under = await prepare();
+      provider = await under.open();
+    });
+    afterAll(() => under.cleanUp());
+
+    const wanted = (over: Partial<NewProviderOrder> = {}): NewProviderOrder => ({
+      orderId: newId(),
+      pairId: under.pairId,
+      amountFrom: null,
+      withdrawAddress: under.withdrawAddress,
+      withdrawAddressTag: null,
+      withdrawAddressMemo: null,
+      ...over,
+    });
+    const made = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
+      const { orderId, ...rest } = wanted();
+      const order = await provider.create({ orderId, ...rest });
+      return { order, reference: { orderId, reference: order.reference } };
+    };
+    const until = (
+      reference: ProviderReference,
+      found: (status: ProviderStatus) => boolean,
+    ): Promise<ProviderStatus> =>
+      eventually(async () => {
+        const status = await provider.status(reference);
+        return found(status) && status;
+      });
+
+    it('quotes the default amount, and within its limits any other', async () => {
+      const usual = await provider.quote(under.pairId, null);
+      expect(Date.parse(usual.expiresAt)).toBeGreaterThan(Date.now());
+      expect(isAtLeast(usual.amountFrom, usual.minimum) && isAtLeast(usual.maximum, usual.amountFrom)).toBe(
+        true,
+      );
+      expect(await provider.quote(under.pairId, usual.minimum)).toMatchObject({ amountFrom: usual.minimum });
+      expect(await provider.quote(under.pairId, usual.maximum)).toMatchObject({ amountFrom: usual.maximum });
+      expect(isAtLeast('0', usual.amountTo)).toBe(false);
+    });
+
+    it.each(['0', '-5', '1e3', '0.0000000000001', '', ' 100', '9'.repeat(40)])(
+      'quotes no %j',
+      async (amount) => {
+        await expect(provider.quote(under.pairId, amount)).rejects.toMatchObject({
+          code: 'validation_failed',
+        });
+      },
+    );
+
+    it('refuses a pair that it does not have', async () => {
+      expect(provider.pairIds).toContain(under.pairId);
+      for (const pairId of ['NOSUCHPAIR', 'toString', '']) {
+        await expect(provider.quote(pairId, null)).rejects.toBeInstanceOf(ProviderRefused);
+        await expect(provider.create(wanted({ pairId }))).rejects.toMatchObject({ parameter: 'pair_id' });
+      }
+    });
+
+    it('opens one order however often it is asked, from two processes at once too', async () => {
+      const order = wanted();
+      const other = await under.open();
+      const [first, ...others] = await Promise.all([
+        provider.create(order),
+        other.create(order),
+        provider.create(order),
+      ]);
+      expect(others).toEqual([first, first]);
+      expect(await other.create(order)).toEqual(first);
+      const usual = await provider.quote(under.pairId, null);
+      const { amountFrom, amountTo, rate, minimum, maximum } = usual;
+      expect(first).toMatchObject({ amountFrom, amountTo, rate, minimum, maximum });
+    });
+
+    it('gives each order an address of its own', async () => {
+      const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(wanted())));
+      expect(
+        new Set(orders.map(({ depositAddress, depositAddressTag: tag }) => `${depositAddress} ${tag}`)).size,
+      ).toBe(20);
+    });
+
+    it('knows of no deposit before one came, and of all that came before now', async () => {
+      const before = Date.now();
+      const { reference } = await made();
+      expect(await provider.status(reference)).toMatchObject(NOTHING);
+      await until(reference, ({ completeUntil }) => Date.parse(completeUntil ?? '') >= before);
+    });
+
+    it('tells deposits, each for ever under one id', async () => {
+      const { order, reference } = await made();
+      await under.pay(order, order.minimum);
+      const one = await until(reference, ({ deposits }) => deposits.length > 0);
+      await under.pay(order, order.amountFrom);
+      const two = await until(reference, ({ deposits }) => deposits.length > 1);
+      expect(two.deposits[0]).toEqual(one.deposits[0]);
+      expect(two.deposits.map(({ amount }) => amount)).toEqual([order.minimum, order.amountFrom]);
+      expect(new Set(two.deposits.map(({ id }) => id)).size).toBe(2);
+      expect((await provider.status(reference)).deposits).toEqual(two.deposits);
+    });
+
+    it('pays out once, however often it is told to', async () => {
+      const { order, reference } = await made();
+      await under.pay(order, order.amountFrom);
+      const { deposits } = await until(reference, (status) => status.deposits.length > 0);
+      const received = sum(deposits.map(({ amount }) => amount));
+      const settlement = { amountFrom: received, amountTo: order.amountTo };
+      await Promise.all([provider.settle(reference, settlement), provider.settle(reference, settlement)]);
+      const { outcome } = await until(reference, (status) => status.outcome !== null);
+      expect(outcome).toMatchObject({ kind: 'completed', transactionHash: expect.any(String) });
+      await provider.settle(reference, { ...settlement, amountTo: '999' });
+      expect((await provider.status(reference)).outcome).toEqual(outcome);
+    });
+
+    it('processes nothing of an order that was cancelled, and still tells what is paid to it', async () => {
+      if (!under.isSettledByUs) return;
+      const { order, reference } = await made();
+      await provider.cancel(reference);
+      await provider.cancel(reference);
+      await under.pay(order, order.amountFrom);
+      const { outcome } = await until(reference, ({ deposits }) => deposits.length > 0);
+      expect(outcome).toBeNull();
+      const { amountFrom, amountTo } = order;
+      await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toThrow();
+      expect((await provider.status(reference)).outcome).toBeNull();
+    });
+
+    it('keeps what it paid out when it is cancelled afterwards', async () => {
+      if (!under.isSettledByUs) return;
+      const { order, reference } = await made();
+      const { amountFrom, amountTo } = order;
+      await provider.settle(reference, { amountFrom, amountTo });
+      await provider.cancel(reference);
+      await until(reference, ({ outcome }) => outcome?.kind === 'completed');
+    });
+
+    it('says that it cannot say, and goes on afterwards as if nothing had been', async () => {
+      const { order, reference } = await made();
+      const fresh = wanted();
+      await under.goAway();
+      try {
+        await eventually(() =>
+          provider.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
+        await expect(provider.status(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
+        await expect(provider.create(fresh)).rejects.toBeInstanceOf(ProviderUnavailable);
+        const { amountFrom, amountTo } = order;
+        await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toBeInstanceOf(
+          ProviderUnavailable,
+        );
+        await expect(provider.cancel(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
+      } finally {
+        await under.comeBack();
+      }
+      await eventually(() =>
+        provider.ping().then(
+          () => true,
+          () => false,
+        ),
+      );
+      const again = await provider.create(fresh);
+      expect(await provider.create(fresh)).toEqual(again);
+      await under.pay(order, order.amountFrom);
+      await until(reference, ({ deposits }) => deposits.length === 1);
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { DepositScanner } from '../../src/contexts/exchange/adapters/sandbox/deposit-scanner.js';
+import { SandboxProvider } from '../../src/contexts/exchange/adapters/sandbox/sandbox-provider.js';
+import type { ProviderReference, ProviderStatus } from '../../src/contexts/exchange/application/ports.js';
+import { Deposits } from '../../src/contexts/exchange/store/deposits.js';
+import { SandboxOrders } from '../../src/contexts/exchange/store/sandbox-orders.js';
+import { ScanCursors } from '../../src/contexts/exchange/store/scan-cursors.js';
+import { systemClock } from '../../src/kernel/clock.js';
+import { newId } from '../../src/kernel/ids.js';
+import { readConfig } from '../../src/composition.js';
+import { Database } from '../../src/platform/postgres/database.js';
+import { TestChain } from './chain.js';
+import { eventually } from './eventually.js';
+import { testDatabase, type TestDatabase } from './postgres.js';
+import { TestNode } from './test-node.js';
+
+export const SOLANA_ADDRESS = 'So11111111111111111111111111111111111111112';
+
+/** The sandbox provider and its scan as one process has them. */
+export interface ScanProcess {
+  readonly provider: SandboxProvider;
+  readonly scanner: DepositScanner;
+  readonly cursors: ScanCursors;
+  stop(): Promise<void>;
+}
+
+export interface LabOrder extends ProviderReference {
+  readonly address: string;
+}
+
+/** A database and a chain of one's own behind a node that can fail, and as many scanning processes as one likes. */
+export class ScanLab {
+  private readonly processes: ScanProcess[] = [];
+
+  private constructor(
+    readonly chain: TestChain,
+    readonly node: TestNode,
+    readonly db: TestDatabase,
+  ) {}
+
+  static async open(): Promise<ScanLab> {
+    const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+    return new ScanLab(chain, await TestNode.start(chain.rpcUrl), db);
+  }
+
+  /** A process; `isScanning` false: it asks and is asked, and leaves the scan to others. */
+  async start(
+    settings: Readonly<Record<string, string>> = {},
+    { isScanning = true }: { readonly isScanning?: boolean } = {},
+  ): Promise<ScanProcess> {
+    const config = readConfig({
+      CHAIN_RPC_URL: this.node.url,
+      USDC_ADDRESS: this.chain.usdcAddress,
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+      ...settings,
+    });
+    const database = await Database.connect({ url: this.db.url, poolSize: 4, limited: true });
+    const cursors = new ScanCursors(database);
+    const orders = new SandboxOrders(database);
+    const scanner = new DepositScanner(config, systemClock, cursors, new Deposits(database), orders);
+    const provider = new SandboxProvider(config, systemClock, orders, cursors, scanner);
+    if (isScanning) scanner.work.start();
+    let stopped: Promise<void> | null = null;
+    const stop = (): Promise<void> =>
+      (stopped ??= scanner.work.stop().then(async () => {
+        scanner.onApplicationShutdown();
+        await database.close();
+      }));
+    const process = { provider, scanner, cursors, stop };
+    this.processes.push(process);
+    return process;
+  }
+
+  async order({ provider }: ScanProcess): Promise<LabOrder> {
+    const orderId = newId();
+    const { reference, depositAddress: address } = await provider.create({
+      orderId,
+      pairId: 'USDCSOL',
+      amountFrom: null,
+      withdrawAddress: SOLANA_ADDRESS,
+      withdrawAddressTag: null,
+      withdrawAddressMemo: null,
+    });
+    return { orderId, reference, address };
+  }
+
+  /** Waits until the status of an order is so, and gives it. */
+  async until(
+    { provider }: ScanProcess,
+    order: LabOrder,
+    found: (status: ProviderStatus) => boolean,
+  ): Promise<ProviderStatus> {
+    return eventually(async () => {
+      const status = await provider.status(order);
+      return found(status) && status;
+    });
+  }
+
+  /** Waits until the scan has stored a look that began after now, up to the newest block. */
+  async caughtUp({ cursors }: ScanProcess): Promise<void> {
+    const began = await this.databaseTime();
+    const head = Number(await this.chain.rpc('eth_blockNumber'));
+    await eventually(async () => {
+      const [row] = await this.db.database.query<{ is_new: boolean }>(
+        'select scanned_at > $1::timestamptz and seen_number >= $2 as is_new from exchange.scan_cursors',
+        [began, head],
+      );
+      return row?.is_new === true && (await cursors.state(31337)) !== null;
+    });
+  }
+
+  async deposits(): Promise<readonly { readonly order_id: string; readonly amount_minor: string }[]> {
+    return this.db.database.query(
+      'select order_id, amount_minor::text from exchange.deposits where missing_since is null',
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+    await Promise.all([this.node.stop(), this.chain.stop()]);
+    await this.db.drop();
+  }
+
+  private async databaseTime(): Promise<string> {
+    const [row] = await this.db.database.query<{ now: string }>('select clock_timestamp()::text as now');
+    return row!.now;
+  }
+}
