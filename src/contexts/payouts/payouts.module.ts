@@ -24,6 +24,7 @@ import { PAYOUT_PUBLISHES } from './published.js';
 import { PAYOUT_UPCASTS } from './upcasts.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
+import { EvidenceView } from './views/evidence.js';
 import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 
@@ -45,6 +46,7 @@ import { payoutViews } from './views/projection.js';
     Verifier,
     PendingGauge,
     PayoutsView,
+    EvidenceView,
     BalancesView,
   ],
 })

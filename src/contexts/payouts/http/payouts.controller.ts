@@ -16,8 +16,10 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ReportPayout } from '../application/report-payout.js';
+import { EvidenceView } from '../views/evidence.js';
 import { PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/projection.js';
+import { EvidenceResponse } from './evidence-dto.js';
 import { payoutFilter, PayoutReport, PayoutResponse, PayoutsQuery, PayoutsResponse } from './payout-dto.js';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
@@ -26,6 +28,7 @@ export class PayoutsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
+    private readonly evidence: EvidenceView,
     private readonly freshness: ViewFreshness,
   ) {}
 
@@ -88,5 +91,25 @@ export class PayoutsController {
     const body = await this.payouts.find(merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);
+  }
+
+  @Get(':id/evidence')
+  @Operation({
+    id: 'getPayoutEvidence',
+    tag: 'Payouts',
+    summary: 'Get what was seen of the transfer of a payout',
+    description:
+      'Enough to look it up at any node of the chain. What was not kept of payouts received by earlier versions is null.',
+    responses: {
+      200: [EvidenceResponse, 'Where the transfer stands on the chain, and its receipt.'],
+      404: 'The merchant has no such payout.',
+      409: 'The payout is pending or expired.',
+    },
+  })
+  async evidenceOf(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Payout') id: string,
+  ): Promise<EvidenceResponse> {
+    return { evidence: await this.evidence.of(merchantId, id) };
   }
 }

@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { comparableHash, type TransferEvidence } from '../contract.js';
+import { payout } from '../domain/payout.js';
+import { Receipts } from '../store/receipts.js';
+
+/** Where the transfer of a payout stands on the chain, and what was seen of it (contract.md 10.8). */
+export interface PayoutEvidence extends Omit<TransferEvidence, 'receipt_sha256' | 'created_at'> {
+  readonly payout_id: string;
+  readonly chain_id: number;
+  readonly transaction_hash: string;
+  readonly log_index: number;
+  readonly block_number: number;
+  readonly created_at: string;
+  readonly received_at: string;
+  /** Null when none was kept. `json` is the receipt as the node sent it; null when it has too many bytes. */
+  readonly receipt: { readonly sha256: string; readonly json: string | null } | null;
+}
+
+/** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
+@Injectable()
+export class EvidenceView {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly receipts: Receipts,
+  ) {}
+
+  /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
+  async of(merchantId: string, payoutId: string): Promise<PayoutEvidence> {
+    const state = await this.loop.show(payout, payoutId);
+    if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+      throw DomainError.notFound('Payout');
+    if (state.status !== 'received')
+      throw new DomainError(
+        'invalid_transition',
+        `The payout is ${state.status}: there is no evidence of it`,
+      );
+    const { receipt_sha256: sha256, ...seen } = state.received;
+    return {
+      payout_id: payoutId,
+      chain_id: seen.chain_id,
+      transaction_hash: comparableHash(seen.transaction_hash),
+      log_index: seen.log_index,
+      block_number: seen.block_number,
+      block_hash: seen.block_hash,
+      block_time: seen.block_time,
+      confirmations: seen.confirmations,
+      token: seen.token,
+      from: seen.from,
+      to: seen.to,
+      value: seen.value,
+      created_at: state.createdAt,
+      received_at: seen.received_at,
+      receipt: sha256 === null ? null : { sha256, json: await this.receipts.find(sha256) },
+    };
+  }
+}
