@@ -6,6 +6,7 @@ import type { JsonObject } from './event-store/port.js';
 import type { WebhookWords } from './openapi/webhooks.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
+import type { SealedTexts } from './sealing/key-rotation.js';
 import type { SubscriptionDefinition } from './projections/projection.js';
 
 /** Nest injection token of every {@link Context}. */
@@ -49,6 +50,8 @@ export interface Context extends SettingsOwner {
   readonly events?: readonly string[];
   /** By stored name: fields that never stand in clear in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
+  /** Secrets in its tables that keys of the ring have sealed: `npm run keys -- status` counts them. */
+  readonly sealedTexts?: SealedTexts;
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models and process managers. */

@@ -11,7 +11,7 @@ import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
 import { OrdersModule } from './orders.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
-import { exchangeKeysProjection } from './views/keys.js';
+import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
@@ -28,6 +28,7 @@ export const exchange = defineContext({
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
   subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
+  sealedTexts: { exchange_secrets: VALID_SECRETS },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,

@@ -43,6 +43,9 @@ export const merchants = defineContext({
   name: 'merchants',
   module: () => MerchantsModule,
   events: MERCHANT_EVENTS,
+  sealedTexts: {
+    merchant_keys: 'select sealed_private_key as sealed from merchants.keys where revoked_at is null',
+  },
   subscriptions: () => [directoryProjection],
   operator: {},
   programs: { merchant: async () => (await import('./cli/merchant.js')).merchantProgram },

@@ -9,6 +9,7 @@ import {
   retireFormer,
   ringStatus,
   type RingStatus,
+  type SealedTexts,
 } from '../sealing/key-rotation.js';
 import { operate, type Operator } from './operator.js';
 
@@ -21,7 +22,8 @@ export function keysProgram(program: Command, operator: Operator): void {
     .description('show which master keys open the key ring, and what each of its keys has sealed')
     .action(
       operate(operator, async (context) => {
-        const status = await ringStatus(...parts(context));
+        const texts = operator.contexts.map(({ sealedTexts }) => sealedTexts);
+        const status = await ringStatus(...parts(context), Object.assign({}, ...texts) as SealedTexts);
         return { text: describe(status), json: toJson(status) };
       }),
     );
@@ -64,14 +66,15 @@ function describe({ masters, keys }: RingStatus): string {
     const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
     return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
   });
-  const sealing = keys.map(({ id, createdAt, sealsFrom, personalKeys, merchantKeys }) => {
+  const sealing = keys.map(({ id, createdAt, sealsFrom, sealed }) => {
     const since =
       sealsFrom === null
         ? 'opens only'
         : sealsFrom > createdAt
           ? `seals from ${sealsFrom.toISOString()}`
           : 'seals';
-    return `  ${id}  made ${createdAt.toISOString()}  ${since}  ${personalKeys} personal keys, ${merchantKeys} merchants' keys`;
+    const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+    return `  ${id}  made ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
   });
   const verdict =
     masters.length === 1
@@ -88,12 +91,11 @@ function toJson({ masters, keys }: RingStatus): object {
       keys: count,
       seen_seconds_ago: seenSecondsAgo,
     })),
-    keys: keys.map(({ id, createdAt, sealsFrom, personalKeys, merchantKeys }) => ({
+    keys: keys.map(({ id, createdAt, sealsFrom, sealed }) => ({
       id,
       created_at: createdAt,
       seals_from: sealsFrom,
-      personal_keys: personalKeys,
-      merchant_keys: merchantKeys,
+      ...sealed,
     })),
   };
 }

@@ -181,9 +181,9 @@ describe('the key ring', () => {
     const keys = new PersonalKeys(test.database, ring.sealer);
     expect((await keys.obtain(subjects[0]!))!.open(text, 'p')).toBe('+1');
     expect(await keys.obtain(forgotten)).toBeNull();
-    const status = await ringStatus(test.database, { current: two, former: null });
+    const status = await ringStatus(test.database, { current: two, former: null }, {});
     expect(status.masters).toMatchObject([{ id: two.id, setting: 'MASTER_KEY', keys: 3 }]);
-    expect(status.keys.map((each) => each.personalKeys)).toEqual([0, 2]);
+    expect(status.keys.map((each) => each.sealed)).toEqual([{ personal_keys: 0 }, { personal_keys: 2 }]);
   });
 
   it('a changed row of the ring is refused', async () => {

@@ -24,10 +24,12 @@ export interface RingKey {
   readonly createdAt: Date;
   /** Null: it only opens. */
   readonly sealsFrom: Date | null;
-  readonly personalKeys: number;
-  /** Private keys of merchants that are valid. Only a new one of the merchant's replaces these. */
-  readonly merchantKeys: number;
+  /** How many texts it has sealed, by their names: `personal_keys`, and those of the contexts. */
+  readonly sealed: Readonly<Record<string, number>>;
 }
+
+/** By name: a query for the texts, as `sealed`, that keys of the ring have sealed and that only new secrets replace. */
+export type SealedTexts = Readonly<Record<string, string>>;
 
 export interface RingStatus {
   readonly masters: readonly MasterUse[];
@@ -38,26 +40,40 @@ const MASTERS = `select master_id as id, count(*)::int as keys,
   extract(epoch from now() - max(seen_at))::int as "seenSecondsAgo"
   from platform.key_ring group by master_id order by min(created_at)`;
 
-const KEYS = `with sealed as (
-    select split_part(wrapped_key, '.', 2) as id, count(*)::int as personal, 0 as merchant
-    from platform.personal_keys where wrapped_key is not null group by 1
-    union all
-    select split_part(sealed_private_key, '.', 2), 0, count(*)::int
-    from merchants.keys where revoked_at is null group by 1
-  )
-  select r.key_id as id, min(r.created_at) as "createdAt", min(r.seals_from) as "sealsFrom",
-    coalesce((select sum(personal) from sealed s where s.id = r.key_id), 0)::int as "personalKeys",
-    coalesce((select sum(merchant) from sealed s where s.id = r.key_id), 0)::int as "merchantKeys"
-  from platform.key_ring r where r.key_id <> $1 group by r.key_id order by 2, 1`;
+const KEYS = `select key_id as id, min(created_at) as "createdAt", min(seals_from) as "sealsFrom"
+  from platform.key_ring where key_id <> $1 group by key_id order by 2, 1`;
 
-export async function ringStatus(database: Database, { current, former }: MasterKeys): Promise<RingStatus> {
+const PERSONAL_KEYS =
+  'select wrapped_key as sealed from platform.personal_keys where wrapped_key is not null';
+
+export async function ringStatus(
+  database: Database,
+  { current, former }: MasterKeys,
+  texts: SealedTexts,
+): Promise<RingStatus> {
   const masters = await database.query<Omit<MasterUse, 'setting'>>(MASTERS);
   const settingOf = (id: string): MasterUse['setting'] =>
     id === current.id ? 'MASTER_KEY' : id === former?.id ? 'MASTER_KEY_FORMER' : null;
   return {
     masters: masters.map((each) => ({ ...each, setting: settingOf(each.id) })),
-    keys: await database.query<RingKey>(KEYS, [ROOT_ID]),
+    keys: await ringKeys(database, { personal_keys: PERSONAL_KEYS, ...texts }),
   };
+}
+
+async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey[]> {
+  const counts = await Promise.all(
+    Object.entries(texts).map(async ([name, query]) => {
+      const rows = await database.query<{ id: string; count: number }>(
+        `select split_part(sealed, '.', 2) as id, count(*)::int as count from (${query}) texts group by 1`,
+      );
+      return [name, new Map(rows.map(({ id, count }) => [id, count]))] as const;
+    }),
+  );
+  const keys = await database.query<Omit<RingKey, 'sealed'>>(KEYS, [ROOT_ID]);
+  return keys.map((key) => ({
+    ...key,
+    sealed: Object.fromEntries(counts.map(([name, byKey]) => [name, byKey.get(key.id) ?? 0])),
+  }));
 }
 
 /** Adds a key that seals from FRESH_AFTER_SECONDS on. Throws `invalid_transition` when a master key of the ring is not at hand. */

@@ -93,6 +93,11 @@ type Row = Omit<ExchangeKeyRow, 'secrets'> & {
   }[];
 };
 
+/** Sealed, of keys and secrets that are valid. */
+export const VALID_SECRETS = `select s.sealed_secret as sealed
+  from exchange.key_secrets s join exchange.keys k using (key_id)
+  where s.revoked_at is null and k.revoked_at is null`;
+
 const SELECT = `
   select k.key_id as "keyId", k.merchant_id as "merchantId", k.label, k.demands_signature as "demandsSignature",
          k.cidrs, k.issued_at as "issuedAt", k.revoked_at as "revokedAt",

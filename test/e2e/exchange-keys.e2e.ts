@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FRESH_MS } from '../../src/platform/http/cached-directory.js';
+import { startService, type Service } from '../../src/service.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { ExchangeClient } from '../support/exchange-client.js';
+import { invoke } from '../support/operator.js';
+
+const NOWHERE = '/v1/nothing';
+const LIST = '/v1/merchant/orders';
+const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
+
+interface Issued {
+  readonly api_key: string;
+  readonly secret: string;
+  readonly secret_id: string;
+}
+
+describe('the keys of the exchange', () => {
+  let app: TestApp;
+  let second: Service;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    second = await startService({ ...app.config, roles: ['api'] });
+  });
+  afterAll(async () => {
+    await second.close();
+    await app.close();
+  });
+
+  const run = async (program: string, ...args: string[]): Promise<string> => {
+    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    return (await invoke(program, env, ...args)).printed;
+  };
+  const exchange = (...args: string[]): Promise<string> => run('exchange', ...args);
+  const json = async <T>(...args: string[]): Promise<T> => JSON.parse(await exchange('--json', ...args)) as T;
+  const issue = (...options: string[]): Promise<Issued> =>
+    json('key', 'issue', '--merchant', app.merchant.credentials.apiKey, ...options);
+  /** One client for each process. */
+  const clients = (apiKey: string, secret: string): ExchangeClient[] =>
+    [app.url, second.address!].map((url) => new ExchangeClient(url, { apiKey, secret }));
+  const statuses = (callers: readonly ExchangeClient[], path = NOWHERE): Promise<number[]> =>
+    Promise.all(
+      callers.map(async (each) => (path === LIST ? await each.list(DATES) : await each.get(path)).status),
+    );
+  /**
+   * Asks every process all the while; resolves once each has responded to a request that was sent later than an entry of
+   * its directory may live. Those have to have the status.
+   */
+  const expectWithinTwoSeconds = async (
+    status: number,
+    callers: readonly ExchangeClient[],
+    path?: string,
+  ): Promise<void> => {
+    const changedAt = performance.now();
+    for (let isLast = false; !isLast; await wait(20)) {
+      isLast = performance.now() - changedAt > FRESH_MS;
+      const found = await statuses(callers, path);
+      if (isLast) expect(found).toEqual(callers.map(() => status));
+    }
+  };
+
+  it('work as soon as they are shown, in every process', async () => {
+    const made = await issue('--demand-signature', '--label', 'Shop');
+    expect(made).toMatchObject({ secret: expect.stringMatching(/^dxs_[0-9a-f]{64}$/), visible: true });
+    expect(await statuses(clients(made.api_key, made.secret))).toEqual([404, 404]);
+    const { keys } = await json<{ keys: { api_key: string }[] }>('key', 'list');
+    const merchantId = app.merchant.credentials.apiKey;
+    expect(keys.find(({ api_key }) => api_key === made.api_key)).toEqual({
+      ...{ api_key: made.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
+      ...{ allowed_addresses: [], issued_at: expect.any(String), revoked_at: null },
+      secrets: [{ secret_id: made.secret_id, issued_at: expect.any(String), revoked_at: null }],
+    });
+    const text = await exchange('key', 'list', '--merchant', merchantId);
+    expect(text).toMatch(new RegExp(`${made.api_key}  Shop\\n.*\\n  status       valid, demands signatures`));
+    expect(text).not.toContain(made.secret);
+    expect(text).not.toContain('dxs_');
+    expect(await exchange('key', 'list', '--merchant', app.secondMerchant.credentials.apiKey)).toBe(
+      'No keys\n',
+    );
+  });
+
+  it('are shown to people too, once', async () => {
+    const text = await exchange('key', 'issue', '--merchant', app.merchant.credentials.apiKey);
+    expect(text).toMatch(/demands no signatures\n\n {2}api_key\s+\S{36}\n {2}secret\s+dxs_[0-9a-f]{64}/);
+  });
+
+  it('are rotated with an overlap in which both secrets sign', async () => {
+    const made = await issue();
+    const rotated = await json<Issued>('key', 'rotate', made.api_key);
+    const [before, after] = [made, rotated].map(({ secret }) => clients(made.api_key, secret));
+    for (const callers of [before!, after!]) expect(await statuses(callers, LIST)).toEqual([200, 200]);
+    await expect(exchange('key', 'rotate', made.api_key)).rejects.toThrow('2 secrets are valid');
+    await exchange('key', 'revoke-secret', made.api_key, made.secret_id);
+    await expectWithinTwoSeconds(401, before!, LIST);
+    expect(await statuses(after!, LIST)).toEqual([200, 200]);
+    await expect(exchange('key', 'revoke-secret', made.api_key, rotated.secret_id)).rejects.toThrow(
+      'It is the last secret',
+    );
+  });
+
+  it('are refused within two seconds of being revoked, in every process, as if they had never been', async () => {
+    const made = await issue();
+    const callers = clients(made.api_key, made.secret);
+    expect(await statuses(callers)).toEqual([404, 404]);
+    await exchange('key', 'revoke', made.api_key.toUpperCase());
+    await expectWithinTwoSeconds(401, callers);
+    const unknown = clients(randomUUID(), made.secret);
+    for (const [place, caller] of callers.entries()) {
+      const [revoked, never] = [await caller.get(NOWHERE), await unknown[place]!.get(NOWHERE)];
+      expect(revoked.json()).toEqual(never.json());
+    }
+    expect(await exchange('key', 'list')).toMatch(
+      new RegExp(`${made.api_key}\\n.*\\n  status       revoked`),
+    );
+    await expect(exchange('key', 'rotate', made.api_key)).rejects.toThrow('The key is revoked');
+  });
+
+  it('are bound to addresses, and go with their merchant', async () => {
+    const { merchant_id: merchant } = JSON.parse(
+      await run('merchant', '--json', 'create', '--name', 'Exchanger'),
+    ) as { merchant_id: string };
+    const made = await json<Issued>('key', 'issue', '--merchant', merchant);
+    const callers = clients(made.api_key, made.secret);
+    await exchange('key', 'allow', made.api_key, '203.0.113.0/24', '198.51.100.7');
+    expect(await statuses(callers)).toEqual([403, 403]);
+    expect(await exchange('key', 'list', '--merchant', merchant)).toContain(
+      'allowed IPs  198.51.100.7/32, 203.0.113.0/24',
+    );
+    await exchange('key', 'allow', made.api_key);
+    expect(await exchange('key', 'list', '--merchant', merchant)).toContain('allowed IPs  anywhere');
+    await expectWithinTwoSeconds(404, callers);
+    await run('merchant', 'suspend', merchant);
+    await expectWithinTwoSeconds(403, callers);
+  });
+
+  it('are sealed: nothing of their secrets is stored in clear, and what keeps them is counted', async () => {
+    const count = async (): Promise<number> => {
+      const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
+        keys: { exchange_secrets: number; merchant_keys: number }[];
+      };
+      expect(keys.some(({ merchant_keys }) => merchant_keys > 0)).toBe(true);
+      return keys.reduce((sum, { exchange_secrets }) => sum + exchange_secrets, 0);
+    };
+    const before = await count();
+    const made = await issue();
+    expect(await count()).toBe(before + 1);
+    expect(await run('keys', 'status')).toMatch(/\d personal keys, \d+ exchange secrets, \d+ merchant keys/);
+    const [{ n: leaks }] = (await app.database.query<{ n: number }>(
+      `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
+              (select count(*) from exchange.key_secrets s where s::text like '%' || $1 || '%')::int as n`,
+      [made.secret.slice(4)],
+    )) as [{ n: number }];
+    expect(leaks).toBe(0);
+    await exchange('key', 'revoke', made.api_key);
+    expect(await count()).toBe(before);
+  });
+
+  it('are refused to be issued or changed, with a sentence', async () => {
+    await expect(exchange('key', 'issue', '--merchant', randomUUID())).rejects.toThrow('Merchant not found');
+    await expect(exchange('key', 'issue', '--merchant', 'nobody')).rejects.toThrow('Merchant not found');
+    await expect(issue('--label', ' ')).rejects.toThrow('label must not be blank');
+    await expect(exchange('key', 'list', '--merchant', 'nobody')).rejects.toThrow('Merchant not found');
+    for (const args of [['rotate'], ['revoke'], ['revoke-secret', randomUUID()], ['allow']])
+      for (const key of [randomUUID(), 'nobody']) {
+        const [name, ...rest] = args;
+        await expect(exchange('key', name!, key, ...rest)).rejects.toThrow('Key not found');
+      }
+    const { api_key: key } = await issue();
+    await expect(exchange('key', 'revoke-secret', key, randomUUID())).rejects.toThrow('Secret not found');
+    await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
+  });
+
+  it('come with settings that are shown, but for what is secret', async () => {
+    expect(await exchange('settings')).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
+    const { settings } = await json<{ settings: { name: string; value: string | null }[] }>('settings');
+    expect(settings.map(({ name }) => name)).toContain('EXCHANGE_PROVIDER');
+  });
+});
