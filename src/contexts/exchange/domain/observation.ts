@@ -48,12 +48,17 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
   };
   const known = new Set([...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => deposit_id));
   const dust: SeenDeposit[] = [];
+  let standing = standingOf(now);
   for (const deposit of observation.deposits) {
     if (known.has(deposit.id) || isZero(deposit.amount)) continue;
     known.add(deposit.id);
-    const recorded = deposited(deposit, observation.at, now);
-    if (recorded.length === 0) dust.push(deposit);
+    const recorded = deposited(deposit, observation.at, standing);
+    if (recorded.length === 0) {
+      dust.push(deposit);
+      continue;
+    }
     add(recorded);
+    standing = standingOf(now);
   }
   add(dustOf(dust, events.length > 0, observation.at, now));
   add(outcomeOf(observation, now));
@@ -61,26 +66,51 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
   return events;
 }
 
-/** Nothing for one that is not worth a record. */
-function deposited(deposit: SeenDeposit, at: string, state: MadeOrder): OrderEvent[] {
-  const { facts, deposits, lateDeposits } = state;
+/** What a deposit is judged by; worked out once for thousands of them. */
+interface Standing {
+  readonly state: MadeOrder;
+  /** Up to then a deposit counts; null: none does any more. */
+  readonly endMs: number | null;
+  readonly received: string;
+  /** Of what was asked. */
+  readonly missing: string;
+  /** Of what was recorded one by one. */
+  readonly whole: string;
+}
+
+function standingOf(state: MadeOrder): Standing {
   const received = amountReceived(state);
+  return {
+    state,
+    endMs: isOpen(state) ? Date.parse(endOf(state)) : null,
+    received,
+    missing: minus(state.facts.amount_from, received),
+    whole: sum([received, ...state.lateDeposits.map(({ amount }) => amount)]),
+  };
+}
+
+/** Nothing for one that is not worth a record. */
+function deposited(
+  { id, amount, transactionHash, at: depositedAt }: SeenDeposit,
+  at: string,
+  { state, endMs, received, missing, whole }: Standing,
+): OrderEvent[] {
+  const { facts, deposits, lateDeposits } = state;
+  const counts = endMs !== null && Date.parse(depositedAt) <= endMs;
+  const worth = counts
+    ? isWorthRecording(amount, deposits.length, missing)
+    : isWorthRecording(amount, lateDeposits.length, whole);
+  if (!worth) return [];
   const data = {
     order_id: facts.order_id,
-    deposit_id: deposit.id,
-    amount: deposit.amount,
-    transaction_hash: deposit.transactionHash,
-    deposited_at: deposit.at,
+    deposit_id: id,
+    amount,
+    transaction_hash: transactionHash,
+    deposited_at: depositedAt,
     at,
   };
-  if (!isOpen(state) || isAfter(deposit.at, endOf(state))) {
-    const recorded = sum([received, ...lateDeposits.map(({ amount }) => amount)]);
-    return isWorthRecording(deposit.amount, lateDeposits.length, recorded)
-      ? [{ type: 'order.late_deposit_recorded.v1', data }]
-      : [];
-  }
-  if (!isWorthRecording(deposit.amount, deposits.length, minus(facts.amount_from, received))) return [];
-  const total = sum([received, deposit.amount]);
+  if (!counts) return [{ type: 'order.late_deposit_recorded.v1', data }];
+  const total = sum([received, amount]);
   const started = isAtLeast(total, facts.amount_from) ? [processingStarted(total, at, state)] : [];
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }

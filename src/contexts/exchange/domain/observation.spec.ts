@@ -1,0 +1,237 @@
+import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
+import {
+  minute,
+  at,
+  DAY,
+  made,
+  base,
+  paid,
+  cancelled,
+  expired,
+  deposit,
+  received,
+  late,
+  processing,
+  failed,
+  looking,
+  recordAfter,
+} from '../../../../test/support/order-story.js';
+import { order } from './order.js';
+import type { OrderEvent } from './order-events.js';
+
+const given = givenOf(order);
+
+describe('deposits', () => {
+  const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
+  const exact = deposit('a', '100');
+
+  it('of exactly what was asked are exchanged for what was promised', () =>
+    given(made)
+      .when(looking({ deposits: [exact] }))
+      .then(received(exact), processing('100', '0.5')));
+
+  it('of more are exchanged at the rate of the order, rounded down', () => {
+    const more = deposit('a', '100.333333333333');
+    given(made)
+      .when(looking({ deposits: [more] }))
+      .then(received(more), processing('100.333333333333', '0.501666666'));
+  });
+
+  it('are exchanged up to the maximum of the pair, and the rest is refundable', () => {
+    const most = deposit('a', '1000.5');
+    const events = [received(most), processing('1000', '5', '0.5')];
+    given(made)
+      .when(looking({ deposits: [most] }))
+      .then(...events);
+    expect(recordAfter(made, ...events)).toMatchObject({
+      amount_received: '1000.5',
+      amount_refundable: '0.5',
+    });
+  });
+
+  it('of less are not exchanged, and may be topped up', () => {
+    given(made)
+      .when(looking({ deposits: [a] }))
+      .then(received(a));
+    expect(recordAfter(made, received(a))).toMatchObject({
+      status: 'pending',
+      amount_from: '100',
+      amount_received: '60',
+      amount_refundable: '0',
+    });
+    given(made, received(a))
+      .when(looking({ deposits: [a, b] }))
+      .then(received(b), processing('100', '0.5'));
+  });
+
+  it('that are told again, and in another order, change nothing', () =>
+    given(made, received(a), received(b), processing('100', '0.5'))
+      .when(looking({ deposits: [b, a, b] }))
+      .then());
+
+  it('that bring nothing are none', () =>
+    given(made)
+      .when(looking({ deposits: [deposit('z', '0')] }))
+      .then());
+
+  it('beside one that is exchanged are late, also in the same look', () =>
+    given(made)
+      .when(looking({ deposits: [exact, b] }))
+      .then(received(exact), processing('100', '0.5'), late(b)));
+
+  it('after a cancellation are late and are owed', () => {
+    given(made, cancelled)
+      .when(looking({ deposits: [exact] }))
+      .then(late(exact));
+    const record = recordAfter(made, cancelled, late(exact));
+    expect(record).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '100' });
+    expect(record.late_deposits).toEqual([
+      { amount: '100', transaction_hash: '0xa', deposited_at: exact.at },
+    ]);
+  });
+
+  it('count when their block is in time, however late they are learnt of', () => {
+    const last = deposit('a', '100', minute(60));
+    given(made)
+      .when(looking({ deposits: [last], at: minute(90) }))
+      .then(received(last, minute(90)), processing('100', '0.5', '0', minute(90)));
+  });
+
+  it('are late when their block is past the end, also before anybody took note of that', () => {
+    const after = deposit('a', '100', minute(60.01));
+    given(made)
+      .when(looking({ deposits: [after], completeUntil: null, at: minute(61) }))
+      .then(late(after, minute(61)));
+    given(made)
+      .when(looking({ deposits: [after], at: minute(61) }))
+      .then(late(after, minute(61)), { type: 'order.expired.v1', data: { order_id: 'o1', at: minute(61) } });
+  });
+
+  it('count for a day after the order was marked as paid, at its rate', () => {
+    const last = deposit('a', '100', minute(10 + DAY));
+    given(made, paid)
+      .when(looking({ deposits: [last], at: minute(11 + DAY) }))
+      .then(received(last, minute(11 + DAY)), processing('100', '0.5', '0', minute(11 + DAY)));
+  });
+});
+
+describe('the end of an order', () => {
+  const later = minute(60.01);
+
+  it('is not before its time', () =>
+    given(made)
+      .when(looking({ at: minute(60) }))
+      .then());
+  it('comes when it was not paid', () =>
+    given(made)
+      .when(looking({ at: later }))
+      .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: later } }));
+  it('waits until the provider has told everything up to it', () => {
+    given(made)
+      .when(looking({ at: later, completeUntil: null }))
+      .then();
+    given(made)
+      .when(looking({ at: later, completeUntil: minute(60) }))
+      .then();
+  });
+  it('waits for a transfer without confirmations, but not for ever', () => {
+    given(made)
+      .when(looking({ at: later, isDepositUnderWay: true }))
+      .then();
+    given(made)
+      .when(looking({ at: minute(60 + DAY), isDepositUnderWay: true }))
+      .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60 + DAY) } });
+  });
+  it('is a failure when too little came, refundable, marked as paid or not', () => {
+    const part = received(deposit('a', '40'));
+    given(made, part)
+      .when(looking({ at: later }))
+      .then(failed('deposit_too_low', '40', later));
+    given(made, paid, part)
+      .when(looking({ at: later }))
+      .then(failed('deposit_too_low', '40', later));
+    expect(recordAfter(made, part, failed('deposit_too_low', '40', later))).toMatchObject({
+      status: 'failed',
+      reason: 'deposit_too_low',
+      amount_refundable: '40',
+    });
+  });
+  it('is a failure a day after it was marked as paid, without a deposit', () => {
+    given(made, paid)
+      .when(looking({ at: minute(10 + DAY) }))
+      .then();
+    given(made, paid)
+      .when(looking({ at: minute(11 + DAY) }))
+      .then(failed('no_deposit', '0', minute(11 + DAY)));
+  });
+});
+
+describe('what the provider came to', () => {
+  const exact = received(deposit('a', '100'));
+  const done = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
+  const back = { kind: 'refunded', transactionHash: '0xback' } as const;
+  const completed = (amount_to: string): OrderEvent => ({
+    type: 'order.completed.v1',
+    data: { ...base, amount_to, withdraw_transaction_hash: '0xout' },
+  });
+
+  it('completes an order, with what was paid out', () => {
+    given(made, exact, processing('100', '0.5'))
+      .when(looking({ outcome: done }))
+      .then(completed('0.5'));
+    given(made, exact, processing('100', '0.5'))
+      .when(looking({ outcome: { ...done, amountTo: '0.49' } }))
+      .then(completed('0.49'));
+  });
+  it('may be known with the deposit', () =>
+    given(made)
+      .when(looking({ deposits: [deposit('a', '100')], outcome: done }))
+      .then(exact, processing('100', '0.5'), completed('0.5')));
+  it('completes one that brought less, where the provider exchanges that', () =>
+    given(made)
+      .when(looking({ deposits: [deposit('a', '40')], outcome: done }))
+      .then(received(deposit('a', '40')), processing('40', '0.2'), completed('0.2')));
+  it('is not believed before its deposit is told, and the order waits for that', () => {
+    for (const outcome of [done, back])
+      given(made)
+        .when(looking({ outcome, at: minute(70) }))
+        .then();
+  });
+  it('gives all back, or fails with all refundable', () => {
+    given(made, exact, processing('90', '0.45', '10'))
+      .when(looking({ outcome: back }))
+      .then({
+        type: 'order.refunded.v1',
+        data: { ...base, amount: '100', refund_transaction_hash: '0xback' },
+      });
+    given(made, exact, processing('90', '0.45', '10'))
+      .when(looking({ outcome: { kind: 'failed', reason: 'no liquidity' } }))
+      .then(failed('no liquidity', '100', at));
+  });
+  it('has a reason only when it failed', () => {
+    expect(recordAfter(made, exact, processing('100', '0.5'), completed('0.5')).reason).toBeNull();
+    expect(recordAfter(made, failed('no liquidity', '0', at)).reason).toBe('no liquidity');
+  });
+  it('is recorded once for each kind when the order had ended here, whose status and debts stay', () => {
+    const [expiredThen, lateOne] = [expired, late(deposit('a', '100'))];
+    const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): OrderEvent => ({
+      type: 'order.late_outcome_recorded.v1',
+      data: { ...base, outcome, transaction_hash },
+    });
+    const told = [afterwards('completed', '0xout'), afterwards('refunded', '0xback')];
+    given(made, expiredThen)
+      .when(looking({ outcome: done }))
+      .then(told[0]!);
+    given(made, expiredThen, ...told)
+      .when(looking({ outcome: done }))
+      .then();
+    given(made, expiredThen)
+      .when(looking({ outcome: { kind: 'failed', reason: 'x' } }))
+      .then();
+    expect(recordAfter(made, expiredThen, lateOne, ...told)).toMatchObject({
+      status: 'expired',
+      amount_refundable: '100',
+    });
+  });
+});

@@ -1,0 +1,287 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { deposit, facts, minute, type Seen } from '../../../../test/support/order-story.js';
+import { fold } from '../../../kernel/aggregate.js';
+import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { observe, type Observation } from './observation.js';
+import {
+  amountReceived,
+  cancelOrder,
+  createOrder,
+  markAsPaid,
+  order,
+  owed,
+  recordRefund,
+  type MadeOrder,
+  type Order,
+} from './order.js';
+import type { OrderEvent } from './order-events.js';
+import { orderRecord } from './order-record.js';
+
+/** What may happen, to the chain and to the order, in any order. */
+type Step =
+  | { readonly does: 'sends'; readonly amount: string }
+  | { readonly does: 'confirms' | 'reorganises' | 'waits' | 'marks' | 'cancels'; readonly n: number }
+  | { readonly does: 'refunds'; readonly amount: string }
+  | {
+      readonly does: 'looks';
+      readonly shuffle: number;
+      readonly forgets: number;
+      readonly knowsTime: boolean;
+      readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
+      /** Uses what was seen so many looks ago: somebody who stood still meanwhile. */
+      readonly stale: number;
+    };
+
+const amount = fc.constantFrom(
+  '0',
+  '0.000001',
+  '0.5',
+  '3',
+  '40',
+  '60',
+  '99.999999',
+  '100',
+  '100.1',
+  '950',
+  '1200',
+);
+const n = fc.nat(100);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('sends' as const), amount }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('confirms' as const), n }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      does: fc.constant('looks' as const),
+      shuffle: n,
+      forgets: fc.constantFrom(0, 0, 0, 1, 3),
+      knowsTime: fc.boolean(),
+      outcome: fc.constantFrom('none', 'true', 'true', 'completed', 'refunded', 'failed'),
+      stale: fc.constantFrom(0, 0, 0, 1, 3),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      does: fc.constantFrom('reorganises', 'waits', 'waits', 'marks', 'cancels'),
+      n,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('refunds' as const), amount }) },
+);
+
+/** An order, the chain, and a provider that may forget, lie about its outcome and tell it all twice. */
+class World {
+  readonly events: OrderEvent[] = [];
+  state = order.initial as MadeOrder;
+  private now = 0;
+  private sent = 0;
+  private refunds = 0;
+  private pending: Seen[] = [];
+  private confirmed: Seen[] = [];
+  private readonly seen: Observation[] = [];
+
+  constructor() {
+    this.decide((state) => createOrder(facts, state));
+  }
+
+  get allConfirmed(): string {
+    return sum(this.confirmed.map(({ amount: each }) => each));
+  }
+
+  take(next: Step): void {
+    switch (next.does) {
+      case 'sends':
+        return void this.pending.push(deposit(`d${(this.sent += 1)}`, next.amount, minute(this.now)));
+      case 'confirms':
+        return void this.confirmed.push(...this.pending.splice(next.n % (this.pending.length + 1), 1));
+      case 'reorganises':
+        return void this.pending.splice(next.n % (this.pending.length + 1), 1);
+      case 'waits':
+        return void (this.now += next.n ** 2 / 10);
+      case 'marks':
+        return this.decide((state) =>
+          markAsPaid({ at: this.at, waitsUntil: minute(this.now + 24 * 60) }, state),
+        );
+      case 'cancels':
+        return this.decide((state) =>
+          cancelOrder({ at: this.at, isDepositUnderWay: next.n % 3 === 0 }, state),
+        );
+      case 'refunds': {
+        const transactionHash = `0xr${(this.refunds += 1) % 4}`;
+        return this.decide((state) =>
+          recordRefund({ amount: next.amount, transactionHash, actor: 'ops', at: this.at }, state),
+        );
+      }
+      case 'looks':
+        this.seen.unshift(this.look(next));
+        return this.observe(this.seen[Math.min(next.stale, this.seen.length - 1)]!);
+    }
+  }
+
+  /** All is over, and the provider tells everything. */
+  settle(): void {
+    this.now += 40 * 24 * 60;
+    this.confirmed.push(...this.pending.splice(0));
+    for (let day = 0; day < 3; day += 1, this.now += 2 * 24 * 60)
+      this.observe({ ...this.look({ shuffle: 0, forgets: 0, knowsTime: true, outcome: 'none' }) });
+  }
+
+  private get at(): string {
+    return minute(this.now);
+  }
+
+  private look({
+    shuffle,
+    forgets,
+    knowsTime,
+    outcome,
+  }: Omit<Extract<Step, { does: 'looks' }>, 'does' | 'stale'>): Observation {
+    const turn = shuffle % (this.confirmed.length + 1);
+    const listed = [
+      ...this.confirmed.slice(turn),
+      ...this.confirmed.slice(0, turn),
+      ...this.confirmed.slice(0, 2),
+    ];
+    const kind = outcome === 'true' ? (this.state.status === 'processing' ? 'completed' : 'none') : outcome;
+    return {
+      deposits: listed.slice(0, listed.length - forgets),
+      isDepositUnderWay: this.pending.length > 0,
+      completeUntil: knowsTime ? this.at : null,
+      outcome:
+        kind === 'none'
+          ? null
+          : kind === 'failed'
+            ? { kind, reason: 'no liquidity' }
+            : kind === 'completed'
+              ? { kind, transactionHash: '0xout', amountTo: null }
+              : { kind, transactionHash: null },
+      at: this.at,
+    };
+  }
+
+  private observe(observation: Observation): void {
+    this.decide((state) => observe({ ...observation, at: this.at }, state));
+  }
+
+  private decide(decision: (state: Order) => readonly OrderEvent[]): void {
+    try {
+      for (const event of decision(this.state)) this.append(event);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+    }
+  }
+
+  /** Holds of every event, whatever came before. */
+  private append(event: OrderEvent): void {
+    const before = this.events.length === 0 ? null : this.state;
+    if (event.type === 'order.refund_recorded.v1')
+      expect(isAtLeast(owed(before!), event.data.amount)).toBe(true);
+    this.events.push(event);
+    const after = order.evolve(this.state, event) as MadeOrder;
+    this.state = after;
+    if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
+    expect(after.reason !== null).toBe(after.status === 'failed');
+    const { amountFrom, refundable } = after;
+    const counted = amountReceived(after);
+    if (event.type === 'order.deposit_received.v1') return;
+    if (after.status === 'processing' || after.status === 'completed')
+      expect(sum([amountFrom, refundable])).toBe(counted);
+    else if (after.status === 'refunded') expect(refundable).toBe('0');
+    else if (after.status !== 'pending' && after.status !== 'paid') expect(refundable).toBe(counted);
+  }
+}
+
+const ENDED = ['completed', 'cancelled', 'expired', 'failed', 'refunded'];
+const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
+  pending: ['pending', 'paid', 'processing', 'cancelled', 'expired', 'failed', 'refunded'],
+  paid: ['paid', 'processing', 'failed', 'refunded'],
+  processing: ['processing', 'completed', 'failed', 'refunded'],
+  ...Object.fromEntries(ENDED.map((status) => [status, [status]])),
+};
+
+function depositIds(events: readonly OrderEvent[]): string[] {
+  return events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : []));
+}
+
+describe('the history of an order', () => {
+  it('is legal and accounts for all money, whatever happens in whatever order', () => {
+    const reached = new Set<string>();
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const world = new World();
+        for (const next of steps) world.take(next);
+        world.settle();
+        const { state, events } = world;
+        reached.add(state.status);
+        const ids = depositIds(events);
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(ENDED.includes(state.status) || state.status === 'processing').toBe(true);
+        const counted = amountReceived(state);
+        const late = sum([state.dust.amount, ...state.lateDeposits.map(({ amount: each }) => each)]);
+        expect(sum([counted, late])).toBe(world.allConfirmed);
+        const refunded = sum(state.refunds.map(({ amount: each }) => each));
+        const due = sum([state.refundable, late]);
+        if (state.status !== 'refunded') expect(minus(due, refunded)).toBe(owed(state));
+        expect(orderRecord(state).amount_received).toBe(counted);
+      }),
+      { numRuns: 10_000 },
+    );
+    expect([...reached].sort()).toEqual([...ENDED, 'processing'].sort());
+  });
+});
+
+describe('dust', () => {
+  const transfers = (count: number, each: string, when: number): Seen[] =>
+    Array.from({ length: count }, (_, index) => deposit(`${index}`, each, minute(when)));
+  /** Transfers that come one after the other, with a look at each thirtieth of them. */
+  const shower = (from: Order, deposits: readonly Seen[], when: number): OrderEvent[] => {
+    const events: OrderEvent[] = [];
+    for (let upTo = 30; upTo <= deposits.length; upTo += 30) {
+      const at = minute(when + upTo / deposits.length);
+      const look = { isDepositUnderWay: true, completeUntil: at, outcome: null, at };
+      const seen = deposits.slice(0, upTo);
+      events.push(...observe({ ...look, deposits: seen }, fold(order, events, from)));
+    }
+    return events;
+  };
+  const fresh = fold(order, createOrder(facts, order.initial)) as MadeOrder;
+
+  it('is summed up in few events, and does not keep the order from being paid', () => {
+    const specks = transfers(1500, '0.000001', 5);
+    const events = shower(fresh, specks, 5);
+    expect(events.length).toBeLessThan(60);
+    const dusty = fold(order, events, fresh as Order) as MadeOrder;
+    expect(dusty.status).toBe('pending');
+    const rest = minus('100', amountReceived(dusty));
+    const paid = observe(
+      {
+        deposits: [...specks, deposit('true', rest, minute(6))],
+        isDepositUnderWay: false,
+        completeUntil: null,
+        outcome: null,
+        at: minute(7),
+      },
+      dusty,
+    );
+    expect(paid.map(({ type }) => type)).toEqual([
+      'order.deposit_received.v1',
+      'order.processing_started.v1',
+    ]);
+  });
+
+  it('after the end is owed, and its record and events stay few', () => {
+    const ended = fold(
+      order,
+      [{ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60) } }],
+      fresh as Order,
+    );
+    const events = shower(ended, transfers(1500, '1', 100), 100);
+    expect(events.length).toBeLessThan(200);
+    const after = fold(order, events, ended) as MadeOrder;
+    expect(isAtLeast(owed(after), '750')).toBe(true);
+    expect(orderRecord(after).late_deposits.length).toBeLessThanOrEqual(50);
+  });
+});
