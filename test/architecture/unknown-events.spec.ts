@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
+import { exchangeKey } from '../../src/contexts/exchange/domain/exchange-key.js';
 import { merchant } from '../../src/contexts/merchants/domain/merchant.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
@@ -37,6 +38,11 @@ const AGGREGATES: readonly [
     { type: 'payout.reported.v1', data: { payout_id: 'p', created_at: 'c', expires_at: 'e' } },
   ],
   ['merchant', merchant as never, { type: 'merchant.registered.v1', data: { merchant_id: 'm', name: 'n' } }],
+  [
+    'exchange key',
+    exchangeKey as never,
+    { type: 'exchange_key.issued.v1', data: { key_id: 'k', merchant_id: 'm' } },
+  ],
   ['webhook endpoints', webhookEndpoints as never, registered],
   [
     'onboarding',

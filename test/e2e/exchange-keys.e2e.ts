@@ -158,6 +158,14 @@ describe('the keys of the exchange', () => {
     expect(await count()).toBe(before);
   });
 
+  it('are listed as before when their read model was built anew', async () => {
+    const before = await exchange('--json', 'key', 'list');
+    expect(await run('rebuild', 'exchange.keys')).toMatch(/exchange\.keys: \d+ events/);
+    expect(await exchange('--json', 'key', 'list')).toBe(before);
+    expect(JSON.parse(before)).toMatchObject({ keys: expect.arrayContaining([expect.anything()]) });
+    expect((await app.exchange.signing.get(NOWHERE)).status).toBe(404);
+  });
+
   it('are refused to be issued or changed, with a sentence', async () => {
     await expect(exchange('key', 'issue', '--merchant', randomUUID())).rejects.toThrow('Merchant not found');
     await expect(exchange('key', 'issue', '--merchant', 'nobody')).rejects.toThrow('Merchant not found');
