@@ -2,7 +2,7 @@
 const roles = (process.env.ROLES || 'api,worker,widget').split(',').map((each) => each.trim());
 const ports = [
   ...(roles.includes('api') ? [process.env.PORT || 3000] : []),
-  ...(roles.includes('widget') ? [process.env.WIDGET_PORT || 3001] : []),
+  ...(roles.includes('widget') ? [process.env.WIDGET_PORT || 3001, process.env.PAY_PORT || 3002] : []),
   process.env.METRICS_PORT || 9464,
 ];
 const TIMEOUT_MS = 4000;

@@ -43,8 +43,8 @@ export async function build() {
       if (isBuilt()) return 'up to date';
       const stamp = sourceStamp();
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
-      await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')]);
-      await run(process.execPath, [join(ROOT, 'scripts', 'openapi.mjs')]);
+      for (const each of ['widgets', 'bundle', 'openapi'])
+        await run(process.execPath, [join(ROOT, 'scripts', `${each}.mjs`)]);
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
@@ -74,9 +74,9 @@ export function sourceStamp() {
   const hash = createHash('sha256').update(process.versions.node);
   const inputs = [
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
-    ...['scripts/bundle.mjs', 'scripts/bundled-main.mjs', 'scripts/openapi.mjs'],
+    ...['widgets', 'bundle', 'bundled-main', 'openapi'].map((name) => `scripts/${name}.mjs`),
   ];
-  const sources = ['src', 'sandbox'].flatMap((folder) =>
+  const sources = ['src', 'sandbox', 'widgets'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   for (const name of [...inputs, ...sources].sort()) {

@@ -37,3 +37,8 @@ export function least(a: string, b: string): string {
 export function exchanged(amount: string, rate: string, decimals: number): string {
   return new Big(amount).times(rate).round(decimals, Big.roundDown).toFixed();
 }
+
+/** The least amount that gives `wanted` at `rate`, rounded up: nobody gets less than was wanted. */
+export function needed(wanted: string, rate: string, decimals: number): string {
+  return new Big(wanted).div(rate).round(decimals, Big.roundUp).toFixed();
+}

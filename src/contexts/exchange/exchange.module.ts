@@ -10,12 +10,13 @@ import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange
 import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
 import { OrdersModule } from './orders.module.js';
+import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
-@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule] })
+@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule, PayModule] })
 export class ExchangeModule {}
 
 /** What programs of operators act on. */

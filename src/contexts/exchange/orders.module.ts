@@ -35,6 +35,7 @@ export class RefundsModule {}
     WatchGauge,
     ClockCheck,
   ],
+  exports: [ProviderCalls],
 })
 export class OrdersModule {
   static subscriptions(get: Get): readonly SubscriptionDefinition[] {

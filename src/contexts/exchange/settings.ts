@@ -106,11 +106,22 @@ const SANDBOX_SETTINGS = {
   ),
 };
 
+/** Who may show the pay page. */
+const PAY_SETTINGS = {
+  payFramedBy: setting(
+    'PAY_FRAMED_BY',
+    origins,
+    [],
+    'the origins, separated by commas, whose pages may show the pay page in a frame; nobody may when not set.',
+  ),
+};
+
 export const EXCHANGE_SETTINGS = {
   ...PROVIDER_SETTINGS,
   ...ORDER_SETTINGS,
   ...SHOWN_SETTINGS,
   ...SANDBOX_SETTINGS,
+  ...PAY_SETTINGS,
 };
 
 declare module '../../platform/config/config.js' {
@@ -120,4 +131,10 @@ declare module '../../platform/config/config.js' {
 export function checkExchangeSettings({ mode, exchangeProvider }: Config): void {
   if (mode === 'production' && exchangeProvider === 'sandbox')
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
+}
+
+function origins(text: string): readonly string[] {
+  const all = text.split(',').map((each) => each.trim());
+  if (all.every((each) => URL.canParse(each) && new URL(each).origin === each)) return all;
+  throw new Error('origins such as https://shop.example, separated by commas');
 }

@@ -13,13 +13,18 @@ const HEADERS = {
   'access-control-allow-origin': '*',
 };
 
+/** Throws `not_found`. */
+export function sendIcon(name: string, reply: FastifyReply): FastifyReply {
+  const svg = icon(name);
+  if (svg === null) throw DomainError.notFound('Icon');
+  return reply.headers(HEADERS).send(svg);
+}
+
 /** The pictures that `icon_url` names (contract.md 25.1). */
 @Controller('icons')
 export class IconsController {
   @Get(':file')
   file(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    const svg = icon(name);
-    if (svg === null) throw DomainError.notFound('Icon');
-    reply.headers(HEADERS).send(svg);
+    sendIcon(name, reply);
   }
 }

@@ -1,0 +1,42 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { order, type MadeOrder } from '../domain/order.js';
+
+/** For whom a pay page was opened: what its link said, and what all orders of the page have. */
+export interface Payer {
+  readonly keyId: string;
+  readonly withdrawAddress: string;
+  readonly withdrawAddressTag: string | null;
+  readonly withdrawAddressMemo: string | null;
+  readonly userId: string | null;
+}
+
+/** The orders that pages made. */
+@Injectable()
+export class PayerOrders {
+  constructor(@Inject(COMMAND_LOOP) private readonly loop: CommandLoop) {}
+
+  /** An order of this payer, as it is now. Throws `not_found`, also for one of somebody else. */
+  async find(
+    payer: Payer,
+    orderId: string,
+  ): Promise<{ readonly state: MadeOrder; readonly revision: number }> {
+    if (!isUuid(orderId)) throw DomainError.notFound('Order');
+    const { state, revision } = await this.loop.load(order, orderId.toLowerCase());
+    if (state.status === 'none' || revision === null || !isOf(payer, state))
+      throw DomainError.notFound('Order');
+    return { state, revision };
+  }
+}
+
+function isOf(payer: Payer, { facts }: MadeOrder): boolean {
+  return (
+    facts.key_id === payer.keyId &&
+    facts.withdraw_address === payer.withdrawAddress &&
+    facts.withdraw_address_tag === payer.withdrawAddressTag &&
+    facts.withdraw_address_memo === payer.withdrawAddressMemo &&
+    facts.user_id === payer.userId
+  );
+}

@@ -1,0 +1,65 @@
+import type { OrderRecord } from '../../domain/order-record.js';
+
+/**
+ * What the server of the pay widget and its page (`widgets/pay`) tell each other: types alone, as the page is built apart.
+ * Amounts are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
+ */
+
+/** What a page is opened with; it stands in the page. */
+export interface PayFacts {
+  /** Null when the link has expired: an order that was made with it is still followed. */
+  readonly session: string | null;
+  /** Tells apart the links that a tab was opened with. */
+  readonly link: string;
+  /** Hashes lead nowhere in the sandbox. */
+  readonly sandbox: boolean;
+  readonly to: {
+    readonly symbol: string;
+    readonly chain: string;
+    readonly decimals: number;
+    readonly explorer: string;
+    readonly address: string;
+    readonly tag: string | null;
+    readonly memo: string | null;
+  };
+  readonly offers: readonly {
+    readonly pair_id: string;
+    readonly name: string;
+    readonly symbol: string;
+    readonly chain: string;
+    readonly icon: string;
+    readonly decimals: number;
+    readonly explorer: string;
+    /** How the network calls what names the receiver beside the address; null where it has none. */
+    readonly tag: 'tag' | 'memo' | null;
+  }[];
+  readonly onramps: readonly { readonly name: string; readonly url: string }[];
+  readonly notice: string | null;
+}
+
+/** The arguments of the page's calls. */
+export interface PageCalls {
+  /** One of the amounts, or none for the pair's default. */
+  quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
+  /** `request_id`: 32 hexadecimal digits of the page's own, random. The same again is the same order. */
+  create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
+}
+
+export interface PayQuote {
+  readonly amount_from: string;
+  readonly amount_to: string;
+  readonly rate: string;
+  readonly minimum: string;
+  readonly maximum: string;
+  readonly expires_at: string;
+  readonly now: number;
+}
+
+export interface PayOrder {
+  readonly order: OrderRecord;
+  /** What is still to come of what was asked. */
+  readonly missing: string;
+  /** Nothing changes any more, late deposits aside. */
+  readonly is_final: boolean;
+  readonly now: number;
+}

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { isDecimal, isZero } from '../../../../kernel/decimal.js';
+import { ComplianceNotices } from '../../application/compliance-notices.js';
+import { iconPath } from '../../application/icons.js';
+import { Onramps } from '../../application/onramps.js';
+import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
+import type { Asset } from '../../domain/catalog.js';
+import { chainOf, decimalsOf, offered, tokenOf } from '../../domain/tokens.js';
+import type { PayFacts } from './facts.js';
+import type { Opened } from './opening.js';
+import { PaySessions } from './sessions.js';
+
+/** All that is exchanged for (contract.md 25.2). */
+const TO: Asset = { token: 'sol', chain: 'solana' };
+
+/** What a page is opened with. */
+@Injectable()
+export class PayFactsOf {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders,
+    private readonly sessions: PaySessions,
+    private readonly onramps: Onramps,
+    private readonly notices: ComplianceNotices,
+  ) {}
+
+  /** `address`: that of the visitor. */
+  of(opened: Opened, address: string): PayFacts {
+    const { payer, hasExpired } = opened;
+    return {
+      session: hasExpired ? null : this.sessions.open(payer),
+      link: this.sessions.link(payer),
+      sandbox: this.config.mode === 'sandbox',
+      to: {
+        symbol: tokenOf(TO.token)!.symbol,
+        chain: chainOf(TO.chain)!.name,
+        decimals: decimalsOf(TO),
+        explorer: chainOf(TO.chain)!.explorer,
+        address: payer.withdrawAddress,
+        tag: payer.withdrawAddressTag,
+        memo: payer.withdrawAddressMemo,
+      },
+      offers: offered(TO, this.pairIds()).flatMap(({ token, pairs }) =>
+        pairs.map(({ id, from }) => {
+          const { name, explorer, tag } = chainOf(from.chain)!;
+          const { name: tokenName, symbol } = token;
+          const shown = { pair_id: id, name: tokenName, symbol, chain: name, explorer, tag };
+          return { ...shown, icon: iconPath(token.id), decimals: decimalsOf(from) };
+        }),
+      ),
+      onramps: this.onrampsOf(opened),
+      notice: this.notices.of(address),
+    };
+  }
+
+  private onrampsOf({ payer, parameters }: Opened): PayFacts['onramps'] {
+    const { onramp_amount: amount, onramp_fiat: fiat, onramp_only_onramps: only } = parameters;
+    const purchase = {
+      withdraw_address: payer.withdrawAddress,
+      withdraw_address_tag: payer.withdrawAddressTag,
+      withdraw_address_memo: payer.withdrawAddressMemo,
+      ...TO,
+      fiat: /^[A-Z]{3}$/.test(fiat ?? '') ? fiat! : null,
+      amount: isDecimal(amount, 2) && !isZero(amount) ? amount : null,
+    };
+    const ids = only ? only.split(',').map((id) => id.trim()) : null;
+    return this.onramps.for(purchase, ids).map(({ name, url }) => ({ name, url }));
+  }
+
+  /** None while there is no provider: the page says so. */
+  private pairIds(): readonly string[] {
+    try {
+      return this.providers.current.pairIds;
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Clock } from '../../../../kernel/clock.js';
+import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import type { Payer } from '../../application/payer.js';
+import { PaySessions } from './sessions.js';
+
+const payer: Payer = {
+  keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
+  withdrawAddress: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  withdrawAddressTag: null,
+  withdrawAddressMemo: '77|"\u2028',
+  userId: 'ü'.repeat(255),
+};
+const HOUR_MS = 3_600_000;
+let now = Date.UTC(2026, 0, 1);
+const clock: Clock = { now: () => new Date(now) };
+const settings = { exchangeOrderExpirySeconds: 3600, exchangePaidWaitSeconds: 86_400 };
+const sessionsWith = (key: string) => new PaySessions(clock, settings, new KeyedHash(Buffer.from(key)));
+const sessions = sessionsWith('key');
+
+describe('the session of a pay page', () => {
+  it('says for whom it was opened', () => expect(sessions.read(sessions.open(payer))).toEqual(payer));
+
+  it('is good for as long as an order may wait, and not longer', () => {
+    const token = sessions.open(payer);
+    now += 26 * HOUR_MS - 1;
+    expect(sessions.read(token)).toEqual(payer);
+    now += 1;
+    expect(sessions.read(token)).toBeNull();
+  });
+
+  it('cannot be made, changed or prolonged without the key', () => {
+    const [encoded = '', expires = '', hash = ''] = sessions.open(payer).split('.');
+    const other = { ...payer, withdrawAddress: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' };
+    const [otherEncoded = ''] = sessions.open(other).split('.');
+    const forged = [
+      `${otherEncoded}.${expires}.${hash}`,
+      `${encoded}.${Number(expires) + 1}.${hash}`,
+      `${encoded}.${expires}.${hash.slice(0, -1)}`,
+      `${encoded}.${expires}.${'0'.repeat(64)}`,
+      `${encoded}.${expires}.`,
+      `${encoded}${expires}.${hash}`,
+      sessionsWith('another').open(payer),
+      ...['', '.', '..', '...', 'x', '0'.repeat(100_000)],
+    ];
+    for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
+  });
+
+  it('has a link of its own for each payer', () => {
+    const others: Payer[] = [
+      { ...payer, keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
+      { ...payer, withdrawAddressMemo: null, withdrawAddressTag: payer.withdrawAddressMemo },
+      { ...payer, userId: null },
+    ];
+    const links = [payer, ...others].map((each) => sessions.link(each));
+    expect(new Set(links).size).toBe(4);
+    expect(sessions.link({ ...payer })).toBe(links[0]);
+  });
+});

@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { PayerOrders } from './application/payer.js';
+import { Quotes } from './application/quotes.js';
+import { PayGate } from './http/pay/gate.js';
+import { PayOpening } from './http/pay/opening.js';
+import { PayCalls } from './http/pay/pay-calls.js';
+import { PayFactsOf } from './http/pay/pay-facts.js';
+import { PayServer } from './http/pay/pay-server.js';
+import { PaySessions } from './http/pay/sessions.js';
+import { ExchangeKeysModule } from './keys.module.js';
+import { OrdersModule } from './orders.module.js';
+import { ProvidersModule } from './providers.module.js';
+import { OrderChanges } from './views/order-changes.js';
+
+/** The pay widget: a page of its own listener, and the calls it makes. */
+@Module({
+  imports: [ExchangeKeysModule, OrdersModule, ProvidersModule],
+  providers: [
+    PayerOrders,
+    Quotes,
+    OrderChanges,
+    PaySessions,
+    PayOpening,
+    PayGate,
+    PayFactsOf,
+    PayCalls,
+    PayServer,
+  ],
+})
+export class PayModule {}
