@@ -9,6 +9,7 @@ import { catchupRow } from './rows/catchup.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
+import { exchangeListRow } from './rows/exchange-list.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -24,6 +25,7 @@ const ROWS: readonly Row[] = [
   deliveriesRow,
   eventsAcceptRow,
   eventsProcessRow,
+  exchangeListRow,
   startRow,
 ];
 

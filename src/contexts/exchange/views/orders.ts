@@ -29,7 +29,7 @@ export class OrdersView {
 
   /** The JSON text of one page, newest first, in UTF-8, with how many orders there are on all pages, at one instant. */
   page(keyId: string, filter: OrderFilter): Promise<Buffer> {
-    const { sql, params, total } = pageRows(keyId, filter);
+    const { sql, params, total } = orderPageQuery(keyId, filter);
     const { pageSize } = filter;
     return bodyPage(this.database, { sql, params, pageSize, beside: total }, ({ bodies, last, beside }) => {
       const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
@@ -39,17 +39,18 @@ export class OrdersView {
   }
 }
 
-interface PageQuery {
+/** The statement of a page. */
+export interface OrderPageQuery {
   readonly sql: string;
   readonly params: readonly (string | Date)[];
   /** How many there are on all pages. */
   readonly total: string;
 }
 
-function pageRows(
+export function orderPageQuery(
   keyId: string,
   { from, until, userId, status, withdrawAddress, pageSize, after }: OrderFilter,
-): PageQuery {
+): OrderPageQuery {
   const { column, value } = scopeOf({ keyId, userId, withdrawAddress });
   const statuses = status === undefined ? ORDER_STATUSES : [status];
   const numbers = statuses.map(statusNumber);
