@@ -10,20 +10,23 @@ import { orderResponse } from '../domain/order-record.js';
 export interface OrderAction {
   readonly orderId: string;
   readonly keyId: string;
+  /** Throws unless the request may act on an order that pays out to this address (contract.md 21.4). */
+  readonly authorize?: ((withdrawAddress: string) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
   readonly ticket: IdempotencyTicket;
   readonly cause: EventMetadata;
 }
 
-/** The order, for the key that made it alone (contract.md 22.6). Throws `not_found`. */
+/** The order, for the key that made it alone (contract.md 22.6). Throws `not_found`, and what `authorize` throws. */
 export async function ownOrder(
   loop: CommandLoop,
-  { orderId, keyId }: Pick<OrderAction, 'orderId' | 'keyId'>,
+  { orderId, keyId, authorize }: Pick<OrderAction, 'orderId' | 'keyId' | 'authorize'>,
 ): Promise<MadeOrder> {
   if (!isUuid(orderId)) throw DomainError.notFound('Order');
   const { state } = await loop.load(order, orderId.toLowerCase());
   if (made(state).facts.key_id !== keyId) throw DomainError.notFound('Order');
+  authorize?.(made(state).facts.withdraw_address);
   return made(state);
 }
 

@@ -5,7 +5,7 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { isOpen, type MadeOrder } from '../domain/order.js';
-import { ownOrder } from './order-action.js';
+import { ownOrder, type OrderAction } from './order-action.js';
 import { OrderLook } from './order-look.js';
 import { providerIsAway } from './provider-calls.js';
 
@@ -22,6 +22,7 @@ export class RefreshOrder extends Command<MadeOrder> {
     readonly orderId: string,
     readonly keyId: string,
     readonly cause: EventMetadata,
+    readonly authorize?: OrderAction['authorize'],
   ) {
     super();
   }

@@ -9,3 +9,15 @@ export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionC
   if (!(credentials instanceof ExchangeCredentials)) throw new Error('the route is not under /v1');
   return credentials.caller;
 });
+
+/** Where a request comes from; a proxy is believed about it only when it is a configured one. */
+export interface CallerAddress {
+  readonly ip: string;
+  /** What stands for one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+  readonly client: string;
+}
+
+export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
+  const { ip, edge } = context.switchToHttp().getRequest<FastifyRequest>();
+  return { ip, client: edge.client };
+});

@@ -1,7 +1,17 @@
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
 import { oneOf, text, TIME } from '../../../platform/dto/rules.js';
-import { fiatAmount, fiatCurrency, nonEmpty, SOL, SOLANA, tagOrMemo, withdrawAddress } from './parameters.js';
+import type { OnrampShown } from '../application/onramps.js';
+import {
+  CHAINS_TO,
+  fiatAmount,
+  fiatCurrency,
+  nonEmpty,
+  signature,
+  tagOrMemo,
+  TOKENS_TO,
+  withdrawAddress,
+} from './parameters.js';
 
 /** Far more than all of them. */
 const MOST_ONRAMPS_TEXT = 1000;
@@ -16,10 +26,10 @@ const ids = text({ examples: ['moonpay,transak'] }, (value) => {
 
 /** Query of GET /v1/merchants/configuration. */
 export class ConfigurationQuery {
-  @Field(oneOf(SOL), { description: 'What is paid out.' })
+  @Field(oneOf(TOKENS_TO), { description: 'What is paid out.' })
   token!: string;
 
-  @Field(oneOf(SOLANA), { optional: true })
+  @Field(oneOf(CHAINS_TO), { optional: true })
   chain?: string;
 
   @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
@@ -31,7 +41,7 @@ export class ConfigurationQuery {
   @Field(tagOrMemo, { optional: true })
   withdraw_address_memo?: string;
 
-  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' })
+  @Field(CHAINS_TO, fiatAmount, { optional: true, description: 'In onramp_fiat.' })
   onramp_amount?: string;
 
   @Field(fiatCurrency, { optional: true })
@@ -45,14 +55,34 @@ export class ConfigurationQuery {
 
   @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' })
   user_id?: string;
+
+  @Field(signature, { optional: true })
+  signature?: string;
 }
 
-class Onramp {
+class OnrampFiat {
+  @Shown({ type: 'string', examples: ['EUR'] })
+  code!: string;
+
+  @Shown({ type: 'string' })
+  minimum!: string;
+
+  @Shown({ type: 'string' })
+  maximum!: string;
+}
+
+class Onramp implements OnrampShown {
   @Shown({ type: 'string', examples: ['moonpay'] })
   id!: string;
 
   @Shown({ type: 'string' })
   name!: string;
+
+  @Shown({ type: 'string', format: 'uri' }, { description: 'Its shop, opened for this purchase.' })
+  url!: string;
+
+  @Many(() => OnrampFiat)
+  fiats!: readonly OnrampFiat[];
 }
 
 /** contract.md 25.3. */

@@ -14,15 +14,9 @@ import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { pairOf } from '../domain/tokens.js';
 import type { OrderFilter } from '../views/orders.js';
-import { datePoint, nonEmpty, tagOrMemo, withdrawAddress, type DatePoint } from './parameters.js';
+import { datePoint, nonEmpty, signature, tagOrMemo, withdrawAddress, type DatePoint } from './parameters.js';
 
 const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
-
-/** Of operations that a key which demands signatures signs; the edge has checked it, or the command does. */
-const signature = text({
-  pattern: '^[0-9a-f]{64}$',
-  description: 'Required when the key demands signatures; see above.',
-});
 
 /** Whether the provider can do it is another question. */
 const pair = text({ examples: ['USDCSOL'] }, (value) =>
@@ -54,7 +48,7 @@ export class NewOrder {
 }
 
 /** Query of the actions on an order. */
-export class OrderAction {
+export class OrderActionQuery {
   @Field(signature, { optional: true })
   signature?: string;
 }

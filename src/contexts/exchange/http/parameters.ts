@@ -22,9 +22,15 @@ export const withdrawAddress: Rule = text(
   (value) => readAddress('solana', value),
 );
 
-/** One of the ids of tokens or chains that can be asked for. */
-export const SOL = ['sol'] as const;
-export const SOLANA = ['solana'] as const;
+/** Of operations that a key which demands signatures signs; the edge has checked it, or the command does. */
+export const signature = text({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Required when the key demands signatures; see above.',
+});
+
+/** What can be paid out, and where (contract.md 25.2). */
+export const TOKENS_TO = ['sol'] as const;
+export const CHAINS_TO = ['solana'] as const;
 
 const MOST_FIAT = 1_000_000;
 

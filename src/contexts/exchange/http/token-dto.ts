@@ -1,13 +1,16 @@
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
 import { oneOf } from '../../../platform/dto/rules.js';
-import { nonEmpty, SOL, SOLANA } from './parameters.js';
+import { CHAINS_TO, nonEmpty, TOKENS_TO } from './parameters.js';
+
+/** The only one, so that it may be left out. */
+export const [CHAIN] = CHAINS_TO;
 
 /** Query of GET /v1/tokens. */
 export class TokensQuery {
-  @Field(oneOf(SOL), { description: 'What is paid out.' })
+  @Field(oneOf(TOKENS_TO), { description: 'What is paid out.' })
   to_token!: string;
 
-  @Field(oneOf(SOLANA), { optional: true })
+  @Field(oneOf(CHAINS_TO), { optional: true })
   to_chain?: string;
 
   @Field(nonEmpty, { optional: true, description: 'For tracking.' })

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import type { ExchangeCaller } from './keys/exchange-caller.js';
+import { SIGNED_URL_LASTS_MS, signedQuery } from './signed-url.js';
+
+const NONCE_BYTES = 16;
+
+/** Links to the pay widget (contract.md 25.4). */
+@Injectable()
+export class SignedLinks {
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'payUrl' | 'payPort'>,
+  ) {}
+
+  /** A link with the parameters, under the newest secret of the key: the other one is about to go. */
+  make(
+    { keyId, secrets }: ExchangeCaller,
+    parameters: Readonly<Record<string, string | undefined>>,
+  ): { readonly url: string; readonly expiresAt: string } {
+    const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
+    // The link counts seconds.
+    const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const query = signedQuery(
+      { api_key: keyId, ...parameters },
+      { secret: secrets.at(-1)!, nonce, expiresAt },
+    );
+    const base = this.config.payUrl ?? `http://localhost:${this.config.payPort}`;
+    return { url: `${base.replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
+  }
+}

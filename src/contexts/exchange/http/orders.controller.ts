@@ -1,0 +1,151 @@
+import { Controller, Patch, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { Cause, Inputs, ResponseTravels, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import { Reply } from '../../../platform/http/reply.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { CancelOrder } from '../application/cancel-order.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
+import { CreateOrder } from '../application/create-order.js';
+import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import { MarkOrderAsPaid } from '../application/mark-order-as-paid.js';
+import type { OrderAction } from '../application/order-action.js';
+import { RefreshOrder } from '../application/refresh-order.js';
+import { orderResponse } from '../domain/order-record.js';
+import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
+import { NewOrder, OrderActionQuery, OrderResponse } from './order-dto.js';
+import { requireOrderSignature } from './signature.js';
+
+const NOT_FOUND = 'This key has made no such order.';
+
+/** contract.md 22. */
+@Controller('v1/orders')
+export class OrdersController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly notices: ComplianceNotices,
+  ) {}
+
+  @Post()
+  @ResponseTravels()
+  @Operation({
+    id: 'createOrder',
+    tag: 'Exchange orders',
+    summary: 'Create an order',
+    description: 'The quote holds until expires_at. An Idempotency-Key is strongly recommended.',
+    responses: {
+      201: [OrderResponse, 'The order waits for its deposit.'],
+      422: 'A parameter is missing or wrong, or the Idempotency-Key was used for another request.',
+    },
+  })
+  async create(
+    @ExchangeKey() { keyId, merchantId }: ExchangeCaller,
+    @Caller() { ip, client }: CallerAddress,
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: EventMetadata,
+    @Inputs() query: NewOrder,
+  ): Promise<Reply> {
+    const notice = this.notices.of(ip);
+    const order = {
+      keyId,
+      merchantId,
+      pairId: query.pair_id,
+      withdrawAddress: query.withdraw_address,
+      withdrawAddressTag: query.withdraw_address_tag ?? null,
+      withdrawAddressMemo: query.withdraw_address_memo ?? null,
+      userId: query.user_id ?? null,
+      callerAddress: client,
+      amountFrom: null,
+    };
+    const made = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));
+    return new Reply(201, orderResponse(made, notice));
+  }
+
+  @Patch(':id/refresh')
+  @Operation({
+    id: 'refreshOrder',
+    tag: 'Exchange orders',
+    summary: 'Refresh an order',
+    description: 'Asks the provider what has become of it.',
+    responses: { 200: [OrderResponse, 'The order as it is now.'], 404: NOT_FOUND },
+  })
+  async refresh(
+    @ExchangeKey() caller: ExchangeCaller,
+    @Caller() { ip }: CallerAddress,
+    @UuidParam('id', 'Order') id: string,
+    @Cause() cause: EventMetadata,
+    @Inputs() query: OrderActionQuery,
+  ): Promise<Reply> {
+    const command = new RefreshOrder(id, caller.keyId, cause, authorization(caller, query));
+    return new Reply(200, orderResponse(await this.commandBus.execute(command), this.notices.of(ip)));
+  }
+
+  @Patch(':id/cancel')
+  @ResponseTravels()
+  @Operation({
+    id: 'cancelOrder',
+    tag: 'Exchange orders',
+    summary: 'Cancel an order',
+    responses: {
+      200: [OrderResponse, 'The order is cancelled.'],
+      404: NOT_FOUND,
+      409: 'It is not pending any more, or a request with this Idempotency-Key is under way.',
+    },
+  })
+  async cancel(
+    @ExchangeKey() caller: ExchangeCaller,
+    @Caller() { ip }: CallerAddress,
+    @UuidParam('id', 'Order') id: string,
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: EventMetadata,
+    @Inputs() query: OrderActionQuery,
+  ): Promise<Reply> {
+    const action = this.action(caller, ip, id, ticket, cause, query);
+    const order = await this.commandBus.execute(new CancelOrder(action));
+    return new Reply(200, orderResponse(order, action.complianceNotice));
+  }
+
+  @Patch(':id/mark_as_paid')
+  @ResponseTravels()
+  @Operation({
+    id: 'markOrderAsPaid',
+    tag: 'Exchange orders',
+    summary: 'Mark an order as paid',
+    description: 'The deposit is on its way: the order waits longer for it.',
+    responses: {
+      200: [OrderResponse, 'The order is paid.'],
+      404: NOT_FOUND,
+      409: 'It is neither pending nor paid, or a request with this Idempotency-Key is under way.',
+    },
+  })
+  async markAsPaid(
+    @ExchangeKey() caller: ExchangeCaller,
+    @Caller() { ip }: CallerAddress,
+    @UuidParam('id', 'Order') id: string,
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: EventMetadata,
+    @Inputs() query: OrderActionQuery,
+  ): Promise<Reply> {
+    const action = this.action(caller, ip, id, ticket, cause, query);
+    const order = await this.commandBus.execute(new MarkOrderAsPaid(action));
+    return new Reply(200, orderResponse(order, action.complianceNotice));
+  }
+
+  private action(
+    caller: ExchangeCaller,
+    ip: string,
+    orderId: string,
+    ticket: IdempotencyTicket,
+    cause: EventMetadata,
+    query: OrderActionQuery,
+  ): OrderAction {
+    const complianceNotice = this.notices.of(ip);
+    const authorize = authorization(caller, query);
+    return { orderId, keyId: caller.keyId, authorize, complianceNotice, ticket, cause };
+  }
+}
+
+function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery): OrderAction['authorize'] {
+  return (withdrawAddress) => requireOrderSignature(caller, signature, withdrawAddress);
+}
