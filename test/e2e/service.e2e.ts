@@ -46,6 +46,7 @@ describe('the whole service', () => {
         'Webhook deliveries',
         'Events',
         'Exchange orders',
+        'Exchange',
         'Webhooks',
         'Sandbox',
         'Documentation',

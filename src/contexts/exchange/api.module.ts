@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
+import { SignedLinks } from './application/signed-links.js';
+import { ConfigurationController } from './http/configuration.controller.js';
 import { MerchantOrdersController } from './http/merchant-orders.controller.js';
+import { OrdersController } from './http/orders.controller.js';
+import { TokensController } from './http/tokens.controller.js';
 import { ProvidersModule } from './providers.module.js';
 import { OrdersView } from './views/orders.js';
 
 /** The endpoints of the exchange API. */
 @Module({
   imports: [ProvidersModule],
-  controllers: [MerchantOrdersController],
-  providers: [OrdersView],
+  controllers: [OrdersController, MerchantOrdersController, ConfigurationController, TokensController],
+  providers: [OrdersView, SignedLinks],
 })
 export class ApiModule {}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { ExchangeCaller } from './keys/exchange-caller.js';
 import { SIGNED_URL_LASTS_MS, signedQuery } from './signed-url.js';
@@ -12,10 +13,13 @@ const NONCE_BYTES = 16;
 export class SignedLinks {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'payUrl' | 'payPort'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'payUrl' | 'host' | 'payPort'>,
   ) {}
 
-  /** A link with the parameters, under the newest secret of the key: the other one is about to go. */
+  /**
+   * A link with the parameters, under the newest secret of the key: the other one is about to go. Throws DomainError
+   * `unavailable` when nobody has said where the widget is.
+   */
   make(
     { keyId, secrets }: ExchangeCaller,
     parameters: Readonly<Record<string, string | undefined>>,
@@ -28,7 +32,13 @@ export class SignedLinks {
       { api_key: keyId, ...parameters },
       { secret: secrets.at(-1)!, nonce, expiresAt },
     );
-    const base = this.config.payUrl ?? `http://localhost:${this.config.payPort}`;
-    return { url: `${base.replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
+    return { url: `${this.base().replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
+  }
+
+  private base(): string {
+    const { mode, payUrl, host, payPort } = this.config;
+    if (payUrl !== null) return payUrl;
+    if (mode === 'production') throw new DomainError('unavailable', 'The pay widget has no address');
+    return `http://${host}:${payPort}`;
   }
 }

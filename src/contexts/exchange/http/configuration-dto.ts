@@ -41,7 +41,7 @@ export class ConfigurationQuery {
   @Field(tagOrMemo, { optional: true })
   withdraw_address_memo?: string;
 
-  @Field(CHAINS_TO, fiatAmount, { optional: true, description: 'In onramp_fiat.' })
+  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' })
   onramp_amount?: string;
 
   @Field(fiatCurrency, { optional: true })

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openSignedQuery } from '../../src/contexts/exchange/application/signed-url.js';
+import { CommandBus } from '@nestjs/cqrs';
+import { RotateExchangeKey } from '../../src/contexts/exchange/application/keys/rotate-exchange-key.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { exchangeSignature, type ExchangeClient } from '../support/exchange-client.js';
+import { ADDRESS, OTHER_ADDRESS } from '../support/exchange-orders.js';
+import type { ApiResponse } from '../support/signed-client.js';
+
+const CONFIGURATION = '/v1/merchants/configuration';
+const TOKENS = '/v1/tokens';
+const LEAST = { token: 'sol', withdraw_address: ADDRESS };
+const FULL = {
+  ...LEAST,
+  chain: 'solana',
+  withdraw_address_tag: 'Tag 1&2=3',
+  withdraw_address_memo: 'mémo + more',
+  onramp_amount: '150.50',
+  onramp_fiat: 'EUR',
+  onramp_only_onramps: 'example-bank,example-card',
+  user_id: 'Zoë/日本?#',
+};
+
+interface Configuration {
+  readonly signed_url: string;
+  readonly expires_at: string;
+  readonly onramps: readonly { readonly id: string; readonly url: string }[];
+}
+
+/** Parameters at fault, alike for all operations whose inputs are in the query. */
+type Fault = [string, Record<string, string | undefined>, string];
+const LONG = 'a'.repeat(10_000);
+const texts = (name: string): Fault[] => [
+  [`a line feed in ${name}`, { [name]: 'a\nb' }, name],
+  [`a zero byte in ${name}`, { [name]: '\0' }, name],
+  [`256 characters in ${name}`, { [name]: '😀'.repeat(256) }, name],
+  [`10,000 characters in ${name}`, { [name]: LONG }, name],
+];
+const oneValue = (name: string, right: string): Fault[] =>
+  [right.toUpperCase(), ` ${right}`, 'btc', '', LONG].map((wrong) => [
+    `${name} ${JSON.stringify(wrong.slice(0, 20))}`,
+    { [name]: wrong },
+    name,
+  ]);
+
+let app: TestApp;
+let open: ExchangeClient;
+let signing: ExchangeClient;
+
+beforeAll(async () => {
+  app = await startTestApp({ PAY_URL: 'https://pay.example/base/' });
+  ({ open, signing } = app.exchange);
+});
+afterAll(() => app?.close());
+
+function problem(response: ApiResponse, status: number, errors: object = {}): void {
+  expect([response.status, response.headers['content-type']]).toEqual([
+    status,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect(response.json()).toMatchObject({ status, errors });
+}
+const fault = (name: string): object => ({ [name]: [expect.any(String)] });
+
+async function refusesRepeats(path: string, names: readonly string[], right: object): Promise<void> {
+  const { apiKey, secret } = open.credentials;
+  for (const name of names) {
+    const query = new URLSearchParams({ api_key: apiKey, ...right });
+    query.delete(name);
+    const given = name === 'api_key' ? apiKey : ((right as Record<string, string>)[name] ?? '1');
+    query.append(name, given);
+    query.append(name, given);
+    const headers = { 'x-signature': exchangeSignature(secret, ADDRESS) };
+    const response = await fetch(`${app.url}${path}?${query}`, { headers });
+    expect([name, response.status]).toEqual([name, 400]);
+    expect(await response.json()).toMatchObject({ detail: `${name} must be given once` });
+  }
+}
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('GET /v1/merchants/configuration', () => {
+  const configuration = async (query: Record<string, string>, by = signing): Promise<Configuration> => {
+    const response = await by.get(CONFIGURATION, query);
+    expect([response.status, response.text]).toEqual([200, expect.anything()]);
+    return response.json<Configuration>();
+  };
+  const opened = ({ signed_url: url }: Configuration, secrets: readonly string[], now = new Date()) =>
+    openSignedQuery(url.slice(url.indexOf('?') + 1), secrets, now);
+
+  it('200: a link that holds every parameter, and opens until it expires', async () => {
+    const before = Date.now();
+    const given = await configuration(FULL);
+    expect(given).toEqual({
+      signed_url: expect.stringMatching(/^https:\/\/pay\.example\/base\/widget\?/),
+      expires_at: expect.any(String),
+      token: 'sol',
+      chain: 'solana',
+      onramps: [
+        expect.objectContaining({ id: 'example-card', url: expect.stringContaining(ADDRESS) }),
+        expect.objectContaining({ id: 'example-bank' }),
+      ],
+      compliance_notice: null,
+    });
+    const expiry = Date.parse(given.expires_at);
+    expect(expiry - before).toBeGreaterThan(29 * 60_000);
+    expect(expiry - Date.now()).toBeLessThanOrEqual(30 * 60_000);
+    const { apiKey, secret } = signing.credentials;
+    const parameters = { api_key: apiKey, ...FULL };
+    expect(opened(given, [secret])).toEqual(parameters);
+    expect(opened(given, [secret], new Date(expiry - 1))).toEqual(parameters);
+    expect(opened(given, [secret], new Date(expiry))).toBeNull();
+    // Neither the signature of the request nor anything else that would open a link to another address.
+    expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
+  });
+
+  it('200: no more than what was asked for, and another link each time', async () => {
+    const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
+    const { apiKey, secret } = open.credentials;
+    expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
+    expect(new URL(one.signed_url).searchParams.get('nonce')).not.toBe(
+      new URL(other.signed_url).searchParams.get('nonce'),
+    );
+    expect(one).toMatchObject({ chain: 'solana' });
+    expect(one.onramps).toHaveLength(2);
+  });
+
+  it('200: an empty tag or memo is none', async () => {
+    const given = await configuration({ ...LEAST, withdraw_address_tag: '', withdraw_address_memo: '' });
+    expect(opened(given, [signing.credentials.secret])).not.toHaveProperty('withdraw_address_memo');
+  });
+
+  it('a link from before a rotation opens while both secrets are valid', async () => {
+    const key = await app.newExchangeKey(true);
+    const { apiKey, secret } = key.credentials;
+    const before = await configuration(LEAST, key);
+    const rotated = await app.app.get(CommandBus).execute(new RotateExchangeKey(apiKey));
+    const secrets = [secret, rotated.secret];
+    expect(opened(before, secrets)).toEqual({ api_key: apiKey, ...LEAST });
+    expect(opened(before, [rotated.secret])).toBeNull();
+  });
+
+  it('200: X-Signature in place of signature', async () => {
+    const { apiKey, secret } = signing.credentials;
+    const query = new URLSearchParams({ api_key: apiKey, ...LEAST });
+    const headers = { 'x-signature': exchangeSignature(secret, ADDRESS) };
+    const response = await fetch(`${app.url}${CONFIGURATION}?${query}`, { headers });
+    expect(response.status).toBe(200);
+  });
+
+  it('401: a key that demands signatures, without one or with that of another address', async () => {
+    problem(await signing.get(CONFIGURATION, LEAST, null), 401);
+    problem(await signing.get(CONFIGURATION, LEAST, OTHER_ADDRESS), 401);
+    problem(await open.get(CONFIGURATION, LEAST, OTHER_ADDRESS), 401);
+    expect((await open.get(CONFIGURATION, LEAST, null)).status).toBe(200);
+  });
+
+  it.each<Fault>([
+    ['no token', { token: undefined }, 'token'],
+    ['no address', { withdraw_address: undefined }, 'withdraw_address'],
+    ...oneValue('token', 'sol'),
+    ...oneValue('chain', 'solana'),
+    ...['', ADDRESS.slice(3), `${ADDRESS}1`, `${ADDRESS} `, ADDRESS.replace('N', '0'), '0x0', LONG].map(
+      (wrong): Fault => [
+        `the address ${wrong.slice(0, 50)}`,
+        { withdraw_address: wrong },
+        'withdraw_address',
+      ],
+    ),
+    ...texts('withdraw_address_tag'),
+    ...texts('withdraw_address_memo'),
+    ...texts('user_id'),
+    ['an empty user', { user_id: '' }, 'user_id'],
+    ...[
+      '-5',
+      '1e9',
+      '0',
+      '0.00',
+      '1.234',
+      '1000000.01',
+      '01',
+      '.5',
+      '5.',
+      '1,5',
+      'NaN',
+      'Infinity',
+      ' 5',
+      '0x10',
+      '',
+      LONG,
+    ].map((wrong): Fault => [`the amount ${wrong.slice(0, 20)}`, { onramp_amount: wrong }, 'onramp_amount']),
+    ...['eur', 'EU', 'EURO', 'XXX', 'ZZZ', '€', '', 'constructor', LONG].map((wrong): Fault => [
+      `the currency ${wrong.slice(0, 20)}`,
+      { onramp_fiat: wrong },
+      'onramp_fiat',
+    ]),
+    ...[
+      '',
+      ',',
+      'example-card,',
+      'nobody',
+      'example-card,nobody',
+      'EXAMPLE-CARD',
+      `example-card${',example-card'.repeat(900)}`,
+      LONG,
+    ].map((wrong): Fault => [
+      `the on-ramps ${wrong.slice(0, 25)}`,
+      { onramp_only_onramps: wrong },
+      'onramp_only_onramps',
+    ]),
+  ])('422: %s', async (_, change, name) => {
+    problem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
+  });
+
+  it('422: every parameter at fault is named', async () => {
+    const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
+    problem(await open.get(CONFIGURATION, wrong), 422, Object.assign({}, ...Object.keys(wrong).map(fault)));
+  });
+
+  it('400: a parameter that is given twice', async () => {
+    await refusesRepeats(CONFIGURATION, ['api_key', ...Object.keys(FULL), 'signature', 'whatever'], FULL);
+  });
+
+  it('ignores what nobody asks for, and neither signs nor shows it; 400 when it is long', async () => {
+    const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
+    const query = new URL(given.signed_url).searchParams;
+    expect([query.getAll('expires').length, query.getAll('nonce').length, query.has('__proto')]).toEqual([
+      1,
+      1,
+      false,
+    ]);
+    expect(query.get('expires')).not.toBe('9999999999');
+    problem(await open.get(CONFIGURATION, { ...LEAST, whatever: LONG }), 400);
+    problem(await open.get(CONFIGURATION, { ...LEAST, ['__proto__']: LONG }), 400);
+    problem(await open.get(CONFIGURATION, { ...LEAST, [LONG]: '1' }), 400);
+  });
+});
+
+describe('GET /v1/tokens', () => {
+  it('200: tokens with their chains and pairs, whether or not the key signs', async () => {
+    const { tokens, compliance_notice } = (await open.get(TOKENS, { to_token: 'sol' })).json<{
+      tokens: { id: string; pair_ids: string[]; icon_url: string }[];
+      compliance_notice: null;
+    }>();
+    expect(compliance_notice).toBeNull();
+    expect(tokens.find(({ id }) => id === 'usdc')).toMatchObject({
+      name: 'USD Coin',
+      chains: expect.arrayContaining([{ id: 'ethereum', name: 'Ethereum' }]),
+      pair_ids: expect.arrayContaining(['USDCSOL']),
+    });
+    for (const { icon_url } of tokens) expect(() => new URL(icon_url)).not.toThrow();
+    const query = { to_token: 'sol', to_chain: 'solana', user_id: 'ann', more: 'ignored' };
+    expect((await signing.get(TOKENS, query, null)).json()).toMatchObject({ tokens });
+  });
+
+  it.each<Fault>([
+    ['no token', { to_token: undefined }, 'to_token'],
+    ...oneValue('to_token', 'sol'),
+    ...oneValue('to_chain', 'solana'),
+    ...texts('user_id'),
+  ])('422: %s', async (_, change, name) => {
+    problem(await open.get(TOKENS, { to_token: 'sol', ...change }), 422, fault(name));
+  });
+
+  it('400: a parameter that is given twice', async () => {
+    const right = { to_token: 'sol', to_chain: 'solana', user_id: 'ann' };
+    await refusesRepeats(TOKENS, ['api_key', ...Object.keys(right), 'whatever'], right);
+  });
+});
