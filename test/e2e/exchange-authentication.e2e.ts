@@ -252,7 +252,10 @@ describe('the door of the exchange', () => {
     let limited: EdgeApp;
 
     beforeAll(async () => {
-      const env = { RATE_LIMIT_PER_MINUTE: '3', RATE_LIMIT_PER_IP_PER_MINUTE: '60' };
+      const env = {
+        ...{ RATE_LIMIT_PER_MINUTE: '3', RATE_LIMIT_PER_IP_PER_MINUTE: '60' },
+        TRUST_PROXY: '127.0.0.1',
+      };
       limited = await startExchangeDoor(db.database, env);
     });
     afterAll(() => limited.close());
@@ -288,6 +291,17 @@ describe('the door of the exchange', () => {
       expect((await stranger.call(act)).status).toBe(429);
       expect(await statuses(3, () => orders(stranger))).toEqual([401, 401, 401]);
       expect(await statuses(4, () => orders(owner))).toEqual([201, 201, 201, 429]);
+    });
+
+    it('from the address that a configured proxy tells of', async () => {
+      const client = keyOf(limited, { cidrs: ['203.0.113.0/24'] });
+      const from = async (address: string) => {
+        const headers = { 'x-forwarded-for': address };
+        return (await client.call({ path: '/v1/tokens', headers })).status;
+      };
+      expect([await from('203.0.113.9'), await from('203.0.114.9')]).toEqual([200, 403]);
+      // What a client says before the proxy does is not believed.
+      expect(await from('203.0.113.9, 203.0.114.9')).toBe(403);
     });
 
     it('per address, before it is known whose they are', async () => {
