@@ -4,6 +4,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Command } from 'commander';
+import type { SandboxFile } from '../sandbox/announce.js';
 import { readJson } from '../sandbox/files.js';
 import type { SandboxSecrets } from '../sandbox/secrets.js';
 import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
@@ -76,7 +77,7 @@ function databaseConfig(env: NodeJS.ProcessEnv): Config {
   return { ...config, roles: [] };
 }
 
-function sandboxOf({ dataDir, masterKey }: Config): Pick<Config, 'databaseUrl' | 'masterKey'> {
+function sandboxOf({ dataDir, masterKey, chainRpcUrl, usdcAddress }: Config): Partial<Config> {
   const folder = resolve(dataDir);
   const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
   if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
@@ -84,7 +85,10 @@ function sandboxOf({ dataDir, masterKey }: Config): Pick<Config, 'databaseUrl' |
       `No sandbox is running in ${folder}: npm start it, or set DATABASE_URL and MASTER_KEY.`,
     );
   }
+  const chain = readJson<SandboxFile>(join(folder, 'sandbox.json'))?.chain;
   return {
+    chainRpcUrl: chainRpcUrl ?? chain?.rpc_url ?? null,
+    usdcAddress: usdcAddress ?? chain?.usdc_address ?? null,
     databaseUrl: `postgres://disburse:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`,
     masterKey: masterKey ?? secrets.master_key,
   };

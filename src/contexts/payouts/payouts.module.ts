@@ -77,6 +77,9 @@ export const payouts = defineContext({
   publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
-  programs: { user: async () => (await import('./cli/user.js')).deactivationProgram },
+  programs: {
+    user: async () => (await import('./cli/user.js')).deactivationProgram,
+    audit: async () => (await import('./cli/recheck.js')).recheckProgram,
+  },
   migrations: [Payouts1764000000521, PayoutReceipts1764000001220],
 });

@@ -1,0 +1,147 @@
+import { backOff } from '../../../platform/background/backoff.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { comparableHash, type PayoutReceived } from '../contract.js';
+import { standingOf, type Standing } from '../domain/standing.js';
+import { isReceived, receivedIn } from '../upcasts.js';
+import type { KeptBeside } from '../store/kept-beside.js';
+import { ChainUnavailable, type ChainLook, type WantedTransaction } from './ports.js';
+
+const EVENTS_PER_PAGE = 500;
+/** A node that is away for a moment, or reorganises during a look, is asked again so often. */
+const TRIES = 4;
+const BETWEEN = { firstMs: 500, mostMs: 2000 };
+
+/** The node that is asked. Both throw {@link ChainUnavailable}. */
+export interface AskedNode {
+  confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook>;
+  /** Hashes of the blocks at these heights; one that the node does not tell is left out. */
+  blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
+}
+
+/** Something to be told of one payout. `altered`: its kept receipt is not the one that was kept. */
+export interface Noted {
+  readonly kind: Exclude<Standing['kind'], 'stands'> | 'altered';
+  readonly payout_id: string;
+  readonly position: string;
+  readonly why: string;
+}
+
+type Received = PayoutReceived['data'] & { readonly position: string };
+
+/**
+ * Asks a node again for every payout that was received, page by page of the log: memory stays bounded. After `run`, also
+ * one that threw, everything up to `position` was asked for.
+ */
+export class Recheck {
+  position: string | null = null;
+  readonly counts = { asked: 0, stands: 0, moved: 0, undone: 0, unknown: 0, altered: 0, other_chains: 0 };
+
+  constructor(
+    private readonly store: Pick<EventStore, 'head' | 'readAll'>,
+    private readonly node: AskedNode,
+    private readonly kept: KeptBeside,
+    private readonly config: { readonly chainId: number; readonly usdcAddress: string | null },
+  ) {}
+
+  /** Tells `note` of what does not simply stand, and calls `page` after every page. Throws {@link ChainUnavailable}. */
+  async run(from: string | null, note: (noted: Noted) => void, page: () => void): Promise<void> {
+    this.position = from;
+    const end = await this.store.head();
+    while (comparePositions(this.position, end) < 0) {
+      const events = await this.store.readAll(this.position, EVENTS_PER_PAGE);
+      if (events.length === 0) break;
+      // Told once the whole page is: a run that goes on from here asks for all of it again.
+      for (const noted of await this.notesOn(events)) note(noted);
+      this.position = events.at(-1)!.position;
+      page();
+    }
+  }
+
+  private async notesOn(events: readonly RecordedEvent[]): Promise<readonly Noted[]> {
+    const notes: Noted[] = [];
+    const here: Received[] = [];
+    let elsewhere = 0;
+    for (const event of events.filter(({ type }) => isReceived(type))) {
+      const { position, type, data } = event;
+      const received = receivedIn(event);
+      if (received === null) {
+        const why = `this version does not know ${type}`;
+        notes.push({ kind: 'unknown', payout_id: String(data['payout_id']), position, why });
+      } else if (received.chain_id === this.config.chainId) here.push({ ...received, position });
+      else elsewhere += 1;
+    }
+    const wallets = await this.kept.wallets(
+      here.flatMap(({ to, user_id }) => (to === null ? [user_id] : [])),
+    );
+    const altered = await this.kept.altered(
+      here.flatMap(({ receipt_sha256 }) => (receipt_sha256 === null ? [] : [receipt_sha256])),
+    );
+    const standings = await this.standings(here, wallets);
+    here.forEach(({ payout_id, position, receipt_sha256: sha256 }, place) => {
+      const standing = standings[place]!;
+      if (standing.kind === 'stands') this.counts.stands += 1;
+      else notes.push({ ...standing, payout_id, position });
+      if (sha256 !== null && altered.has(sha256)) {
+        const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
+        notes.push({ kind: 'altered', payout_id, position, why });
+      }
+    });
+    for (const { kind } of notes) this.counts[kind] += 1;
+    this.counts.asked += here.length;
+    this.counts.other_chains += elsewhere;
+    return notes;
+  }
+
+  private async standings(
+    payouts: readonly Received[],
+    wallets: ReadonlyMap<string, string>,
+  ): Promise<readonly Standing[]> {
+    if (payouts.length === 0) return [];
+    const paid = payouts.map((data) => ({
+      data,
+      hash: comparableHash(data.transaction_hash),
+      to: data.to ?? wallets.get(data.user_id) ?? null,
+    }));
+    const wanted = wantedOf(paid);
+    const { head, receipts } = await this.persistently(() => this.node.confirm(wanted, false));
+    const silent = wanted.filter(({ hash }) => !receipts.has(hash));
+    const again = silent.length === 0 ? null : await this.persistently(() => this.node.confirm(silent, true));
+    const found = paid.map(
+      ({ hash }) => receipts.get(hash) ?? again?.receipts.get(hash) ?? receiptless(hash),
+    );
+    const heights = paid.flatMap(({ data }, place) => (found[place] === null ? [data.block_number] : []));
+    const hashes = await this.node.blockHashes([...new Set(heights)]);
+    return paid.map(({ data, to }, place) => {
+      const hashAtHeight = hashes.get(data.block_number);
+      const known = { token: this.config.usdcAddress, to };
+      return standingOf(data, known, { receipt: found[place], head: head.number, hashAtHeight });
+    });
+
+    function receiptless(hash: string): null | undefined {
+      return receipts.has(hash) || again?.receipts.has(hash) ? null : undefined;
+    }
+  }
+
+  private async persistently<T>(ask: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof ChainUnavailable) || attempt === TRIES) throw error;
+        await backOff(BETWEEN, attempt - 1);
+      }
+    }
+  }
+}
+
+function wantedOf(
+  paid: readonly { readonly hash: string; readonly to: string | null }[],
+): WantedTransaction[] {
+  const wanted = new Map<string, Set<string>>();
+  for (const { hash, to } of paid) {
+    const wallets = wanted.get(hash) ?? new Set();
+    if (to !== null) wallets.add(to);
+    wanted.set(hash, wallets);
+  }
+  return [...wanted].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));
+}

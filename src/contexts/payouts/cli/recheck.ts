@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../kernel/clock.js';
+import type { Config } from '../../../platform/config/config.js';
+import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
+import { connected } from '../../../platform/operator/connected.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { ChainNode } from '../adapters/chain-node.js';
+import { ChainUnavailable } from '../application/ports.js';
+import { Recheck, type Noted } from '../application/recheck.js';
+import { chainRules } from '../domain/chain-rules.js';
+import { PAYOUT_SETTINGS } from '../settings.js';
+import { KeptBeside } from '../store/kept-beside.js';
+
+/** Exit codes: a payout does not stand, or its receipt was altered; nothing is wrong, and not everything was judged. */
+const EXIT_WRONG = 2;
+const EXIT_INCOMPLETE = 1;
+const PROGRESS_MS = 5000;
+
+const LABELS: Readonly<Record<Noted['kind'], string>> = {
+  undone: 'UNDONE  ',
+  altered: 'ALTERED ',
+  moved: 'MOVED   ',
+  unknown: 'UNKNOWN ',
+};
+
+/** `npm run audit -- recheck`: asks a node again for every payout that was received. Changes nothing. */
+export function recheckProgram(program: Command, operator: Operator): void {
+  program
+    .command('recheck')
+    .description(
+      'ask a node of the chain again for every payout received; exit 2 when one does not stand, 1 when not all could be judged',
+    )
+    .option('--from <position>', 'go on after this position of the log')
+    .option('--rpc <url>', 'the JSON-RPC node; without it the first of CHAIN_RPC_URL')
+    .action(async ({ from, rpc }: { readonly from?: string; readonly rpc?: string }) => {
+      const config = operator.config();
+      if (from !== undefined && !/^[0-9]{1,40}$/.test(from))
+        throw new ConfigError('--from must be a position as this program prints them.');
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      const node = new ChainNode(nodeOptions(config, rpc), systemClock);
+      try {
+        await connected(operator, async (database, store) => {
+          const recheck = new Recheck(store, node, new KeptBeside(database), config);
+          const stopped = await runUntilStopped(recheck, from ?? null, (text, json) =>
+            operator.print(asJson ? JSON.stringify(json) : text),
+          );
+          const { counts, position } = recheck;
+          operator.print(
+            asJson ? JSON.stringify({ ...counts, position, stopped }) : describe(recheck, stopped),
+          );
+          if (counts.undone + counts.altered > 0) operator.exit(EXIT_WRONG);
+          else if (stopped !== null || counts.unknown > 0) operator.exit(EXIT_INCOMPLETE);
+        });
+      } finally {
+        await node.close();
+      }
+    });
+}
+
+function nodeOptions(config: Config, rpc: string | undefined): ConstructorParameters<typeof ChainNode>[0] {
+  const given = rpc ?? config.chainRpcUrl;
+  if (given === null)
+    throw new ConfigError(`Give --rpc or set CHAIN_RPC_URL. ${about(PAYOUT_SETTINGS.chainRpcUrl)}`);
+  try {
+    urls('http', 'https')(given);
+  } catch (error) {
+    throw new ConfigError(`--rpc ${(error as Error).message}`, { cause: error });
+  }
+  const { chainId, usdcAddress } = config;
+  const { maxHeadAgeSeconds } = chainRules(config);
+  return { url: urlsIn(given)[0]!, chainId, token: usdcAddress ?? '', maxHeadAgeSeconds };
+}
+
+/** Why the node could not be relied on any more; null when everything was asked for. */
+async function runUntilStopped(
+  recheck: Recheck,
+  from: string | null,
+  tell: (text: string, json: object) => void,
+): Promise<string | null> {
+  let toldAt = performance.now();
+  try {
+    await recheck.run(
+      from,
+      (noted) =>
+        tell(
+          `${LABELS[noted.kind]}  payout ${noted.payout_id}, position ${noted.position}: ${noted.why}`,
+          noted,
+        ),
+      () => {
+        if (performance.now() - toldAt < PROGRESS_MS) return;
+        toldAt = performance.now();
+        const { position, counts } = recheck;
+        tell(`${counts.asked} payouts asked for, up to position ${position}`, { position, ...counts });
+      },
+    );
+    return null;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return error.message;
+    throw error;
+  }
+}
+
+function describe({ counts, position }: Recheck, stopped: string | null): string {
+  const { asked, stands, moved, undone, altered, unknown, other_chains } = counts;
+  const lines = [
+    `${asked} payouts asked for, up to position ${position ?? 'none'}: ${stands + moved} stand, ${moved} of them in another block; ${undone} do not`,
+  ];
+  if (altered > 0) lines.push(`${altered} kept receipts are not those that were kept`);
+  if (unknown > 0) lines.push(`${unknown} could not be judged: ask again, or another node (--rpc)`);
+  if (other_chains > 0) lines.push(`${other_chains} are on other chains and were not asked for (CHAIN_ID)`);
+  if (stopped !== null)
+    lines.push(
+      `STOPPED: ${stopped}. That says nothing of any payout; go on with ${position === null ? 'the same command' : `--from ${position}`}`,
+    );
+  return lines.join('\n');
+}

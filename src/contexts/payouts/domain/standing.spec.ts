@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { evidenceAt } from '../../../../test/support/evidence.js';
+import type { PayoutReceived } from '../contract.js';
+import { standingOf, type SeenAgain } from './standing.js';
+import type { TransactionReceipt } from './verification.js';
+
+const evidence = evidenceAt(1);
+const data: PayoutReceived['data'] = {
+  ...{ payout_id: 'p', merchant_id: 'm', user_id: 'u', amount: '12.50', currency_code: 'USDC' },
+  ...{ transaction_hash: '0xAB', custom_metadata: '{}', chain_id: 1, received_at: 't', created_at: 't' },
+  ...evidence,
+};
+/** As version 1 is read. */
+const before: PayoutReceived['data'] = {
+  ...data,
+  ...{ created_at: null, block_hash: null, block_time: null, confirmations: null, token: null },
+  ...{ from: null, to: null, value: null, receipt_sha256: null },
+};
+const log = {
+  ...{ token: evidence.token!, from: evidence.from!, to: evidence.to! },
+  ...{ amountMinor: 12_500_000n, logIndex: 1 },
+};
+const receipt: TransactionReceipt = {
+  ...{ succeeded: true, blockNumber: 7, blockHash: evidence.block_hash! },
+  ...{
+    blockTime: Date.parse(evidence.block_time!) / 1000,
+    transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
+  },
+};
+const known = { token: evidence.token!.toUpperCase(), to: evidence.to!.toUpperCase() };
+const standing = (seen: Partial<SeenAgain>, of = data, beside: Parameters<typeof standingOf>[1] = known) =>
+  standingOf(of, beside, { receipt, head: 20, hashAtHeight: evidence.block_hash!, ...seen });
+const withLog = (over: object): Partial<SeenAgain> => ({
+  receipt: { ...receipt, transfers: [{ ...log, ...over }] },
+});
+
+describe('a payout that was received', () => {
+  it('stands as long as the chain says the same', () => {
+    expect(standing({})).toEqual({ kind: 'stands' });
+    expect(standing({}, before)).toEqual({ kind: 'stands' });
+    expect(standing({}, before, { token: null, to: null })).toEqual({ kind: 'stands' });
+  });
+
+  it('stands in another block too: the transfer is the same', () => {
+    const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
+    for (const each of [data, before])
+      expect(standing({ receipt: moved }, each)).toEqual({
+        kind: 'moved',
+        why: 'its transfer is in block 9, 0xc',
+      });
+    expect(standing({ receipt: { ...receipt, blockHash: '0xc' } })).toMatchObject({ kind: 'moved' });
+  });
+
+  it.each<[string, Partial<SeenAgain>, RegExp]>([
+    [
+      'its block is not on the chain',
+      { receipt: null, hashAtHeight: '0xc' },
+      /^block not canonical: block 7/,
+    ],
+    ['its block is there without it', { receipt: null }, /^receipt missing: block 7 is on the chain/],
+    ['it was reverted', { receipt: { ...receipt, succeeded: false } }, /^log differs: the transaction was/],
+    ['its log is none', withLog({ logIndex: 0 }), /^log differs: log 1 is no transfer/],
+    ['the token differs', withLog({ token: '0x0' }), /^log differs: the token is 0x0/],
+    ['the sender differs', withLog({ from: '0x0' }), /^log differs: the sender/],
+    ['the recipient differs', withLog({ to: '0x0' }), /^log differs: the recipient/],
+    ['the value differs', withLog({ amountMinor: 1n }), /^log differs: the value is 1, not 12500000/],
+    ['the block says another time', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
+  ])('is undone when %s', (_name, seen, why) => {
+    expect(standing(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
+  });
+
+  it('is undone when its own event contradicts itself', () => {
+    expect(standing({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
+    expect(standing({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
+  });
+
+  it.each<[string, Partial<SeenAgain>]>([
+    ['token', withLog({ token: '0x0' })],
+    ['recipient', withLog({ to: '0x0' })],
+    ['value', withLog({ amountMinor: 1n })],
+  ])('is held against what is known beside it, before evidence was kept: the %s', (what, seen) => {
+    expect(standing(seen, before)).toMatchObject({ kind: 'undone', why: expect.stringContaining(what) });
+    expect(standing({ receipt: null, hashAtHeight: '0xc' }, before)).toMatchObject({
+      kind: 'undone',
+      why: expect.stringContaining('receipt missing'),
+    });
+  });
+
+  it.each<[string, Partial<SeenAgain>]>([
+    ['says nothing', { receipt: undefined }],
+    ['is behind', { receipt: null, head: 6, hashAtHeight: undefined }],
+    ['does not tell the block', { receipt: null, hashAtHeight: undefined }],
+    ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
+  ])('is not judged when the node %s', (_name, seen) => {
+    expect(standing(seen)).toMatchObject({ kind: 'unknown' });
+  });
+});

@@ -1,0 +1,80 @@
+import { toMinorUnits } from '../../../kernel/money.js';
+import type { PayoutReceived } from '../contract.js';
+import type { TransactionReceipt } from './verification.js';
+
+/** What one look says of the transfer of a payout, long after it was received. */
+export type Standing =
+  | { readonly kind: 'stands' }
+  /** In another block than then: the transfer is the same one (contract.md 10.3). */
+  | { readonly kind: 'moved'; readonly why: string }
+  | { readonly kind: 'undone'; readonly why: string }
+  /** The node's response tells nothing. */
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** What the chain has now. */
+export interface SeenAgain {
+  /** Null when the transaction is in no block; undefined without a usable response. */
+  readonly receipt: TransactionReceipt | null | undefined;
+  /** The newest block's. */
+  readonly head: number;
+  /** Of the block that the chain has at the payout's height; undefined when nobody asked, or the node did not tell. */
+  readonly hashAtHeight: string | undefined;
+}
+
+/**
+ * Whether a payout that was received still stands. `token` and `to` are what its transfer must say where the event does
+ * not: it was stored before evidence was kept; null: not known, and not compared.
+ */
+export function standingOf(
+  data: PayoutReceived['data'],
+  known: { readonly token: string | null; readonly to: string | null },
+  { receipt, head, hashAtHeight }: SeenAgain,
+): Standing {
+  if (receipt === undefined) return unknown('the node gave no usable response');
+  if (receipt === null) return missing(data, head, hashAtHeight);
+  if (receipt.partial) return unknown('its receipt is too large for the node');
+  if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
+  const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
+  if (log === undefined) return undone(`log differs: log ${data.log_index} is no transfer`);
+  const isSameBlock =
+    receipt.blockNumber === data.block_number && (data.block_hash ?? receipt.blockHash) === receipt.blockHash;
+  const value = log.amountMinor.toString();
+  const said: readonly (readonly [what: string, now: string, then: string | null])[] = [
+    ['token', log.token, (data.token ?? known.token)?.toLowerCase() ?? null],
+    ['sender', log.from, data.from],
+    ['recipient', log.to, (data.to ?? known.to)?.toLowerCase() ?? null],
+    ['value', value, data.value],
+    ['value', value, toMinorUnits(data.amount).toString()],
+    ['time of the block', timeOf(receipt), isSameBlock ? data.block_time : null],
+  ];
+  const different = said.find(([, now, then]) => then !== null && now !== then);
+  if (different !== undefined) {
+    const [what, now, then] = different;
+    return undone(`log differs: the ${what} is ${now}, not ${then}`);
+  }
+  return isSameBlock
+    ? { kind: 'stands' }
+    : { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
+}
+
+function missing(data: PayoutReceived['data'], head: number, hashAtHeight: string | undefined): Standing {
+  const { block_number: height, block_hash: hash } = data;
+  if (head < height) return unknown(`the newest block of the node is ${head}, before its block ${height}`);
+  if (hash === null) return undone('receipt missing: no block holds the transaction');
+  if (hashAtHeight === undefined) return unknown(`the node does not tell its block ${height}`);
+  return hash === hashAtHeight
+    ? undone(`receipt missing: block ${height} is on the chain, and the node has no such transaction`)
+    : undone(`block not canonical: block ${height} of the chain is ${hashAtHeight}, not ${hash}`);
+}
+
+function timeOf({ blockTime }: TransactionReceipt): string {
+  return new Date((blockTime ?? 0) * 1000).toISOString();
+}
+
+function undone(why: string): Standing {
+  return { kind: 'undone', why };
+}
+
+function unknown(why: string): Standing {
+  return { kind: 'unknown', why };
+}
