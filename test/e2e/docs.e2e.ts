@@ -97,17 +97,23 @@ it('/docs asks nobody for keys outside the sandbox', async () => {
     expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=<id>`);
   }, 60_000);
 
-  it('of /docs create a user', async () => {
+  it('of /docs create a user, make an order and list it', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };
     };
     const { apiKey, privateKey } = app.merchant.credentials;
+    const exchange = app.exchange.signing.credentials;
     const script = commandsIn(document.info.description)
       .replace('http://127.0.0.1:3000', app.url)
       .replace('<svc-api-key>', apiKey)
-      .replace('<private key>', privateKey);
-    const { said, errors, code } = await bash(script.replace('curl ', 'curl -sS '), specFolder('docs'));
+      .replace('<private key>', privateKey)
+      .replace('<api_key>', exchange.apiKey)
+      .replace('<secret>', exchange.secret);
+    const { said, errors, code } = await bash(script.replaceAll('curl ', 'curl -sS '), specFolder('docs'));
     expect([code, errors]).toEqual([0, '']);
-    expect(JSON.parse(said)).toMatchObject({ user: { phone_number: '+14155550100' } });
+    const [user, made, list] = said.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
+    expect(user).toMatchObject({ user: { phone_number: '+14155550100' } });
+    const { order } = made as { order: object };
+    expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
   }, 60_000);
 });

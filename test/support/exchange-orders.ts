@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
 import { order } from '../../src/contexts/exchange/domain/order.js';
 import type { OrderEvent, OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import type { TestApp } from './app.js';
 import type { ExchangeClient } from './exchange-client.js';
+import type { ApiResponse } from './signed-client.js';
 
 export const LIST = '/v1/merchant/orders';
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -14,6 +16,22 @@ export interface OrdersPage {
   readonly total_count: number;
   readonly orders: readonly OrderRecord[];
   readonly next_cursor: string | null;
+}
+
+/** The order of a response, which holds no notice. */
+export function orderIn(response: ApiResponse, status = 200): OrderRecord {
+  expect([response.status, response.text]).toEqual([status, expect.anything()]);
+  const body = response.json<{ readonly order: OrderRecord }>();
+  expect(body).toEqual({ order: expect.anything(), compliance_notice: null });
+  return body.order;
+}
+
+/** `errors` by the names of the parameters at fault. */
+export function expectProblem(response: ApiResponse, status: number, errors: object = {}): void {
+  const { 'content-type': type, 'request-id': requestId } = response.headers;
+  expect([response.status, type]).toEqual([status, 'application/problem+json; charset=utf-8']);
+  expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.json()).toMatchObject({ status, errors });
 }
 
 /** Orders of the key as if they had been made at other times; resolves to their ids. They stand at no provider. */
@@ -27,7 +45,20 @@ export async function pastOrders(
     orders.map(async ({ then = [], ...more }) => {
       const made = facts(app, key, more);
       const { order_id, created_at: at } = made;
-      const following = then.map((type) => ({ type, data: { order_id, at, refundable: '0' } }) as OrderEvent);
+      const following = then.map(
+        (type) =>
+          ({
+            type,
+            data: {
+              order_id,
+              at,
+              refundable: '0',
+              reason: 'none',
+              amount_to: '0.5',
+              withdraw_transaction_hash: 'none',
+            },
+          }) as OrderEvent,
+      );
       await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: made }, ...following]);
       return order_id;
     }),

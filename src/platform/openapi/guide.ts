@@ -7,7 +7,7 @@ export function signingGuide(serverUrl: string): string {
 }
 
 const GUIDE = `
-Users, USDC payouts and webhooks of a merchant. Bodies are JSON, errors are problem documents.
+Users, USDC payouts and webhooks of a merchant, and an exchange. Bodies are JSON, errors are problem documents.
 
 ### Signing
 
@@ -48,4 +48,24 @@ that a key stands for a request of its own: a secret is never shown a second tim
 
 Requests are counted per merchant and minute; \`RateLimit-Policy\` and \`RateLimit\` tell where you stand. After 429 wait
 for \`Retry-After\` seconds, and back off exponentially.
+
+### Exchange
+
+Calls under \`/v1\` have no body: all inputs are in the query, the key among them as \`api_key\`. A key that demands signatures
+signs the address that is paid out to: \`signature\` is the lower-case hex HMAC-SHA256, under the UTF-8 bytes of the key's
+secret, of \`withdraw_address=\` and the address as it is before percent-encoding; of an action on an order, the address of
+that order. The list of orders names its key in \`X-Api-Key\` and is signed always, in \`X-Signature\`, over an empty address
+unless it filters by one.
+
+\`\`\`bash
+EXCHANGE_KEY='<api_key>'
+EXCHANGE_SECRET='<secret>'
+address='4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+
+sign() { printf 'withdraw_address=%s' "$1" | openssl dgst -sha256 -hmac "$EXCHANGE_SECRET" -hex | sed 's/.* //'; }
+curl -X POST "$BASE_URL/v1/orders?api_key=$EXCHANGE_KEY&pair_id=USDCSOL&withdraw_address=$address&signature=$(sign "$address")"
+today=$(date -u +%F)
+curl "$BASE_URL/v1/merchant/orders?start_date=$today&end_date=$today" \\
+  -H "X-Api-Key: $EXCHANGE_KEY" -H "X-Signature: $(sign '')"
+\`\`\`
 `.trim();

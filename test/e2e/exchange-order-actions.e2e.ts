@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import type { ExchangeClient } from '../support/exchange-client.js';
+import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS, pastOrders } from '../support/exchange-orders.js';
+import type { ApiResponse } from '../support/signed-client.js';
+
+const ORDERS = '/v1/orders';
+const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
+const ACTIONS = ['refresh', 'cancel', 'mark_as_paid'] as const;
+
+let app: TestApp;
+let open: ExchangeClient;
+let signing: ExchangeClient;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  ({ open, signing } = app.exchange);
+});
+afterAll(() => app?.close());
+
+const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
+  orderIn(await by.order(query), 201);
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('PATCH /v1/orders/{id}/...', () => {
+  it('200: refreshed, marked as paid, and marked so again', async () => {
+    const order = await created();
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+    const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
+    expect(paid).toEqual({ ...order, status: 'paid', updated_at: expect.any(String) });
+    expect(orderIn(await signing.act(order.id.toUpperCase(), 'mark_as_paid', ADDRESS))).toEqual(paid);
+    expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
+  });
+
+  it('200: cancelled; then it can neither be paid nor cancelled again', async () => {
+    const order = await created();
+    const cancelled = orderIn(await signing.act(order.id, 'cancel', ADDRESS));
+    expect(cancelled).toEqual({ ...order, status: 'cancelled', updated_at: expect.any(String) });
+    expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
+    expectProblem(await signing.act(order.id, 'mark_as_paid', ADDRESS), 409);
+    const today = new Date().toISOString().slice(0, 10);
+    const { orders } = (
+      await signing.list({ start_date: today, end_date: today, status: 'cancelled' })
+    ).json<{ orders: OrderRecord[] }>();
+    expect(orders).toContainEqual(cancelled);
+  });
+
+  it('200: the same response again under an Idempotency-Key, whatever has become of the order since', async () => {
+    const order = await created(LEAST);
+    const key = randomUUID();
+    const act = (): Promise<ApiResponse> =>
+      signing.call({
+        method: 'PATCH',
+        path: `${ORDERS}/${order.id}/mark_as_paid`,
+        signs: ADDRESS,
+        idempotencyKey: key,
+      });
+    const first = await act();
+    const again = await act();
+    expect([first.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      200,
+      first.text,
+      'true',
+    ]);
+  });
+
+  it('409 for every end that an order may have', async () => {
+    const ends = ['order.expired.v1', 'order.failed.v1', 'order.refunded.v1', 'order.completed.v1'] as const;
+    const ids = await pastOrders(
+      app,
+      open,
+      ends.map((end) => ({ then: [end] })),
+    );
+    for (const id of ids) {
+      expectProblem(await open.act(id, 'mark_as_paid', ADDRESS), 409);
+      expectProblem(await open.act(id, 'cancel', ADDRESS), 409);
+      expect((await open.act(id, 'refresh', ADDRESS)).status).toBe(200);
+    }
+  });
+
+  it.each(ACTIONS)(
+    '401 of %s: a key that demands signatures, without one or with that of another address',
+    async (action) => {
+      const order = await created();
+      const path = `${ORDERS}/${order.id}/${action}`;
+      expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
+      expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
+      // The address is the order's own: one in the query is not asked for.
+      const query = { withdraw_address: OTHER_ADDRESS };
+      expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
+      expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);
+      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+      const free = await created(LEAST, open);
+      expectProblem(await open.act(free.id, action, OTHER_ADDRESS), 401);
+      const unsigned = await open.call({
+        method: 'PATCH',
+        path: `${ORDERS}/${free.id}/${action}`,
+        signs: null,
+      });
+      expect(unsigned.status).toBe(200);
+    },
+  );
+
+  it.each(ACTIONS)(
+    "404 of %s: another key's order is as one that does not exist, and as an id that is none",
+    async (action) => {
+      const order = await created();
+      const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
+      const refusals = await Promise.all([
+        stranger.act(order.id, action, ADDRESS),
+        open.act(order.id, action, ADDRESS),
+        open.act(randomUUID(), action, ADDRESS),
+        open.act('1', action, ADDRESS),
+        open.act(`${order.id}0`, action, ADDRESS),
+        open.act('%00', action, ADDRESS),
+      ]);
+      const bodies = refusals.map((response) => {
+        expectProblem(response, 404);
+        return response.text;
+      });
+      expect(new Set(bodies).size).toBe(1);
+      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+    },
+  );
+
+  it('400: a parameter that is given twice; what nobody asks for is ignored', async () => {
+    const order = await created(LEAST, open);
+    const path = `${ORDERS}/${order.id}/cancel`;
+    for (const name of ['api_key', 'signature', 'whatever']) {
+      const query = `api_key=${open.credentials.apiKey}&${name}=1${name === 'api_key' ? '' : `&${name}=1`}`;
+      const response = await fetch(`${app.url}${path}?${query}`, { method: 'PATCH' });
+      expect([name, response.status]).toEqual([name, 400]);
+    }
+    const call = {
+      method: 'PATCH',
+      path,
+      query: { status: 'completed', amount_to: '9' },
+      signs: ADDRESS,
+    } as const;
+    expect(orderIn(await open.call(call))).toMatchObject({ status: 'cancelled', amount_to: order.amount_to });
+  });
+
+  it('404 and 405 for what is no action', async () => {
+    const order = await created(LEAST, open);
+    const { apiKey } = open.credentials;
+    const call = (method: string, path: string): Promise<number> =>
+      fetch(`${app.url}${path}?api_key=${apiKey}`, { method }).then(({ status }) => status);
+    expect(await call('PATCH', `${ORDERS}/${order.id}/complete`)).toBe(404);
+    expect(await call('GET', `${ORDERS}/${order.id}`)).toBe(404);
+    expect(await call('POST', `${ORDERS}/${order.id}/cancel`)).toBe(405);
+    expect(await call('GET', ORDERS)).toBe(405);
+  });
+});
