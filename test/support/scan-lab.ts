@@ -30,6 +30,7 @@ export interface LabOrder extends ProviderReference {
 /** A database and a chain of one's own behind a node that can fail, and as many scanning processes as one likes. */
 export class ScanLab {
   private readonly processes: ScanProcess[] = [];
+  private scanning: ScanProcess | null = null;
 
   private constructor(
     readonly chain: TestChain,
@@ -63,12 +64,34 @@ export class ScanLab {
     let stopped: Promise<void> | null = null;
     const stop = (): Promise<void> =>
       (stopped ??= scanner.work.stop().then(async () => {
+        await scanner.beforeApplicationShutdown();
         scanner.onApplicationShutdown();
         await database.close();
       }));
     const process = { provider, scanner, cursors, stop };
     this.processes.push(process);
     return process;
+  }
+
+  /** The process that scans. */
+  get scan(): ScanProcess {
+    if (this.scanning === null) throw new Error('no process scans');
+    return this.scanning;
+  }
+
+  /** Another process in place of all that there are. */
+  async restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.stopAll();
+    await this.startScan(settings);
+  }
+
+  /** Another process beside those that there are: {@link scan} from now on. */
+  async startScan(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.scanning = await this.start(settings);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
   }
 
   async order({ provider }: ScanProcess): Promise<LabOrder> {
@@ -116,7 +139,7 @@ export class ScanLab {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.processes.map((process) => process.stop()));
+    await this.stopAll();
     await Promise.all([this.node.stop(), this.chain.stop()]);
     await this.db.drop();
   }

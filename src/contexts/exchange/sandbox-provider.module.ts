@@ -10,6 +10,9 @@ import { ScanCursors } from './store/scan-cursors.js';
 /** Injection token of the {@link SandboxProvider}; null in production, where no chain is scanned for it. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 
+/** The mnemonic behind the usual deposit addresses is known to everybody. */
+const DEV_CHAIN = 31337;
+
 /** The sandbox provider, and its scan of the chain for deposits. */
 @Module({
   providers: [
@@ -41,6 +44,8 @@ export class SandboxProviderModule {}
 type Rest<Class extends abstract new (first: Config, ...rest: never) => unknown> =
   ConstructorParameters<Class> extends [unknown, ...infer Others] ? Others : never;
 
-function isScanned({ mode, chainRpcUrl, usdcAddress }: Config): boolean {
-  return mode === 'sandbox' && chainRpcUrl !== null && usdcAddress !== null;
+/** On another chain than the dev chain the money is real: not without a key of one's own. */
+function isScanned({ mode, chainRpcUrl, usdcAddress, chainId, exchangeDepositXpub }: Config): boolean {
+  if (mode !== 'sandbox' || chainRpcUrl === null || usdcAddress === null) return false;
+  return chainId === DEV_CHAIN || exchangeDepositXpub !== null;
 }

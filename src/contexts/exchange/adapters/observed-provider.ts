@@ -89,7 +89,7 @@ export class ObservedProvider implements ExchangeProvider {
     const fields = { provider: this.name, operation, kind, order_id: orderId };
     this.log.write(kind === 'away' ? 'warn' : 'error', 'the exchange provider gave nothing', {
       ...fields,
-      ...(kind === 'unexpected' ? { err: error } : { why: message }),
+      ...(kind === 'unexpected' ? { err: error } : { why: message, err: (error as Error).cause }),
     });
   }
 }

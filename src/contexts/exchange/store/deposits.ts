@@ -153,7 +153,7 @@ async function replaceUnderWay(tx: PoolClient, chainId: number, step: ScanStep):
       `insert into exchange.deposits_under_way (chain_id, transaction_hash, place, order_id, block_number, block_hash)
        select $1, * from unnest($2::text[], $3::integer[], $4::uuid[], $5::bigint[], $6::text[])
        on conflict (chain_id, transaction_hash, place) do update
-         set block_number = excluded.block_number, block_hash = excluded.block_hash`,
+         set order_id = excluded.order_id, block_number = excluded.block_number, block_hash = excluded.block_hash`,
       [chainId, hashes, places, orders, numbers, blocks],
     );
   }

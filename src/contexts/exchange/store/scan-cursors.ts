@@ -95,6 +95,15 @@ export class ScanCursors {
     };
   }
 
+  /** Keeps the right during a look that takes long. */
+  async keep({ chainId, fence }: ScanCursor, leaseMs: number): Promise<void> {
+    await this.database.query(
+      `update exchange.scan_cursors set held_until = clock_timestamp() + $4 * interval '1 ms'
+       where chain_id = $1 and held_by = $2 and fence = $3`,
+      [chainId, this.holder, fence, leaseMs],
+    );
+  }
+
   /** Lets others scan at once. */
   async release(chainId: number): Promise<void> {
     await this.database.query(

@@ -10,20 +10,18 @@ const SANDBOX_XPUB =
 
 /** Addresses to pay to: children of an extended public key (BIP 32), which tells no private key. */
 export class DepositKeys {
-  private parent: Promise<HDNodeWallet | HDNodeVoidWallet> | null = null;
+  private parent: HDNodeWallet | HDNodeVoidWallet | null = null;
 
   constructor(private readonly xpub: string | null) {}
 
   /** In the order of `indexes`, in the mixed case of EIP-55. A child takes about a millisecond: others get their turn after each. */
   async addressesAt(indexes: readonly number[]): Promise<readonly string[]> {
     // The first one loads ethers: a start does not wait for it.
-    this.parent ??= import('ethers').then(({ HDNodeWallet }) =>
-      HDNodeWallet.fromExtendedKey(this.xpub ?? SANDBOX_XPUB),
-    );
-    const parent = await this.parent;
+    const { HDNodeWallet } = await import('ethers');
+    this.parent ??= HDNodeWallet.fromExtendedKey(this.xpub ?? SANDBOX_XPUB);
     const addresses: string[] = [];
     for (const index of indexes) {
-      addresses.push(parent.deriveChild(index).address);
+      addresses.push(this.parent.deriveChild(index).address);
       await turn();
     }
     return addresses;

@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import { ChainUnavailable } from '../../../../platform/chain/chain-unavailable.js';
@@ -15,8 +21,8 @@ import { confirmLook, lookAhead, Reorganised, type ScanLook } from './scan-look.
 import { ScanNode } from './scan-node.js';
 import type { TokenTransfer } from './transfer-logs.js';
 
-/** A process that stands still is relieved after so long. */
-const LEASE_MS = 15_000;
+/** A process that stands still, or was killed, is relieved after so long. */
+const LEASE_MS = 5000;
 /** Less is no deposit, and neither is more than there is (minor units). */
 const FLOOR_MINOR = 10_000n;
 const CEILING_MINOR = 10n ** 21n;
@@ -43,7 +49,7 @@ export class ScanHalted extends Error {
  * same transaction as what was found is stored in. Nothing is concluded while no node can be relied on.
  */
 @Injectable()
-export class DepositScanner implements OnApplicationShutdown {
+export class DepositScanner implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly logger = new Logger(DepositScanner.name);
   private readonly rules: ChainRules;
   private readonly nodes: NodeList<ScanNode>;
@@ -69,9 +75,18 @@ export class DepositScanner implements OnApplicationShutdown {
     });
   }
 
-  /** Where the scan begins: at the newest block. Throws {@link ChainUnavailable}. */
+  /** Where the scan begins: at the newest block with enough confirmations. Throws {@link ChainUnavailable}. */
   async begin(): Promise<void> {
-    await this.cursors.start(this.config.chainId, await this.nodes.first((node) => node.head()));
+    const block = await this.nodes.first(async (node) => {
+      const tip = Math.max(0, (await node.head()).number - this.rules.confirmations);
+      return (await node.blocks([tip]))(tip);
+    });
+    await this.cursors.start(this.config.chainId, block);
+  }
+
+  /** Others scan at once. What is under way here may still be stored, unless they were faster. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.release();
   }
 
   onApplicationShutdown(): void {
@@ -97,13 +112,14 @@ export class DepositScanner implements OnApplicationShutdown {
       }
       throw error;
     } finally {
-      if (signal.aborted) await this.cursors.release(chainId);
+      if (signal.aborted) await this.release();
     }
   }
 
   /** One look and what follows from it. True when there is more to look at, at once. */
   private async round(cursor: ScanCursor): Promise<boolean> {
     failpoint('scan.held');
+    const keeping = setInterval(() => void this.keep(cursor), LEASE_MS / 3);
     try {
       const { step, look } = await this.nodes.first((node) => this.look(node, cursor));
       failpoint('scan.confirmed');
@@ -121,8 +137,18 @@ export class DepositScanner implements OnApplicationShutdown {
     } catch (error) {
       if (!(error instanceof Reorganised)) throw error;
       await this.goBack(cursor, error.head.number);
-      return true;
+      return false;
+    } finally {
+      clearInterval(keeping);
     }
+  }
+
+  private async release(): Promise<void> {
+    await this.cursors.release(this.config.chainId).catch(() => undefined);
+  }
+
+  private async keep(cursor: ScanCursor): Promise<void> {
+    await this.cursors.keep(cursor, LEASE_MS).catch(() => undefined);
   }
 
   private async look(node: ScanNode, cursor: ScanCursor): Promise<{ step: ScanStep; look: ScanLook }> {
@@ -131,17 +157,16 @@ export class DepositScanner implements OnApplicationShutdown {
     await this.agree(node, cursor, look);
     failpoint('scan.read');
     const unconfirmed = look.unconfirmed?.transfers ?? [];
-    const paid = [...look.confirmed, ...unconfirmed].filter(({ amountMinor }) => amountMinor > 0n);
-    const owners = await this.orders.ownersOf([...new Set(paid.map(({ to }) => to))]);
+    const addresses = new Set([...look.confirmed, ...unconfirmed].map(({ to }) => to));
+    const owners = await this.orders.ownersOf([...addresses]);
     const own = (transfers: readonly TokenTransfer[]) =>
       transfers.flatMap((each) => {
         const orderId = owners.get(each.to);
-        return orderId === undefined || each.amountMinor === 0n ? [] : [{ ...each, orderId }];
+        return orderId === undefined ? [] : [{ ...each, orderId }];
       });
     const confirmed = own(look.confirmed);
-    const deposits = confirmed.filter(({ amountMinor }) => counts(amountMinor));
-    const vanished = await this.vanished(cursor, look.scanned.number, deposits);
-    const found = await confirmLook(node, cursor, look, { deposits, vanished, counts });
+    const vanished = await this.vanished(cursor, look.scanned.number, confirmed);
+    const found = await confirmLook(node, cursor, look, { confirmed, vanished });
     const { head, scanned } = look;
     const isCaughtUp = look.unconfirmed !== null;
     const seen = isCaughtUp ? head : cursor.seen.number < scanned.number ? scanned : cursor.seen;
@@ -154,24 +179,28 @@ export class DepositScanner implements OnApplicationShutdown {
         seen,
         completeUntil: !isOnDemand ? toldTime : isCaughtUp ? cursor.now : null,
         // Blocks that are mined on demand, many in a second, run ahead of time.
-        deposits: found.map((each) => (each.blockAt > cursor.now ? { ...each, blockAt: cursor.now } : each)),
+        deposits: found
+          .filter(({ amountMinor }) => counts(amountMinor))
+          .map((each) => (each.blockAt > cursor.now ? { ...each, blockAt: cursor.now } : each)),
         underWay: own(unconfirmed).filter(({ amountMinor }) => counts(amountMinor)),
         seenAgainAfter: look.unconfirmed?.after ?? Number.MAX_SAFE_INTEGER,
-        ignored: confirmed.filter(({ amountMinor }) => !counts(amountMinor)),
+        ignored: confirmed.filter(({ amountMinor }) => amountMinor > 0n && !counts(amountMinor)),
       },
     };
   }
 
   /** As many nodes as CHAIN_QUORUM asks for have to tell the same of the confirmed blocks. */
   private async agree(node: ScanNode, cursor: ScanCursor, look: ScanLook): Promise<void> {
-    const { number: to, hash } = look.scanned;
+    const { number: to } = look.scanned;
     if (this.config.chainQuorum === 1 || to === cursor.scanned.number) return;
     const told = textOf(look.confirmed);
     const others = this.nodes.all().filter((other) => other !== node);
     const agreeing = await Promise.allSettled(
       others.map(async (other) => {
         const transfers = await other.transfers(cursor.scanned.number + 1, to);
-        return textOf(transfers) === told && (await other.blocks([to]))(to).hash === hash;
+        const { hash, timestamp } = (await other.blocks([to]))(to);
+        const isSame = hash === look.scanned.hash && timestamp === look.scanned.timestamp;
+        return isSame && textOf(transfers) === told;
       }),
     );
     const count = agreeing.filter((each) => each.status === 'fulfilled' && each.value).length + 1;
@@ -179,12 +208,12 @@ export class DepositScanner implements OnApplicationShutdown {
       throw new ChainUnavailable(`${count} nodes agree, and deposits need ${this.config.chainQuorum}`);
   }
 
-  private async vanished(cursor: ScanCursor, to: number, deposits: readonly FoundTransfer[]) {
+  private async vanished(cursor: ScanCursor, to: number, confirmed: readonly FoundTransfer[]) {
     const underWay = await this.deposits.underWay(cursor.chainId, to);
     const key = (each: Pick<FoundTransfer, 'transactionHash' | 'place'>): string =>
       `${each.transactionHash}:${each.place}`;
-    const confirmed = new Set(deposits.map(key));
-    const gone = underWay.filter((each) => !confirmed.has(key(each)));
+    const still = new Set(confirmed.map(key));
+    const gone = underWay.filter((each) => !still.has(key(each)));
     if (gone.length === 0) return [];
     const orders = await this.orders.find([...new Set(gone.map(({ orderId }) => orderId))]);
     const addresses = new Map(orders.map((order) => [order.order_id, order.deposit_address.toLowerCase()]));
@@ -194,12 +223,16 @@ export class DepositScanner implements OnApplicationShutdown {
     });
   }
 
-  /** To the last place of the cursor that is still on the chain. Throws {@link ScanHalted} when there is none. */
+  /**
+   * To the last place of the cursor that is still on the chain. A dev chain of which nothing is left was set up anew, and
+   * is scanned from its beginning; of any other chain that needs an operator: {@link ScanHalted}.
+   */
   private async goBack(cursor: ScanCursor, head: number): Promise<void> {
     const trail = (await this.cursors.trail(cursor.chainId)).filter(({ number }) => number <= head);
     const ancestor = await this.nodes.first(async (node) => {
-      const blocks = await node.blocks(trail.map(({ number }) => number));
-      return trail.find(({ number, hash }) => blocks(number).hash === hash);
+      const blocks = await node.blocks([0, ...trail.map(({ number }) => number)]);
+      const kept = trail.find(({ number, hash }) => blocks(number).hash === hash);
+      return kept ?? (this.rules.maxHeadAgeSeconds === 0 ? blocks(0) : undefined);
     });
     if (ancestor === undefined) {
       throw new ScanHalted(

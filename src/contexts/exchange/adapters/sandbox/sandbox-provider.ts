@@ -102,13 +102,16 @@ export class SandboxProvider implements ExchangeProvider {
   }
 
   private async createAll(wanted: readonly NewProviderOrder[]): Promise<readonly ProviderOrder[]> {
-    // Nobody may pay to an address before there is a place from which transfers to it will be found.
-    if ((await this.cursors.state(this.config.chainId)) === null) await this.scanner.begin();
     const byId = new Map(wanted.map((order) => [order.orderId, order]));
     const ids = [...byId.keys()];
     const made = new Set((await this.orders.find(ids)).map(({ order_id }) => order_id));
     const fresh = ids.filter((id) => !made.has(id)).map((id) => byId.get(id)!);
-    if (fresh.length > 0) await this.orders.add(await this.newOrders(fresh));
+    if (fresh.length > 0) {
+      // Nobody may pay to an address before there is a place from which transfers to it will be found.
+      if ((await this.cursors.state(this.config.chainId)) === null) await this.scanner.begin();
+      await this.ping();
+      await this.orders.add(await this.newOrders(fresh));
+    }
     const stored = new Map((await this.orders.find(ids)).map((order) => [order.order_id, order]));
     return wanted.map(({ orderId }) => providerOrder(stored.get(orderId)!));
   }
@@ -157,7 +160,7 @@ function payoutHash(orderId: string): string {
   return base58Text(createHash('sha512').update(`sandbox payout ${orderId}`).digest());
 }
 
-/** Whatever goes wrong between here and the database or the chain: it is not known what came of it. */
+/** Whatever goes wrong on the way to the database or the chain: it is not known what came of it. */
 async function known<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -6,7 +6,7 @@ import type { ScanNode } from './scan-node.js';
 import type { TokenTransfer } from './transfer-logs.js';
 
 /** Blocks that one look confirms at most: a gap of days is made up for in steps, each of which is stored. */
-const STEP_BLOCKS = 2000;
+const STEP_BLOCKS = 1000;
 
 export interface ScanRules {
   readonly confirmations: number;
@@ -45,6 +45,9 @@ export async function lookAhead(node: ScanNode, cursor: ScanCursor, rules: ScanR
   const hasSeen = seen.number >= to && seen.number <= head.number;
   const before = await node.blocks([scanned.number, to, ...(hasSeen ? [seen.number] : [])]);
   if (before(scanned.number).hash !== scanned.hash) throw new Reorganised(head);
+  // It is what tells that an order was not paid in time.
+  if (before(to).timestamp > head.timestamp)
+    throw new ChainUnavailable('a block is later than the newest one');
   const confirmed = to > scanned.number ? await node.transfers(scanned.number + 1, to) : [];
   const look = { head, scanned: before(to), confirmed };
   if (to < tip) return { ...look, unconfirmed: null };
@@ -55,32 +58,30 @@ export async function lookAhead(node: ScanNode, cursor: ScanCursor, rules: ScanR
 
 /** What of a look concerns orders. */
 export interface OwnTransfers {
-  readonly deposits: readonly (TokenTransfer & FoundTransfer)[];
-  /** Was seen under way in blocks that are confirmed now, and is not among these deposits. */
+  readonly confirmed: readonly (TokenTransfer & FoundTransfer)[];
+  /** Was seen under way in blocks that are confirmed now, and is not among these. */
   readonly vanished: readonly (BlockPlace & { readonly to: string })[];
-  /** Whether so much is a deposit. */
-  readonly counts: (amountMinor: bigint) => boolean;
 }
 
 /**
- * A second look, which has to agree with the first: the chain is still the same, each block that a deposit is in has
+ * A second look, which has to agree with the first: the chain is still the same, each block that a transfer is in has
  * the hash that its log told, and another question about that block, and about those of what vanished, tells the same
- * deposits. Gives them with the times of their blocks. Throws ChainUnavailable where the node contradicts itself.
+ * transfers. Gives them with the times of their blocks. Throws ChainUnavailable where the node contradicts itself.
  */
 export async function confirmLook(
   node: ScanNode,
   cursor: ScanCursor,
   look: ScanLook,
-  { deposits, vanished, counts }: OwnTransfers,
+  { confirmed, vanished }: OwnTransfers,
 ): Promise<readonly FoundDeposit[]> {
   const wanted = [
-    ...deposits.map(({ blockNumber: number, blockHash: hash, to }) => ({ number, hash, to })),
+    ...confirmed.map(({ blockNumber: number, blockHash: hash, to }) => ({ number, hash, to })),
     ...vanished,
   ];
   const stood = [cursor.scanned, look.scanned, look.head];
   const now = await node.blocks([...stood, ...wanted].map(({ number }) => number));
   const isCanonical = ({ number, hash }: BlockPlace): boolean => now(number).hash === hash;
-  if (!stood.every(isCanonical) || !wanted.slice(0, deposits.length).every(isCanonical))
+  if (!stood.every(isCanonical) || !wanted.slice(0, confirmed.length).every(isCanonical))
     throw new ChainUnavailable('the chain was reorganised during the look');
   const addresses = new Map<string, { readonly block: BlockPlace; readonly to: string[] }>();
   for (const { to, ...block } of wanted.filter(isCanonical)) {
@@ -91,13 +92,13 @@ export async function confirmLook(
   const told = new Map<string, TokenTransfer>();
   for (const { block, to } of addresses.values())
     for (const each of await node.transfersTo(block, to))
-      if (counts(each.amountMinor)) told.set(`${each.transactionHash}:${each.logIndex}`, each);
-  for (const each of deposits) {
+      told.set(`${each.transactionHash}:${each.logIndex}`, each);
+  for (const each of confirmed) {
     const again = told.get(`${each.transactionHash}:${each.logIndex}`);
     if (again?.to !== each.to || again.amountMinor !== each.amountMinor) throw contradiction();
   }
-  if (told.size !== deposits.length) throw contradiction();
-  return deposits.map((each) => ({ ...each, blockAt: new Date(now(each.blockNumber).timestamp * 1000) }));
+  if (told.size !== confirmed.length) throw contradiction();
+  return confirmed.map((each) => ({ ...each, blockAt: new Date(now(each.blockNumber).timestamp * 1000) }));
 }
 
 function contradiction(): ChainUnavailable {
