@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DepositScanner } from '../../src/contexts/exchange/adapters/sandbox/deposit-scanner.js';
 import { SandboxProvider } from '../../src/contexts/exchange/adapters/sandbox/sandbox-provider.js';
 import type { ProviderReference, ProviderStatus } from '../../src/contexts/exchange/application/ports.js';
@@ -39,6 +40,7 @@ export class ScanLab {
   ) {}
 
   static async open(): Promise<ScanLab> {
+    Logger.overrideLogger(false);
     const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
     return new ScanLab(chain, await TestNode.start(chain.rpcUrl), db);
   }

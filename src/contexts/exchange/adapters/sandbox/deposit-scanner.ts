@@ -12,8 +12,9 @@ import { NodeList } from '../../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { urlsIn } from '../../../../platform/config/settings.js';
 import { failpoint } from '../../../../platform/failpoints.js';
+import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { chainRules, type ChainRules } from '../../../payouts/contract.js';
-import { scanLagBlocks, scannedTransfers, scans } from '../../metrics.js';
+import { scanLagBlocks, scannedTransfers, scans, scanSilence } from '../../metrics.js';
 import { Deposits, type FoundTransfer, type ScanStep } from '../../store/deposits.js';
 import { SandboxOrders } from '../../store/sandbox-orders.js';
 import { ScanCursors, ScanLost, type ScanCursor } from '../../store/scan-cursors.js';
@@ -68,6 +69,10 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
     const urls = chainRpcUrl === null || usdcAddress === null ? [] : urlsIn(chainRpcUrl);
     const options = { chainId, maxHeadAgeSeconds, token: (usdcAddress ?? '').toLowerCase() };
     this.nodes = new NodeList(urls, (url) => new ScanNode({ ...options, url }, clock));
+    measureOnScrape(async () => {
+      const state = await cursors.state(chainId);
+      if (state !== null) scanSilence.set(state.silent_seconds);
+    });
     this.work = new BackgroundWork({
       name: 'scan for deposits',
       everyMs: config.exchangeScanIntervalMs,
