@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { OrderLab, type OrderProcess } from '../../../../test/support/order-lab.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { wakeWatches } from '../store/watches.js';
+
+const COMPLETED = [
+  'order.created.v1',
+  'order.deposit_received.v1',
+  'order.processing_started.v1',
+  'order.completed.v1',
+];
+
+describe('the watch of orders', () => {
+  let lab: OrderLab;
+  let process: OrderProcess;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    lab = await OrderLab.open();
+  });
+  beforeEach(async () => {
+    await lab.db.database.query('truncate exchange.watches');
+    lab.provider.set({
+      isAway: false,
+      holdsMs: 3_600_000,
+      aheadMs: 0,
+      beforeStatus: () => undefined,
+    });
+    lab.provider.calls.length = 0;
+    process = lab.process();
+  });
+  afterAll(() => lab.db.drop());
+
+  /** Works and follows until the order is so. */
+  const until = (orderId: string, status: string, by = process): Promise<unknown> =>
+    eventually(async () => {
+      await lab.follow();
+      await lab.makeDue();
+      await by.work();
+      return (await lab.state(orderId)).status === status;
+    });
+
+  it('brings an order from its deposit to its end, and tells the provider to pay out', async () => {
+    const orderId = await lab.order(process);
+    await process.work();
+    expect(await lab.types(orderId)).toEqual(['order.created.v1']);
+    lab.provider.pay(orderId, '100');
+    await until(orderId, 'completed');
+    expect(await lab.types(orderId)).toEqual(COMPLETED);
+    expect(lab.provider.count('settle')).toBe(1);
+    await lab.makeDue();
+    await process.work();
+    expect(await lab.row(orderId)).toMatchObject({ status: 'completed', told: 'settle', owed: '0' });
+  });
+
+  it('is the same however many processes look, and however often events are told', async () => {
+    const others = [lab.process(), lab.process(), lab.process()];
+    const ids = await Promise.all(Array.from({ length: 30 }, () => lab.order(process)));
+    for (const id of ids) lab.provider.pay(id, '60');
+    for (let round = 0; round < 6; round += 1) {
+      if (round === 1) for (const id of ids) lab.provider.pay(id, '40');
+      await lab.follow(null);
+      await lab.makeDue();
+      // Leases are gone at once: they do look at the same orders.
+      await Promise.all(others.map((other) => other.work().then(() => lab.makeDue())));
+    }
+    for (const id of ids)
+      expect(await lab.types(id)).toEqual([
+        ...COMPLETED.slice(0, 2),
+        'order.deposit_received.v1',
+        ...COMPLETED.slice(2),
+      ]);
+  });
+
+  it('tells the provider of an end until it has taken that', async () => {
+    const orderId = await lab.order(process);
+    await process.cancel.execute(lab.cancellation(orderId));
+    lab.provider.set({ isAway: true });
+    await lab.follow();
+    await process.work();
+    expect(await lab.row(orderId)).toMatchObject({ told: null, failures: 1 });
+    lab.provider.set({ isAway: false });
+    await lab.makeDue();
+    await process.work();
+    expect(await lab.row(orderId)).toMatchObject({ told: 'cancel', status: 'cancelled', failures: 0 });
+    const told = lab.provider.count('cancel');
+    await lab.makeDue();
+    await process.work();
+    expect(lab.provider.count('cancel')).toBe(told);
+  });
+
+  it('ends an order whose time is over, and goes on looking for what comes late', async () => {
+    lab.provider.set({ holdsMs: 1 });
+    const orderId = await lab.order(process);
+    await until(orderId, 'expired');
+    lab.provider.pay(orderId, '100');
+    await lab.makeDue();
+    await process.work();
+    await lab.follow();
+    await process.work();
+    expect((await lab.state(orderId)).lateDeposits).toHaveLength(1);
+    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', owed: '100', told: 'cancel' });
+    expect((await lab.row(orderId))['seconds']).toBeGreaterThan(30);
+  });
+
+  it('ends none by a clock that is off', async () => {
+    const fast = lab.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
+    const orderId = await lab.order(process);
+    lab.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
+    lab.provider.pay(orderId, '1');
+    await fast.work();
+    expect(await lab.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
+  });
+
+  it('leaves a provider alone that is away, and loses nothing', async () => {
+    const ids = await Promise.all(Array.from({ length: 50 }, () => lab.order(process)));
+    for (const id of ids) lab.provider.pay(id, '100');
+    lab.provider.set({ isAway: true });
+    for (let round = 0; round < 20; round += 1) {
+      await lab.makeDue();
+      await process.work();
+    }
+    // A thousand times an order was due.
+    expect(lab.provider.count('status')).toBeLessThan(100);
+    lab.provider.set({ isAway: false });
+    for (const id of ids) await until(id, 'completed');
+  });
+
+  it('does not take an order that another process holds, until its lease is over', async () => {
+    const orderId = await lab.order(process);
+    let release = (): void => undefined;
+    let asked = 0;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    lab.provider.set({ beforeStatus: () => ((asked += 1) === 1 ? gate : undefined) });
+    lab.provider.pay(orderId, '100');
+    const standing = process.work();
+    await eventually(() => asked === 1);
+    const other = lab.process();
+    await other.work();
+    expect(asked).toBe(1);
+    expect((await lab.row(orderId))['seconds']).toBeGreaterThan(1);
+    await lab.makeDue();
+    await until(orderId, 'completed', other);
+    // It wakes up, and has nothing to add.
+    release();
+    await standing;
+    expect(await lab.types(orderId)).toEqual(COMPLETED);
+  });
+
+  it('looks again when somebody had a reason during the look', async () => {
+    const orderId = await lab.order(process);
+    const beforeStatus = async (): Promise<void> => {
+      lab.provider.set({ beforeStatus: () => undefined });
+      await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+    };
+    lab.provider.set({ beforeStatus });
+    await process.work();
+    expect((await lab.row(orderId))['is_due']).toBe(true);
+    await process.work();
+    expect(lab.provider.count('status')).toBe(2);
+  });
+
+  it('wakes an order that nobody looked at any more', async () => {
+    const orderId = await lab.order(process);
+    await lab.db.database.query('update exchange.watches set next_check_at = null');
+    await process.work();
+    expect(lab.provider.count('status')).toBe(0);
+    await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId, randomUUID()]));
+    await process.work();
+    expect(lab.provider.count('status')).toBe(1);
+  });
+
+  it('holds no order up over another that cannot be looked at', async () => {
+    const [bad, good] = [await lab.order(process), await lab.order(process)];
+    const beforeStatus = (id: string): void => {
+      if (id === bad) throw new Error('a bug');
+    };
+    lab.provider.set({ beforeStatus });
+    lab.provider.pay(good, '100');
+    await until(good, 'completed');
+    expect((await lab.row(bad))['failures']).toBeGreaterThan(0);
+    expect(await lab.watches.totals()).toMatchObject({ open: { pending: 1 }, owed: 0 });
+  });
+});

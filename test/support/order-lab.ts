@@ -1,0 +1,149 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { CancelOrder, CancelOrderHandler } from '../../src/contexts/exchange/application/cancel-order.js';
+import { CreateOrder, CreateOrderHandler } from '../../src/contexts/exchange/application/create-order.js';
+import type { OrderAction } from '../../src/contexts/exchange/application/order-action.js';
+import { OrderLook } from '../../src/contexts/exchange/application/order-look.js';
+import { OrderWatcher } from '../../src/contexts/exchange/application/order-watcher.js';
+import { ProviderUnavailable } from '../../src/contexts/exchange/application/ports.js';
+import { ProviderCalls } from '../../src/contexts/exchange/application/provider-calls.js';
+import { RefreshOrder, RefreshOrderHandler } from '../../src/contexts/exchange/application/refresh-order.js';
+import { recordWatches } from '../../src/contexts/exchange/application/watch-saga.js';
+import { ORDER_EVENTS } from '../../src/contexts/exchange/domain/order-events.js';
+import { made, order, type MadeOrder } from '../../src/contexts/exchange/domain/order.js';
+import { Watches } from '../../src/contexts/exchange/store/watches.js';
+import { readConfig } from '../../src/composition.js';
+import { systemClock, type Clock } from '../../src/kernel/clock.js';
+import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import { RetryingCommandLoop } from '../../src/platform/event-store/retrying-command-loop.js';
+import { RequestTicket } from '../../src/platform/idempotency/ticket.js';
+import { ClockCheck } from '../../src/platform/postgres/clock-check.js';
+import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
+import { InMemoryEventStore } from './in-memory-event-store.js';
+import { MemoryProvider } from './memory-provider.js';
+import { testDatabase, type TestDatabase } from './postgres.js';
+
+/** What one process has of orders. */
+export interface OrderProcess {
+  readonly look: OrderLook;
+  readonly refresh: RefreshOrderHandler;
+  readonly cancel: CancelOrderHandler;
+  readonly create: CreateOrderHandler;
+  /** Looks at what is due, once. */
+  work(): Promise<void>;
+}
+
+/** Orders at a provider of memory, watched by rows of a database: as many processes as one likes. */
+export class OrderLab {
+  readonly provider = new MemoryProvider();
+  readonly store = new InMemoryEventStore();
+  readonly watches: Watches;
+  readonly keyId = randomUUID();
+  private readonly merchantId = randomUUID();
+  private applied: string | null = null;
+
+  private constructor(readonly db: TestDatabase) {
+    this.watches = new Watches(db.database);
+  }
+
+  static async open(): Promise<OrderLab> {
+    return new OrderLab(await testDatabase({ poolSize: 4 }));
+  }
+
+  process(clock: Clock = systemClock): OrderProcess {
+    const { provider, store } = this;
+    const config = readConfig({ EXCHANGE_CHECK_INTERVAL_MS: '50' });
+    const registry = new EventRegistry();
+    registry.register(ORDER_EVENTS.map((type) => ({ type })));
+    const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+    const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
+    const of = (name: string): MemoryProvider => {
+      if (name !== provider.name) throw new ProviderUnavailable('not configured');
+      return provider;
+    };
+    const calls = new ProviderCalls({ current: provider, of });
+    const look = new OrderLook(loop, clock, calls, new ClockCheck(config, clock, this.db.database));
+    const watcher = new OrderWatcher(config, clock, this.watches, look, calls);
+    const { run } = watcher.work.options;
+    return {
+      look,
+      refresh: new RefreshOrderHandler(loop, look),
+      cancel: new CancelOrderHandler(loop, clock, look),
+      create: new CreateOrderHandler(loop, clock, config, calls, new KeyedHash(randomBytes(32))),
+      work: async () => void (await run(new AbortController().signal)),
+    };
+  }
+
+  /** A new order, that the watch knows of. */
+  async order(process: OrderProcess, key: string = randomUUID()): Promise<string> {
+    const { facts } = await process.create.execute(this.creation(key));
+    await this.follow();
+    return facts.order_id;
+  }
+
+  creation(key: string): CreateOrder {
+    return new CreateOrder(
+      {
+        keyId: this.keyId,
+        merchantId: this.merchantId,
+        pairId: 'USDCSOL',
+        withdrawAddress: 'So11111111111111111111111111111111111111112',
+        withdrawAddressTag: null,
+        withdrawAddressMemo: null,
+        userId: null,
+        callerAddress: '192.0.2.1',
+        amountFrom: null,
+      },
+      null,
+      // The response was lost, as in a crash on a store that does not carry it.
+      Object.assign(new RequestTicket(this.keyId, key, 'f'), { response: () => undefined }),
+      {},
+    );
+  }
+
+  cancellation(orderId: string): CancelOrder {
+    return new CancelOrder(this.action(orderId));
+  }
+
+  refreshment(orderId: string, keyId = this.keyId): RefreshOrder {
+    return new RefreshOrder(orderId, keyId, {});
+  }
+
+  action(orderId: string): OrderAction {
+    const ticket = new RequestTicket(this.keyId, null, 'f');
+    return { orderId, keyId: this.keyId, complianceNotice: null, ticket, cause: {} };
+  }
+
+  /** The saga applies what is new; `from` null: all of it again. */
+  async follow(from: string | null = this.applied): Promise<void> {
+    const events = await this.store.readAll(from, 10_000);
+    await this.db.database.transaction((tx) => recordWatches(events, tx));
+    this.applied = events.at(-1)?.position ?? from;
+  }
+
+  /** Lets time pass for the table: everything that anybody will look at is due, and no lease holds. */
+  async makeDue(): Promise<void> {
+    await this.db.database.query(
+      'update exchange.watches set next_check_at = now() where next_check_at is not null',
+    );
+  }
+
+  async state(orderId: string): Promise<MadeOrder> {
+    const events = await this.store.readStream(`order-${orderId}`);
+    return made(events.reduce((state, event) => order.evolve(state, event as never), order.initial));
+  }
+
+  async types(orderId: string): Promise<readonly string[]> {
+    return (await this.store.readStream(`order-${orderId}`)).map(({ type }) => type);
+  }
+
+  async row(orderId: string): Promise<Readonly<Record<string, unknown>>> {
+    const [row] = await this.db.database.query(
+      `select *, next_check_at <= now() as is_due, extract(epoch from next_check_at - now())::float8 as seconds
+       from exchange.watches where order_id = $1`,
+      [orderId],
+    );
+    return row!;
+  }
+}
