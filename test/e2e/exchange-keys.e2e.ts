@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { shownSettings } from '../../src/contexts/exchange/cli/settings.js';
+import { EXCHANGE_SETTINGS } from '../../src/contexts/exchange/settings.js';
+import { setting, type Setting } from '../../src/platform/config/settings.js';
 import { FRESH_MS } from '../../src/platform/http/cached-directory.js';
 import { startService, type Service } from '../../src/service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { ExchangeClient } from '../support/exchange-client.js';
 import { invoke } from '../support/operator.js';
+import { specFolder } from '../support/run-folder.js';
 
 const NOWHERE = '/v1/nothing';
 const LIST = '/v1/merchant/orders';
@@ -181,9 +187,26 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
   });
 
-  it('come with settings that are shown, but for what is secret', async () => {
-    expect(await exchange('settings')).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
-    const { settings } = await json<{ settings: { name: string; value: string | null }[] }>('settings');
-    expect(settings.map(({ name }) => name)).toContain('EXCHANGE_PROVIDER');
+  it('come with the settings of the exchange, as they stand', async () => {
+    const notices = join(specFolder('notices'), 'notices.json');
+    writeFileSync(notices, '{"DE": "Not offered in Germany."}');
+    const env = {
+      ...{ DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! },
+      EXCHANGE_NOTICES_FILE: notices,
+    };
+    const { printed } = await invoke('exchange', env, 'settings');
+    expect(printed).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
+    expect(printed).toMatch(/^EXCHANGE_ORDER_EXPIRY_SECONDS {2}3600$/m);
+    expect(printed).toContain('"DE": "Not offered in Germany."');
+    const asJson = await invoke('exchange', env, '--json', 'settings');
+    const { settings } = JSON.parse(asJson.printed) as { settings: { name: string; value: unknown }[] };
+    const value = settings.find(({ name }) => name === 'EXCHANGE_NOTICES_FILE')?.value;
+    expect(value).toEqual({ DE: 'Not offered in Germany.' });
+    for (const { name, secret } of Object.values<Setting<unknown>>(EXCHANGE_SETTINGS))
+      expect([name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(name)]).toEqual([name, secret === true]);
+    const secret = setting('SHOP_SECRET', (text) => text, '', 'what it is for.', true);
+    expect(shownSettings({ secret }, { secret: 'hunter2' })).toEqual([
+      { name: 'SHOP_SECRET', value: '(set, not shown)', help: 'what it is for.' },
+    ]);
   });
 });

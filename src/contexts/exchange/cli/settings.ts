@@ -1,29 +1,42 @@
 import type { Command } from 'commander';
+import type { Setting, Settings } from '../../../platform/config/settings.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { EXCHANGE_SETTINGS } from '../settings.js';
-import type { Setting } from '../../../platform/config/settings.js';
 
 /** `exchange settings`: what the exchange goes by; of secrets only whether they are set. */
 export function settingsCommand(program: Command, { config, print }: Operator): void {
   program
     .command('settings')
-    .description('show the settings of providers and notices; secrets are never shown')
+    .description('show the settings of providers, orders and notices; secrets are never shown')
     .action(function (this: Command) {
-      const values = config() as unknown as Readonly<Record<string, unknown>>;
-      const settings = Object.entries<Setting<unknown>>(EXCHANGE_SETTINGS).map(
-        ([key, { name, help, secret }]) => ({ name, value: shown(values[key], secret === true), help }),
-      );
+      const settings = shownSettings(EXCHANGE_SETTINGS, { ...config() });
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       print(asJson ? JSON.stringify({ settings }, null, 2) : settings.map(describe).join('\n\n'));
     });
 }
 
-function shown(value: unknown, isSecret: boolean): string | null {
-  if (value === null || value === '') return null;
-  if (isSecret) return '(set, not shown)';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+interface ShownSetting extends Pick<Setting<unknown>, 'name' | 'help'> {
+  /** What was read from the environment, or from the file that it names; null when there is none. */
+  readonly value: unknown;
 }
 
-function describe({ name, value, help }: { name: string; value: string | null; help: string }): string {
-  return `${name}  ${value ?? '(not set)'}\n  ${help}`;
+/** `values` by the keys of the settings. */
+export function shownSettings(
+  settings: Settings,
+  values: Readonly<Record<string, unknown>>,
+): readonly ShownSetting[] {
+  return Object.entries(settings).map(([key, { name, help, secret }]) => {
+    const value = values[key] ?? null;
+    return { name, value: secret === true && value !== null ? '(set, not shown)' : plain(value), help };
+  });
+}
+
+/** As JSON can tell it. */
+function plain(value: unknown): unknown {
+  return value instanceof Map ? Object.fromEntries<unknown>(value) : value;
+}
+
+function describe({ name, value, help }: ShownSetting): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
+  return `${name}  ${value === null ? '(not set)' : text}\n  ${help}`;
 }
