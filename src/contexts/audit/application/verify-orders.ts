@@ -34,7 +34,7 @@ function agrees(row: OrderRow, order: BookedOrder): boolean {
   );
 }
 
-/** Counts of a scope and an hour say how many of its orders have which status. */
+/** Counts of a scope and a day, and of a key and an hour, say how many of its orders have which status. */
 async function compareCounts(
   tables: AuditedTables,
   orders: Iterable<BookedOrder>,
@@ -43,13 +43,15 @@ async function compareCounts(
   const counts = new Map<string, number[]>();
   for (const order of orders) {
     const second = Math.floor(Date.parse(order.facts.created_at) / 1000);
-    const hour = second - (second % HOUR_SECONDS);
-    for (const scope of orderScopes(order)) {
+    for (const [n, scope] of orderScopes(order).entries()) {
       if (scope === null) continue;
-      const place = `${scope} ${hour}`;
-      const known = counts.get(place) ?? ORDER_STATUSES.map(() => 0);
-      known[ORDER_STATUSES.indexOf(order.status)]! += 1;
-      counts.set(place, known);
+      // The first scope is the key's.
+      for (const hours of n === 0 ? [24, 1] : [24]) {
+        const place = `${scope} ${hours} ${second - (second % (hours * HOUR_SECONDS))}`;
+        const known = counts.get(place) ?? ORDER_STATUSES.map(() => 0);
+        known[ORDER_STATUSES.indexOf(order.status)]! += 1;
+        counts.set(place, known);
+      }
     }
   }
   const seen = await tables.orderCounts((row) => {

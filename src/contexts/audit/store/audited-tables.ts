@@ -33,7 +33,7 @@ export interface OrderRow {
   readonly body: string;
 }
 
-/** `place`: the scope and the hour's first second since 1970. */
+/** `place`: the scope, how many hours are counted, and their first second since 1970. */
 export type OrderCountRow = Readonly<Record<OrderStatus, number>> & { readonly place: string };
 
 /** What the read models and the list of verifications hold, in one snapshot of the database. */
@@ -101,13 +101,14 @@ export class AuditedTables {
     );
   }
 
-  /** Shows the counts of every scope and hour to `look`; returns their places. */
+  /** Shows every count to `look`; returns their places. */
   orderCounts(look: (row: OrderCountRow) => void): Promise<Set<string>> {
     return this.pages(
-      `select scope || ' ' || extract(epoch from hour)::bigint as place, ${ORDER_STATUSES.join(', ')}
+      `select scope || ' ' || hours || ' ' || extract(epoch from starts_at)::bigint as place, ${ORDER_STATUSES.join(', ')}
        from exchange.order_counts
-       where (scope, hour) > (split_part($1, ' ', 1)::uuid, to_timestamp(split_part($1 || ' 0', ' ', 2)::float8))
-       order by scope, hour limit $2`,
+       where (scope, hours, starts_at) > (split_part($1, ' ', 1)::uuid, split_part($1 || ' 0', ' ', 2)::smallint,
+         to_timestamp(split_part($1 || ' 0 0', ' ', 3)::float8))
+       order by scope, hours, starts_at limit $2`,
       ({ place }) => place,
       look,
     );

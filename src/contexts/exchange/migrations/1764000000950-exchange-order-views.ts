@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Read model of orders: a row each, and counts by hour (ADR 120). */
+/** Read model of orders: a row each, and counts by day and hour (ADR 120). */
 export class ExchangeOrderViews1764000000950 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -38,7 +38,8 @@ export class ExchangeOrderViews1764000000950 implements MigrationInterface {
       -- Half-empty pages keep the updates of counts on their page and out of the index.
       create table exchange.order_counts (
         scope uuid not null,
-        hour timestamptz not null,
+        hours smallint not null check (hours in (1, 24)),
+        starts_at timestamptz not null,
         pending integer not null,
         paid integer not null,
         processing integer not null,
@@ -47,9 +48,9 @@ export class ExchangeOrderViews1764000000950 implements MigrationInterface {
         expired integer not null,
         failed integer not null,
         refunded integer not null,
-        primary key (scope, hour)
+        primary key (scope, hours, starts_at)
       ) with (fillfactor = 50);
-      comment on table exchange.order_counts is 'how many orders of a scope were made in an hour, by the status that they have now';
+      comment on table exchange.order_counts is 'how many orders of a scope were made on a day, and of a key in an hour, by the status that they have now';
     `);
   }
 

@@ -4,6 +4,8 @@ import { order, type MadeOrder, type Order } from '../domain/order.js';
 import { ORDER_STATUSES, type OrderEvent, type OrderStatus } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
 
+export const HOUR_MS = 3_600_000;
+
 /** An order after some of its events: `revision` is that of the last one. */
 export interface FoldedOrder {
   readonly revision: number;
@@ -64,4 +66,28 @@ export function scopesOf({ facts }: MadeOrder): Readonly<Record<ScopeColumn, str
     address_scope: scopeOf({ keyId, withdrawAddress }).value,
     user_address_scope: userId === null ? null : scopeOf({ keyId, userId, withdrawAddress }).value,
   };
+}
+
+/** Orders are counted by whole days, those of a key by whole hours too; days first. In hours. */
+export function countedSpans(column: ScopeColumn): readonly number[] {
+  return column === 'key_scope' ? [24, 1] : [24];
+}
+
+/** A count that an order is in. */
+export interface CountPlace {
+  readonly scope: string;
+  readonly hours: number;
+  readonly startsAt: Date;
+}
+
+export function countPlacesOf(state: MadeOrder): readonly CountPlace[] {
+  const createdAt = Date.parse(state.facts.created_at);
+  return Object.entries(scopesOf(state)).flatMap(([column, scope]) =>
+    scope === null
+      ? []
+      : countedSpans(column as ScopeColumn).map((hours) => {
+          const span = hours * HOUR_MS;
+          return { scope, hours, startsAt: new Date(Math.floor(createdAt / span) * span) };
+        }),
+  );
 }

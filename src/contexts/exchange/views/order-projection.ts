@@ -3,7 +3,15 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { ORDER_EVENTS, ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { MadeOrder, Order } from '../domain/order.js';
-import { foldOrder, NOT_MADE, orderJson, scopesOf, statusNumber, type FoldedOrder } from './order-fold.js';
+import {
+  countPlacesOf,
+  foldOrder,
+  NOT_MADE,
+  orderJson,
+  scopesOf,
+  statusNumber,
+  type FoldedOrder,
+} from './order-fold.js';
 
 /** Name of the checkpoint that a list waits for. */
 export const ORDER_VIEWS = subscriptionName('exchange.views');
@@ -104,25 +112,25 @@ async function write(changes: readonly Change[], tx: PoolClient, schema: string)
 async function count(changes: readonly Change[], tx: PoolClient, schema: string): Promise<void> {
   const moved = changes.filter(({ state, was }) => state.status !== was);
   const steps = moved.flatMap(({ state, was }) =>
-    Object.values(scopesOf(state)).flatMap((scope) => {
-      if (scope === null) return [];
-      const at = { scope, createdAt: state.facts.created_at };
-      const added = { ...at, status: statusNumber(state.status), step: 1 };
-      return was === null ? [added] : [added, { ...at, status: statusNumber(was), step: -1 }];
+    countPlacesOf(state).flatMap((place) => {
+      const added = { ...place, status: statusNumber(state.status), step: 1 };
+      return was === null ? [added] : [added, { ...place, status: statusNumber(was), step: -1 }];
     }),
   );
   if (steps.length === 0) return;
   await tx.query(
-    `insert into ${schema}.order_counts as known (scope, hour, ${ORDER_STATUSES.join(', ')})
-     select scope, date_trunc('hour', created_at, 'UTC') as hour,
+    `insert into ${schema}.order_counts as known (scope, hours, starts_at, ${ORDER_STATUSES.join(', ')})
+     select scope, hours, starts_at,
        ${ORDER_STATUSES.map((_, status) => `coalesce(sum(step) filter (where status = ${status}), 0)`).join(', ')}
-     from unnest($1::uuid[], $2::timestamptz[], $3::smallint[], $4::smallint[]) as step (scope, created_at, status, step)
-     group by 1, 2
-     on conflict (scope, hour) do update
+     from unnest($1::uuid[], $2::smallint[], $3::timestamptz[], $4::smallint[], $5::smallint[])
+       as step (scope, hours, starts_at, status, step)
+     group by scope, hours, starts_at
+     on conflict (scope, hours, starts_at) do update
      set ${ORDER_STATUSES.map((status) => `${status} = known.${status} + excluded.${status}`).join(', ')}`,
     [
       steps.map(({ scope }) => scope),
-      steps.map(({ createdAt }) => createdAt),
+      steps.map(({ hours }) => hours),
+      steps.map(({ startsAt }) => startsAt.toISOString()),
       steps.map(({ status }) => status),
       steps.map(({ step }) => step),
     ],

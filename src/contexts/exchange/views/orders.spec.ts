@@ -200,7 +200,7 @@ async function apply(events: readonly RecordedEvent[], schema?: string): Promise
 
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
 const counts = (): Promise<unknown[]> =>
-  db.database.query('select * from exchange.order_counts order by scope, hour');
+  db.database.query('select * from exchange.order_counts order by scope, hours, starts_at');
 
 describe('the list of orders', () => {
   it('is what the filter says, in full pages with the count of all, for any orders, filter and page size', async () => {
@@ -252,15 +252,17 @@ describe('the list of orders', () => {
     );
   });
 
-  it('counts without touching rows of whole hours', async () => {
+  it('counts without touching rows of whole days and hours', async () => {
     await apply(
       [story(facts(deriveId('a')), []), story(facts(deriveId('b')), ['paid'])].flatMap(
         ({ events }) => events,
       ),
     );
-    await db.database.query('update exchange.order_counts set pending = 41, paid = 0');
+    await db.database.query('update exchange.order_counts set pending = 40 + hours, paid = 0');
     const day = { from: new Date(START), until: new Date(START + 24 * HOUR), pageSize: 10 };
-    expect((await page(day)).total_count).toBe(41);
+    expect((await page(day)).total_count).toBe(64);
+    expect((await page({ ...day, userId: 'ann', withdrawAddress: ADDRESSES[0] })).total_count).toBe(64);
+    expect((await page({ ...day, until: new Date(START + HOUR) })).total_count).toBe(41);
     expect((await page({ ...day, until: new Date(START + 1) })).total_count).toBe(2);
   });
 

@@ -4,7 +4,7 @@ import { bodyPage, mergedByStatus } from '../../../platform/postgres/body-page.j
 import type { PagePlace } from '../../../platform/postgres/created-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import { scopeOf, statusNumber } from './order-fold.js';
+import { countedSpans, HOUR_MS, scopeOf, statusNumber } from './order-fold.js';
 
 /** What GET /v1/merchant/orders asks for (contract.md 24). */
 export interface OrderFilter {
@@ -19,8 +19,6 @@ export interface OrderFilter {
   /** The last place of the page before. */
   readonly after?: PagePlace | undefined;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Which orders has a key made, and how many? */
 @Injectable()
@@ -60,7 +58,7 @@ export function orderPageQuery(
   const time = (given: Date): string => parameter(given, 'timestamptz');
   const between = (start: Date, end: Date): string =>
     `${ofScope} and created_at >= ${time(start)} and created_at < ${time(end)}`;
-  const counted = (start: Date, end: Date): string =>
+  const rows = (start: Date, end: Date): string =>
     `(select count(*) from exchange.orders where ${between(start, end)} and status in (${numbers.join(', ')}))`;
 
   const conditions = [between(from, until)];
@@ -68,11 +66,17 @@ export function orderPageQuery(
     conditions.push(`(created_at, id) < (${time(after.createdAt)}, ${parameter(after.id, 'uuid')})`);
   const sql = mergedByStatus('exchange.orders', conditions, numbers, pageSize);
 
-  const firstHour = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
-  const lastHour = new Date(Math.floor(until.getTime() / HOUR_MS) * HOUR_MS);
-  if (firstHour >= lastHour) return { sql, params, total: counted(from, until) };
-  // Whole hours are counted already; what is before the first and after the last of them is counted row by row.
-  const hours = `(select coalesce(sum(${statuses.join(' + ')}), 0)::bigint from exchange.order_counts
-    where scope = $1::uuid and hour >= ${time(firstHour)} and hour < ${time(lastHour)})`;
-  return { sql, params, total: `${counted(from, firstHour)} + ${hours} + ${counted(lastHour, until)}` };
+  // Whole days and hours are counted already; what is before the first and after the last of them is counted row by row.
+  const counts = (hours: number, start: Date, end: Date): string =>
+    `(select coalesce(sum(${statuses.join(' + ')}), 0)::bigint from exchange.order_counts
+      where scope = $1::uuid and hours = ${hours} and starts_at >= ${time(start)} and starts_at < ${time(end)})`;
+  const count = (start: Date, end: Date, [hours, ...finer]: readonly number[]): string => {
+    if (hours === undefined) return rows(start, end);
+    const span = hours * HOUR_MS;
+    const first = new Date(Math.ceil(start.getTime() / span) * span);
+    const last = new Date(Math.floor(end.getTime() / span) * span);
+    if (first >= last) return count(start, end, finer);
+    return `${count(start, first, finer)} + ${counts(hours, first, last)} + ${count(last, end, finer)}`;
+  };
+  return { sql, params, total: count(from, until, countedSpans(column)) };
 }
