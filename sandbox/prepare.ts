@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { ALL_SETTINGS } from '../src/composition.js';
 import type { Config } from '../src/platform/config/config.js';
+import { listenerUrl } from '../src/platform/config/listener-url.js';
 import { about } from '../src/platform/config/settings.js';
 import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
@@ -104,12 +105,12 @@ function makeDataDir(given: string): string {
 }
 
 function describe(config: Config): Pick<SandboxFile, 'base_url' | 'widget_url' | 'pay_url' | 'metrics_url'> {
-  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  const { host } = config;
   return {
-    base_url: config.publicUrl ?? `http://${host}:${config.port}`,
-    widget_url: config.widgetUrl ?? `http://${host}:${config.widgetPort}`,
-    pay_url: config.payUrl ?? `http://${host}:${config.payPort}`,
-    metrics_url: `http://${host}:${config.metricsPort}/metrics`,
+    base_url: config.publicUrl ?? listenerUrl(host, config.port),
+    widget_url: config.widgetUrl ?? listenerUrl(host, config.widgetPort),
+    pay_url: config.payUrl ?? listenerUrl(host, config.payPort),
+    metrics_url: `${listenerUrl(host, config.metricsPort)}/metrics`,
   };
 }
 

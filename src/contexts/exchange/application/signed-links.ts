@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { listenerUrl } from '../../../platform/config/listener-url.js';
 import type { ExchangeCaller } from './keys/exchange-caller.js';
 import { SIGNED_URL_LASTS_MS, signedQuery } from './signed-url.js';
 
@@ -39,6 +40,6 @@ export class SignedLinks {
     const { mode, payUrl, host, payPort } = this.config;
     if (payUrl !== null) return payUrl;
     if (mode === 'production') throw new DomainError('unavailable', 'The pay widget has no address');
-    return `http://${host}:${payPort}`;
+    return listenerUrl(host, payPort);
   }
 }

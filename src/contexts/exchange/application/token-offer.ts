@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { listenerUrl } from '../../../platform/config/listener-url.js';
 import type { Asset } from '../domain/catalog.js';
 import { offered } from '../domain/tokens.js';
 import { EXCHANGE_PROVIDERS, type ExchangeProviders } from './ports.js';
@@ -20,7 +21,7 @@ export interface TokenShown {
 export class TokenOffer {
   constructor(
     @Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'port'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'host' | 'port'>,
   ) {}
 
   /** Throws DomainError `unavailable` when there is no provider. */
@@ -35,7 +36,7 @@ export class TokenOffer {
   }
 
   iconUrl(tokenId: string): string {
-    const base = this.config.publicUrl ?? `http://localhost:${this.config.port}`;
+    const base = this.config.publicUrl ?? listenerUrl(this.config.host, this.config.port);
     return `${base.replace(/\/+$/, '')}${iconPath(tokenId)}`;
   }
 }
