@@ -8,6 +8,7 @@ import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
 import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
 import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange-orders.js';
 import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
+import { SideShift1764000000940 } from './migrations/1764000000940-sideshift.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
 import { OrdersModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
@@ -38,6 +39,7 @@ export const exchange = defineContext({
     ExchangeKeys1764000000910,
     ExchangeOrders1764000000920,
     ExchangeSandboxProvider1764000000930,
+    SideShift1764000000940,
     ExchangeOrderViews1764000000950,
   ],
 });

@@ -11,7 +11,7 @@ export const providerDuration = new Histogram({
 
 export const providerErrors = new Counter({
   name: 'disburse_exchange_provider_errors_total',
-  help: 'Calls of an exchange provider that gave nothing, by provider, operation and kind: away, contradiction (it answered what it must not), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
+  help: 'Calls of an exchange provider that gave nothing, by provider, operation and kind: away, later (by its own rules not yet), contradiction (it answered what it must not), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
   labelNames: ['provider', 'operation', 'kind'] as const,
   registers,
 });

@@ -1,10 +1,12 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { Log } from '../../platform/telemetry/logger.js';
 import { Countries } from './adapters/countries.js';
 import { ObservedProvider } from './adapters/observed-provider.js';
 import { ProviderRegistry } from './adapters/provider-registry.js';
+import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { ComplianceNotices } from './application/compliance-notices.js';
 import { Onramps } from './application/onramps.js';
 import { ProviderReadiness } from './application/provider-readiness.js';
@@ -18,9 +20,11 @@ import {
 import { TokenOffer } from './application/token-offer.js';
 import { IconsController } from './http/icons.controller.js';
 import { SANDBOX_PROVIDER, SandboxProviderModule } from './sandbox-provider.module.js';
+import { SideShiftShifts } from './store/sideshift-shifts.js';
 
 /** Injection tokens of providers: each is null where its settings are missing. One more provider is one more line. */
-const PROVIDERS = [SANDBOX_PROVIDER];
+const SIDESHIFT = Symbol('SIDESHIFT');
+const PROVIDERS = [SANDBOX_PROVIDER, SIDESHIFT];
 
 /**
  * The providers, as {@link EXCHANGE_PROVIDERS}; what of the catalogue they can do, as {@link TokenOffer}; the icons; and
@@ -30,6 +34,16 @@ const PROVIDERS = [SANDBOX_PROVIDER];
   imports: [SandboxProviderModule],
   controllers: [IconsController],
   providers: [
+    SideShiftShifts,
+    {
+      provide: SIDESHIFT,
+      inject: [CONFIG, SideShiftShifts, CLOCK],
+      useFactory: (config: Config, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
+        const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
+        if (sideshiftSecret === null || sideshiftAffiliateId === null) return null;
+        return new SideShiftProvider({ sideshiftUrl, sideshiftSecret, sideshiftAffiliateId }, shifts, clock);
+      },
+    },
     {
       provide: EXCHANGE_PROVIDERS,
       inject: [CONFIG, Log, ...PROVIDERS],

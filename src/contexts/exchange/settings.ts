@@ -8,6 +8,7 @@ import {
   pattern,
   setting,
   text,
+  url,
   type Parser,
   type SettingsOf,
 } from '../../platform/config/settings.js';
@@ -34,8 +35,25 @@ function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
 const PROVIDER_SETTINGS = {
   exchangeProvider: optional(
     'EXCHANGE_PROVIDER',
-    oneOf('sandbox'),
+    oneOf('sandbox', 'sideshift'),
     'the provider that new exchange orders go to; in production there is none when not set, and no order can be made.',
+  ),
+  sideshiftSecret: optional(
+    'SIDESHIFT_SECRET',
+    pattern(/^[!-~]{8,200}$/, 'the private key of a SideShift account, without spaces'),
+    'the private key of the SideShift account; keep it set for as long as orders that were made there are watched.',
+    true,
+  ),
+  sideshiftAffiliateId: optional(
+    'SIDESHIFT_AFFILIATE_ID',
+    pattern(/^[A-Za-z0-9]{4,40}$/, 'the id of a SideShift account'),
+    'the id of the SideShift account.',
+  ),
+  sideshiftUrl: setting(
+    'SIDESHIFT_URL',
+    url('http', 'https'),
+    'https://sideshift.ai/api/v2',
+    'where SideShift has its API, version 2. HTTPS in production.',
   ),
 };
 
@@ -128,9 +146,17 @@ declare module '../../platform/config/config.js' {
   interface Config extends SettingsOf<typeof EXCHANGE_SETTINGS> {}
 }
 
-export function checkExchangeSettings({ mode, exchangeProvider }: Config): void {
+export function checkExchangeSettings(config: Config): void {
+  const { mode, exchangeProvider, sideshiftSecret, sideshiftAffiliateId, sideshiftUrl } = config;
   if (mode === 'production' && exchangeProvider === 'sandbox')
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
+  if ((sideshiftSecret === null) !== (sideshiftAffiliateId === null))
+    throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');
+  if (exchangeProvider === 'sideshift' && sideshiftSecret === null)
+    throw new ConfigError('SIDESHIFT_SECRET must be set where EXCHANGE_PROVIDER is sideshift.');
+  // The secret travels in a header.
+  if (mode === 'production' && sideshiftSecret !== null && !sideshiftUrl.startsWith('https://'))
+    throw new ConfigError('SIDESHIFT_URL must begin with https:// in production.');
 }
 
 function origins(text: string): readonly string[] {

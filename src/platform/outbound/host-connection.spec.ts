@@ -7,7 +7,7 @@ import { HostConnection } from './host-connection.js';
 import { eventually } from '../../../test/support/eventually.js';
 
 const LIMITS = { timeoutMs: 2000, bodyBytes: 65_536, keptBytes: 1024 };
-const REQUEST = { path: '/', headers: {}, body: '{}' };
+const REQUEST = { method: 'POST', path: '/', headers: {}, body: '{}' } as const;
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 let server: Server;
@@ -49,7 +49,7 @@ describe('a connection that carried one response', () => {
   ])('%s carries the next', async (_what, bytes) => {
     const to = await connectionTo(responds(bytes));
     for (let turn = 0; turn < 3; turn += 1) {
-      expect(await to.post(REQUEST)).toMatchObject({ status: 200 });
+      expect(await to.send(REQUEST)).toMatchObject({ status: 200 });
       expect(to.usable).toBe(true);
     }
     expect(sockets).toHaveLength(1);
@@ -62,13 +62,13 @@ describe('a connection that carried one response', () => {
     ['with something after it', `${OK}content-length: 2\r\n\r\nok!`],
   ])('%s carries no other', async (_what, bytes) => {
     const to = await connectionTo(responds(bytes));
-    expect(await to.post(REQUEST)).toMatchObject({ status: 200 });
+    expect(await to.send(REQUEST)).toMatchObject({ status: 200 });
     expect(to.usable).toBe(false);
   });
 
   it.each(['HTTP/1.1 500 Poison\r\n\r\n', 'H', '\r\n'])('and hears %j unasked is closed', async (surplus) => {
     const to = await connectionTo(responds(`${OK}content-length: 0\r\n\r\n`));
-    await to.post(REQUEST);
+    await to.send(REQUEST);
     const closed = once(sockets[0]!, 'close');
     sockets[0]!.write(surplus);
     await closed;
@@ -79,7 +79,7 @@ describe('a connection that carried one response', () => {
 describe('a host that does not wait for its request', () => {
   it('and speaks first, is connected to once', async () => {
     const to = await connectionTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
-    expect(await to.post(REQUEST)).toMatchObject({
+    expect(await to.send(REQUEST)).toMatchObject({
       ...{ kind: 'failed', phase: 'response' },
       error: 'the host sent something before it was asked',
     });
@@ -88,7 +88,7 @@ describe('a host that does not wait for its request', () => {
 
   it('and closes first, is connected to once', async () => {
     const to = await connectionTo((socket) => socket.end(), 50);
-    expect(await to.post(REQUEST)).toMatchObject({ kind: 'failed', phase: 'send' });
+    expect(await to.send(REQUEST)).toMatchObject({ kind: 'failed', phase: 'send' });
     expect(sockets).toHaveLength(1);
   });
 });
@@ -136,7 +136,7 @@ it('whatever comes back, the request ends at once, over one connection, with a s
         pieces = drawn;
         const to = await connectionTo(behave);
         const began = performance.now();
-        const result = await to.post(REQUEST);
+        const result = await to.send(REQUEST);
         expect(performance.now() - began).toBeLessThan(LIMITS.timeoutMs / 2);
         if (result.kind === 'failed') {
           expect(['send', 'response']).toContain(result.phase);

@@ -8,9 +8,11 @@ const MAX_HEADER_BYTES = 16_384;
 const KEEP_ALIVE_MS = 15_000;
 
 export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Null with GET. */
+  readonly body: string | null;
 }
 
 /** Opens a socket to the origin; reports what it is doing, and leaves nothing behind once the signal is aborted. */
@@ -60,12 +62,12 @@ export class HostConnection {
   }
 
   /** Sends one request and waits for its response, no longer than the timeout. Never rejects. */
-  async post({ path, headers, body }: HttpRequest): Promise<HttpResult> {
+  async send({ method, path, headers, body }: HttpRequest): Promise<HttpResult> {
     this.connected = false;
     this.readBefore = this.socket?.bytesRead ?? 0;
     const exchange = new Exchange(this.limits, () => this.bytesRead() > 0);
     this.exchange = exchange;
-    this.client.dispatch({ method: 'POST', path, headers, body }, exchange);
+    this.client.dispatch({ method, path, headers, body }, exchange);
     const result = await exchange.result;
     this.exchange = null;
     if (exchange.whole && this.socket && !this.socket.destroyed) this.readBefore = this.socket.bytesRead;

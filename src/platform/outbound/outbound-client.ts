@@ -3,6 +3,8 @@ import { GuardedConnector } from './guarded-connector.js';
 import type { Hosts } from './guarded-hosts.js';
 import { HostConnection } from './host-connection.js';
 
+type Headers = Readonly<Record<string, string>>;
+
 /**
  * Calls hosts over kept-alive connections. Every new connection resolves the name again, has all
  * its addresses judged and goes to an address that was judged, never to the name: a name cannot change its mind in
@@ -22,22 +24,36 @@ export class OutboundClient {
   }
 
   /** POSTs and waits for the response, within the limits. Never rejects, whatever the host does. */
-  async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<HttpResult> {
+  post(url: string, headers: Headers, body: string): Promise<HttpResult> {
+    return this.send('POST', url, headers, body);
+  }
+
+  /** GETs, like {@link post}. */
+  get(url: string, headers: Headers): Promise<HttpResult> {
+    return this.send('GET', url, headers, null);
+  }
+
+  /** Ends every connection with whatever is under way. */
+  async close(): Promise<void> {
+    await Promise.all([...this.connections].map((connection) => connection.destroy()));
+  }
+
+  private async send(
+    method: 'GET' | 'POST',
+    url: string,
+    headers: Headers,
+    body: string | null,
+  ): Promise<HttpResult> {
     const parsed = URL.canParse(url) ? new URL(url) : null;
     // The parsed protocol counts: the text may say HTTPS.
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       return { kind: 'failed', phase: 'address', error: 'must be a valid URL' };
     const { origin, pathname, search } = parsed;
     const connection = this.kept(origin) ?? this.newConnection(origin);
-    const result = await connection.post({ path: pathname + search, headers, body });
+    const result = await connection.send({ method, path: pathname + search, headers, body });
     if (connection.usable) this.keep(connection);
     else this.forget(connection);
     return result;
-  }
-
-  /** Ends every connection with whatever is under way. */
-  async close(): Promise<void> {
-    await Promise.all([...this.connections].map((connection) => connection.destroy()));
   }
 
   private newConnection(origin: string): HostConnection {

@@ -71,7 +71,7 @@ export class ObservedProvider implements ExchangeProvider {
     } catch (error) {
       const kind = kindOf(error);
       providerErrors.inc({ provider: this.name, operation, kind });
-      if (kind !== 'invalid') this.tell(operation, kind, orderId, error);
+      if (kind !== 'invalid' && kind !== 'later') this.tell(operation, kind, orderId, error);
       throw error;
     } finally {
       stop();
@@ -94,7 +94,7 @@ export class ObservedProvider implements ExchangeProvider {
   }
 }
 
-function kindOf(error: unknown): 'away' | 'contradiction' | 'refused' | 'invalid' | 'unexpected' {
+function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
   if (error instanceof ProviderUnavailable) return error.kind;
   if (error instanceof ProviderRefused) return 'refused';
   return error instanceof DomainError ? 'invalid' : 'unexpected';

@@ -60,6 +60,8 @@ export interface NewProviderOrder {
   readonly withdrawAddress: string;
   readonly withdrawAddressTag: string | null;
   readonly withdrawAddressMemo: string | null;
+  /** The network address of whoever wants the order, for providers that have to know it; never stored. */
+  readonly callerAddress?: string;
 }
 
 export interface ProviderOrder extends Quote {
@@ -119,8 +121,11 @@ export class ProviderUnavailable extends Error {
 
   constructor(
     message: string,
-    /** `contradiction`: it did answer, with what it must not say, or denies what it said before: for the operator. */
-    readonly kind: 'away' | 'contradiction' = 'away',
+    /**
+     * `later`: by its own rules not yet, which is no sign of trouble. `contradiction`: it did answer, with what it must
+     * not say, or denies what it said before: for the operator.
+     */
+    readonly kind: 'away' | 'later' | 'contradiction' = 'away',
   ) {
     super(message);
   }

@@ -1,0 +1,194 @@
+import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
+import type { Deposit, Outcome, ProviderStatus } from '../../application/ports.js';
+import type { Asset, Pair } from '../../domain/catalog.js';
+import { decimalsOf } from '../../domain/tokens.js';
+import type { AgreedShift, SeenDeposits, SeenShiftDeposit } from '../../store/sideshift-shifts.js';
+import { contradiction, type Told } from './sideshift-api.js';
+
+/** A deposit is seen and not confirmed; confirmed; paid out; to be given back to an address that nobody named; given back. */
+const STATUSES = {
+  pending: 'under way',
+  processing: 'confirmed',
+  review: 'confirmed',
+  settling: 'confirmed',
+  settled: 'settled',
+  refund: 'refund',
+  refunding: 'confirmed',
+  refunded: 'refunded',
+} as const;
+type Standing = (typeof STATUSES)[keyof typeof STATUSES];
+
+const HASH = /^[!-~]{8,200}$/;
+const MOST_DEPOSITS = 1000;
+/** How far SideShift's clock and the times of chains may be from ours. */
+const CLOCK_TOLERANCE_MS = 3_600_000;
+/** Of an order whose deposit waits at SideShift for an address to go back to. */
+const REFUND_WAITS = 'refund_address_needed';
+
+/** A deposit as SideShift tells it; without a hash it is not to be told yet. */
+interface ToldDeposit {
+  readonly standing: Standing;
+  readonly deposit: Deposit | null;
+  /** Of what was paid out, or given back. */
+  readonly hash: string | null;
+  readonly amountTo: string | null;
+}
+
+/** What a shift has come to, and what of it must not be denied later. */
+export interface ReadShift {
+  readonly status: Omit<ProviderStatus, 'completeUntil'>;
+  readonly seen: SeenDeposits;
+}
+
+/**
+ * Reads a shift that was asked for at `nowMs`. Throws ProviderUnavailable, `contradiction`, for whatever does not go with
+ * what was agreed and seen before.
+ */
+export function readShift(
+  told: Told,
+  agreed: AgreedShift,
+  pair: Pair,
+  seen: SeenDeposits,
+  nowMs: number,
+): ReadShift {
+  requireSame(told, agreed, pair);
+  const deposits = depositsOf(told, agreed, pair, nowMs);
+  const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
+  listed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const nowSeen = Object.fromEntries(
+    deposits.flatMap((each) => (each.deposit === null ? [] : [[each.deposit.id, seenOf(each)] as const])),
+  );
+  requireKept(seen, nowSeen);
+  return {
+    status: {
+      deposits: listed,
+      isDepositUnderWay: deposits.some((each) => each.deposit === null),
+      outcome: outcomeOf(deposits, agreed),
+    },
+    seen: nowSeen,
+  };
+}
+
+/** The shift itself never changes; its address may be withheld once it is old. */
+export function requireSame(told: Told, agreed: AgreedShift, pair: Pair): void {
+  if (told['id'] !== agreed.shiftId) contradiction('it tells of another shift');
+  if (told['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
+  requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
+  requireAsset(told['settleCoin'], told['settleNetwork'], pair.to, 'pays out');
+  if (told['settleAddress'] !== agreed.settleAddress) contradiction('the shift pays out to another address');
+  const { depositAddress = null, depositMemo = null } = told;
+  if (depositAddress !== null && depositAddress !== agreed.depositAddress)
+    contradiction('the deposit address of the shift has changed');
+  if (depositAddress !== null && memoText(depositMemo) !== agreed.depositMemo)
+    contradiction('the deposit memo of the shift has changed');
+}
+
+export function requireAsset(coin: unknown, network: unknown, { token, chain }: Asset, what: string): void {
+  if (lower(coin) !== token || lower(network) !== chain) contradiction(`the shift ${what} something else`);
+}
+
+/** A memo as text; SideShift may tell it as a number. Null when there is none. */
+export function memoText(memo: unknown): string | null {
+  if (typeof memo === 'number') return String(memo);
+  return typeof memo === 'string' && memo !== '' ? memo : null;
+}
+
+/** The canonical decimal of an amount of an asset. */
+export function amountOf(value: unknown, asset: Asset, what: string): string {
+  if (!isDecimal(value, decimalsOf(asset))) return contradiction(`${what} is no amount`);
+  return sum([value]);
+}
+
+/** ISO 8601 in UTC. */
+export function timeOf(value: unknown, what: string): string {
+  const time = typeof value === 'string' && value.length < 40 ? Date.parse(value) : NaN;
+  if (Number.isNaN(time)) return contradiction(`${what} is no time`);
+  return new Date(time).toISOString();
+}
+
+function lower(value: unknown): string | null {
+  return typeof value === 'string' ? value.toLowerCase() : null;
+}
+
+function depositsOf(told: Told, agreed: AgreedShift, pair: Pair, nowMs: number): readonly ToldDeposit[] {
+  const { status, deposits } = told;
+  if (status === 'waiting' || status === 'expired') return [];
+  if (status !== 'multiple') return [depositOf(told, 0, agreed, pair, nowMs)];
+  if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MOST_DEPOSITS)
+    return contradiction('the shift has several deposits and lists none, or too many');
+  // One transaction may pay the address more than once.
+  const times = new Map<unknown, number>();
+  return deposits.map((each: unknown) => {
+    if (typeof each !== 'object' || each === null) return contradiction('a deposit is no object');
+    const { depositHash } = each as Told;
+    const before = times.get(depositHash) ?? 0;
+    times.set(depositHash, before + 1);
+    return depositOf(each as Told, before, agreed, pair, nowMs);
+  });
+}
+
+function depositOf(told: Told, before: number, agreed: AgreedShift, pair: Pair, nowMs: number): ToldDeposit {
+  const { status } = told;
+  if (typeof status !== 'string' || !Object.hasOwn(STATUSES, status))
+    return contradiction('the shift has a status that its documentation does not know');
+  const standing = STATUSES[status as keyof typeof STATUSES];
+  const { depositHash = null, depositReceivedAt = null, settleHash = null, settleAmount = null } = told;
+  const isOver = standing === 'settled' || standing === 'refunded';
+  if (standing === 'under way' || ((depositHash === null || depositReceivedAt === null) && !isOver))
+    return { standing, deposit: null, hash: null, amountTo: null };
+  const amount = amountOf(told['depositAmount'], pair.from, 'a deposit');
+  if (isZero(amount)) return contradiction('a deposit is of nothing');
+  const hash = hashOf(depositHash);
+  const deposit = {
+    id: `sideshift:${agreed.shiftId}:${hash}${before === 0 ? '' : `:${before}`}`,
+    amount,
+    transactionHash: hash,
+    at: depositTime(depositReceivedAt, agreed, nowMs),
+  };
+  if (standing === 'settled') {
+    const amountTo = amountOf(settleAmount, pair.to, 'what was paid out');
+    if (amount !== agreed.amountFrom || amountTo !== agreed.amountTo)
+      contradiction('it exchanged other amounts than were agreed');
+    return { standing, deposit, hash: hashOf(settleHash), amountTo };
+  }
+  return { standing, deposit, hash: standing === 'refunded' ? hashOf(settleHash) : null, amountTo: null };
+}
+
+function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string {
+  const at = timeOf(value, 'the time of a deposit');
+  const ms = Date.parse(at);
+  if (ms < Date.parse(agreed.createdAt) - CLOCK_TOLERANCE_MS || ms > nowMs + CLOCK_TOLERANCE_MS)
+    return contradiction('a deposit came before its shift, or after now');
+  return at;
+}
+
+function hashOf(value: unknown): string {
+  return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
+}
+
+/** One deposit is exchanged; every other one goes back. */
+function outcomeOf(deposits: readonly ToldDeposit[], agreed: AgreedShift): Outcome | null {
+  const settled = deposits.filter(({ standing }) => standing === 'settled');
+  if (settled.length > 1) return contradiction('it exchanged more than one deposit');
+  if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amountTo };
+  const isOpen = deposits.some(({ standing, deposit }) => deposit === null || standing === 'confirmed');
+  if (deposits.length === 0 || isOpen) return null;
+  if (deposits.some(({ standing }) => standing === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
+  return { kind: 'refunded', transactionHash: deposits[0]!.hash };
+}
+
+function seenOf({ standing, deposit, hash }: ToldDeposit): SeenShiftDeposit {
+  const isOver = standing === 'settled' || standing === 'refunded';
+  return { amount: deposit!.amount, end: isOver ? { status: standing, hash: hash! } : null };
+}
+
+/** What was told of a deposit is not taken back: it stays, and what became of it stays too. */
+function requireKept(before: SeenDeposits, now: SeenDeposits): void {
+  for (const [id, { amount, end }] of Object.entries(before)) {
+    const again = Object.hasOwn(now, id) ? now[id] : undefined;
+    if (again === undefined) contradiction('a deposit that was there is gone');
+    if (again.amount !== amount) contradiction('a deposit is of another amount than before');
+    if (end !== null && (again.end?.status !== end.status || again.end.hash !== end.hash))
+      contradiction('what became of a deposit is not what it was');
+  }
+}

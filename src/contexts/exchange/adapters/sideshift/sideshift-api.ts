@@ -1,0 +1,157 @@
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { HttpResult } from '../../../../platform/outbound/exchange.js';
+import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
+import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
+import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
+
+/** Two of its calls make an order, and whoever wants one waits for both. */
+const TIMEOUT_MS = 4000;
+/** Of a shift with very many deposits; what is longer is cut off, and then no JSON. */
+const MOST_RESPONSE_BYTES = 262_144;
+
+/** A JSON object as it came: whatever is read of it is checked first. */
+export type Told = Readonly<Record<string, unknown>>;
+
+export interface SideShiftAccount {
+  readonly sideshiftUrl: string;
+  readonly sideshiftSecret: string;
+  readonly sideshiftAffiliateId: string;
+}
+
+/** What it says of what it will not do; null when it says nothing that can be told. */
+interface Refusal {
+  readonly message: string;
+  readonly code: string;
+}
+
+/** SideShift's API, version 2 (docs.sideshift.ai; ADR 0119). Each call throws what the port of providers may throw. */
+export class SideShiftApi {
+  private readonly client = new OutboundClient(new OperatorHosts(), {
+    timeoutMs: TIMEOUT_MS,
+    bodyBytes: MOST_RESPONSE_BYTES,
+    keptBytes: MOST_RESPONSE_BYTES,
+  });
+  private readonly base: string;
+
+  constructor(private readonly account: SideShiftAccount) {
+    this.base = account.sideshiftUrl.replace(/\/+$/, '');
+  }
+
+  get affiliateId(): string {
+    return this.account.sideshiftAffiliateId;
+  }
+
+  /** `from` and `to` in the form `usdc-ethereum`. */
+  async pair(from: string, to: string, amount: string): Promise<Told> {
+    const query = new URLSearchParams({ affiliateId: this.affiliateId, amount });
+    return this.told(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
+  }
+
+  /** `callerAddress`: of whoever wants the shift; SideShift refuses some countries. */
+  async quote(body: Told, callerAddress: string | null): Promise<Told> {
+    return this.told(await this.post('/quotes', body, callerAddress), 201);
+  }
+
+  async fixedShift(body: Told, callerAddress: string | null): Promise<Told> {
+    return this.told(await this.post('/shifts/fixed', body, callerAddress), 201);
+  }
+
+  async shift(id: string): Promise<Told> {
+    return this.told(await this.get(`/shifts/${encodeURIComponent(id)}`), 200);
+  }
+
+  async checkAccount(): Promise<void> {
+    const { id } = this.told(await this.get('/account'), 200);
+    if (id !== this.affiliateId)
+      throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
+  }
+
+  /** False when it says that there is nothing to cancel. */
+  async cancel(id: string): Promise<boolean> {
+    const result = await this.post('/cancel-order', { orderId: id }, null);
+    if (result.kind === 'response' && result.status === 204) return true;
+    if (result.kind === 'response' && result.status === 400) {
+      if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
+        throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
+      return false;
+    }
+    this.told(result, 204);
+    return true;
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  private get(path: string): Promise<HttpResult> {
+    return this.client.get(this.base + path, this.headers(null));
+  }
+
+  private post(path: string, body: Told, callerAddress: string | null): Promise<HttpResult> {
+    return this.client.post(this.base + path, this.headers(callerAddress), JSON.stringify(body));
+  }
+
+  private headers(callerAddress: string | null): Record<string, string> {
+    return {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'x-sideshift-secret': this.account.sideshiftSecret,
+      ...(callerAddress === null ? {} : { 'x-user-ip': callerAddress }),
+    };
+  }
+
+  private told(result: HttpResult, expected: number): Told {
+    if (result.kind === 'failed') throw new ProviderUnavailable(`it cannot be reached: ${result.error}`);
+    if (result.status !== expected) throw errorOf(result.status, refusalIn(result));
+    return objectIn(result.body) ?? contradiction('its response is no JSON object');
+  }
+}
+
+/** For what SideShift must not say. Never returns. */
+export function contradiction(message: string): never {
+  throw new ProviderUnavailable(message, 'contradiction');
+}
+
+function errorOf(status: number, refusal: Refusal | null): Error {
+  const { message = '', code = '' } = refusal ?? {};
+  if (status === 429) return new ProviderUnavailable('it takes no more requests for a minute', 'later');
+  if (code === 'ACCESS_DENIED' || /access denied|access-denied/i.test(message))
+    return new ProviderRefused('exchanges are not offered where the caller is', null);
+  if (status === 401 || status === 403 || /x-sideshift-secret|affiliateId|x-user-ip/i.test(message))
+    return new ProviderUnavailable(`it does not accept our account, or that a request is ours (${status})`);
+  if (status === 400) return refused(message);
+  return new ProviderUnavailable(`it responds with ${status}`);
+}
+
+/** By the sentences of docs.sideshift.ai/troubleshoot-errors. */
+function refused(message: string): Error {
+  if (/receiving address|settle ?address/i.test(message))
+    return new ProviderRefused('is not accepted by the exchange provider', 'withdraw_address');
+  if (/memo/i.test(message))
+    return new ProviderRefused('is not accepted by the exchange provider', 'withdraw_address_memo');
+  if (/method .* not found|coin|network|disabled|offline|unavailable/i.test(message))
+    return new ProviderRefused('cannot be exchanged now', 'pair_id');
+  if (/amount|deposit range|too (low|high|small|large)/i.test(message))
+    return DomainError.invalid({ amount_from: ['is outside what the exchange provider takes'] });
+  if (/quote/i.test(message)) return new ProviderUnavailable('its quote had expired', 'later');
+  return new ProviderRefused('the exchange provider refuses the order', null);
+}
+
+function refusalIn({ body }: { readonly body: Buffer }): Refusal | null {
+  const error = objectIn(body)?.['error'];
+  if (typeof error !== 'object' || error === null) return null;
+  const { message, code } = error as Told;
+  return {
+    message: typeof message === 'string' ? message.slice(0, 500) : '',
+    code: typeof code === 'string' ? code : '',
+  };
+}
+
+function objectIn(body: Buffer): Told | null {
+  try {
+    const parsed: unknown = JSON.parse(body.toString());
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Told) : null;
+  } catch {
+    return null;
+  }
+}

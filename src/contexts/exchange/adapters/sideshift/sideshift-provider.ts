@@ -1,0 +1,270 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../../kernel/decimal.js';
+import { isPrivateAddress } from '../../../../platform/http/address.js';
+import {
+  ProviderRefused,
+  type ExchangeProvider,
+  type NewProviderOrder,
+  type ProviderOrder,
+  type ProviderReference,
+  type ProviderStatus,
+  type Quote,
+} from '../../application/ports.js';
+import { PAIRS, type Asset, type Pair } from '../../domain/catalog.js';
+import { chainOf, decimalsOf, pairOf } from '../../domain/tokens.js';
+import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
+import { contradiction, SideShiftApi, type SideShiftAccount, type Told } from './sideshift-api.js';
+import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
+
+/** What a rate that was asked for without an order is shown for. */
+const QUOTE_MS = 30_000;
+/** SideShift lists a transfer soon after its block: what is older than this is listed, or under way. */
+const LISTED_AFTER_MS = 60_000;
+/** Of rates: digits after the point. */
+const RATE_DECIMALS = 18;
+/** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
+const MOST_SHIFT_MS = 24 * 3_600_000;
+
+/**
+ * SideShift (ADR 0119): each order is a shift of a fixed rate, for exactly the amount that is asked for. SideShift
+ * processes a deposit by itself; one of another amount, a second one and one after the expiry go back.
+ */
+export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
+  readonly name = 'sideshift';
+  /** SideShift's names of coins and networks are those of the catalogue. */
+  readonly pairIds = PAIRS.map(({ id }) => id);
+  private readonly api: SideShiftApi;
+
+  constructor(
+    account: SideShiftAccount,
+    private readonly shifts: SideShiftShifts,
+    private readonly clock: Clock,
+    private readonly listedAfterMs = LISTED_AFTER_MS,
+  ) {
+    this.api = new SideShiftApi(account);
+  }
+
+  async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
+    const pair = knownPair(pairId);
+    const amount = askedAmount(pair, amountFrom);
+    const told = await this.api.pair(nameOf(pair.from), nameOf(pair.to), amount);
+    requireAssets(told, pair);
+    const minimum = amountOf(told['min'], pair.from, 'the minimum');
+    const maximum = amountOf(told['max'], pair.from, 'the maximum');
+    if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
+    if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
+      throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
+    const rate = rateOf(told['rate']);
+    return {
+      amountFrom: amount,
+      amountTo: exchanged(amount, rate, decimalsOf(pair.to)),
+      rate,
+      minimum,
+      maximum,
+      expiresAt: new Date(this.clock.now().getTime() + QUOTE_MS).toISOString(),
+    };
+  }
+
+  /** A shift that was made just before a crash is not remembered, and harmless: nobody was told its address. */
+  async create(order: NewProviderOrder): Promise<ProviderOrder> {
+    const known = await this.shifts.find(order.orderId);
+    return providerOrder(known?.agreed ?? (await this.shifts.agree(order.orderId, await this.open(order))));
+  }
+
+  async status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
+    const { agreed, seen } = await this.known(orderId, reference);
+    const askedAt = this.clock.now().getTime();
+    const read = readShift(await this.api.shift(reference), agreed, knownPair(agreed.pairId), seen, askedAt);
+    const news = newsIn(read.seen, seen);
+    if (Object.keys(news).length > 0) await this.shifts.see(orderId, news);
+    return { ...read.status, completeUntil: new Date(askedAt - this.listedAfterMs).toISOString() };
+  }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async cancel({ orderId, reference }: ProviderReference): Promise<void> {
+    await this.known(orderId, reference);
+    // One that is expired, or has a deposit, cannot be cancelled: what becomes of it is told by its status.
+    await this.api.cancel(reference);
+  }
+
+  ping(): Promise<void> {
+    return this.api.checkAccount();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.api.close();
+  }
+
+  private async known(orderId: string, reference: string) {
+    const stored = await this.shifts.find(orderId);
+    if (stored === null || stored.agreed.shiftId !== reference)
+      return contradiction('the order is of a shift that was never agreed');
+    return stored;
+  }
+
+  private async open(order: NewProviderOrder): Promise<AgreedShift> {
+    const pair = knownPair(order.pairId);
+    requireNoMemo(order);
+    const amount = askedAmount(pair, order.amountFrom);
+    const caller = publicAddress(order.callerAddress);
+    const quote = await this.api.quote(
+      {
+        depositCoin: pair.from.token,
+        depositNetwork: pair.from.chain,
+        settleCoin: pair.to.token,
+        settleNetwork: pair.to.chain,
+        depositAmount: amount,
+        settleAmount: null,
+        affiliateId: this.api.affiliateId,
+      },
+      caller,
+    );
+    const { quoteId, amountTo, rate } = this.readQuote(quote, pair, amount);
+    const shift = await this.api.fixedShift(
+      {
+        quoteId,
+        settleAddress: order.withdrawAddress,
+        affiliateId: this.api.affiliateId,
+        externalId: order.orderId,
+      },
+      caller,
+    );
+    return this.readNewShift(shift, pair, {
+      amountFrom: amount,
+      amountTo,
+      rate,
+      settleAddress: order.withdrawAddress,
+    });
+  }
+
+  private readQuote(told: Told, pair: Pair, amount: string) {
+    requireAssets(told, pair);
+    const quoteId = idOf(told['id']);
+    if (amountOf(told['depositAmount'], pair.from, 'the amount of the quote') !== amount)
+      contradiction('the quote is of another amount than was asked for');
+    const amountTo = amountOf(told['settleAmount'], pair.to, 'the amount of the quote');
+    const rate = rateOf(told['rate']);
+    const byRate = exchanged(amount, rate, decimalsOf(pair.to));
+    // It rounds in its own way.
+    if (
+      isZero(amountTo) ||
+      !isAtLeast(times(amountTo, 1.01), byRate) ||
+      !isAtLeast(times(byRate, 1.01), amountTo)
+    )
+      contradiction('the quote is not of its rate');
+    return { quoteId, amountTo, rate };
+  }
+
+  private readNewShift(
+    told: Told,
+    pair: Pair,
+    wanted: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
+  ): AgreedShift {
+    const { depositAddress } = told;
+    if (typeof depositAddress !== 'string' || !/^[!-~]{10,200}$/.test(depositAddress))
+      return contradiction('the shift has no deposit address');
+    const depositMemo = memoText(told['depositMemo']);
+    if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
+      return contradiction('the deposit memo of the shift is none');
+    if (needsMemo(pair) && depositMemo === null) return contradiction('the shift has no deposit memo');
+    const now = this.clock.now();
+    const expiresAt = timeOf(told['expiresAt'], 'the expiry of the shift');
+    if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MOST_SHIFT_MS)
+      return contradiction('the shift does not expire within a day');
+    const agreed = {
+      ...wanted,
+      shiftId: idOf(told['id']),
+      pairId: pair.id,
+      createdAt: now.toISOString(),
+      expiresAt,
+      depositAddress,
+      depositMemo,
+    };
+    requireSame(told, agreed, pair);
+    for (const name of ['depositAmount', 'depositMin', 'depositMax'])
+      if (amountOf(told[name], pair.from, 'the amount of the shift') !== wanted.amountFrom)
+        contradiction('the shift is of another amount than was asked for');
+    if (amountOf(told['settleAmount'], pair.to, 'the amount of the shift') !== wanted.amountTo)
+      contradiction('the shift pays out another amount than its quote');
+    return agreed;
+  }
+}
+
+function providerOrder(agreed: AgreedShift): ProviderOrder {
+  const { amountFrom, amountTo, rate, expiresAt, shiftId, depositAddress, depositMemo } = agreed;
+  return {
+    reference: shiftId,
+    depositAddress,
+    depositAddressTag: depositMemo,
+    amountFrom,
+    amountTo,
+    rate,
+    minimum: amountFrom,
+    maximum: amountFrom,
+    expiresAt,
+  };
+}
+
+function knownPair(pairId: string): Pair {
+  const pair = pairOf(pairId);
+  if (pair === null) throw new ProviderRefused('is no pair of SideShift', 'pair_id');
+  return pair;
+}
+
+function nameOf({ token, chain }: Asset): string {
+  return `${token}-${chain}`;
+}
+
+function requireAssets(told: Told, pair: Pair): void {
+  requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
+  requireAsset(told['settleCoin'], told['settleNetwork'], pair.to, 'pays out');
+}
+
+function askedAmount(pair: Pair, amountFrom: string | null): string {
+  const amount = amountFrom ?? pair.defaultAmount;
+  const decimals = decimalsOf(pair.from);
+  if (!isDecimal(amount, decimals) || isZero(amount))
+    throw DomainError.invalid({
+      amount_from: [`must be a decimal over 0 with at most ${decimals} digits after the point`],
+    });
+  return sum([amount]);
+}
+
+/** Solana knows neither, and SideShift would not pass them on: whoever needs one would lose what is paid out. */
+function requireNoMemo({ withdrawAddressTag, withdrawAddressMemo }: NewProviderOrder): void {
+  const message = 'is not known on Solana: leave it out';
+  if (withdrawAddressTag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
+  if (withdrawAddressMemo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
+}
+
+function needsMemo({ from }: Pair): boolean {
+  return chainOf(from.chain)?.tag !== null;
+}
+
+function rateOf(value: unknown): string {
+  return isDecimal(value, RATE_DECIMALS) && !isZero(value) ? value : contradiction('the rate is none');
+}
+
+function idOf(value: unknown): string {
+  return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
+    ? value
+    : contradiction('an id is none');
+}
+
+/** SideShift asks for the end user's address, and takes none of a private network. */
+function publicAddress(address: string | undefined): string | null {
+  return address === undefined || isPrivateAddress(address) ? null : address;
+}
+
+function newsIn(now: SeenDeposits, before: SeenDeposits): SeenDeposits {
+  return Object.fromEntries(
+    Object.entries(now).filter(
+      ([id, { end }]) => before[id] === undefined || (before[id].end === null && end !== null),
+    ),
+  );
+}

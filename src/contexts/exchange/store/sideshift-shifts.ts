@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+
+/** What was agreed when a shift was made. Amounts are decimal strings, times ISO 8601. */
+export interface AgreedShift {
+  readonly shiftId: string;
+  readonly pairId: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly amountFrom: string;
+  readonly amountTo: string;
+  readonly rate: string;
+  readonly depositAddress: string;
+  readonly depositMemo: string | null;
+  readonly settleAddress: string;
+}
+
+/** A deposit as it was seen last; `end` is what became of it. */
+export interface SeenShiftDeposit {
+  readonly amount: string;
+  readonly end: { readonly status: 'settled' | 'refunded'; readonly hash: string } | null;
+}
+
+/** By the ids of deposits. */
+export type SeenDeposits = Readonly<Record<string, SeenShiftDeposit>>;
+
+export interface StoredShift {
+  readonly agreed: AgreedShift;
+  readonly seen: SeenDeposits;
+}
+
+/** `exchange.sideshift_shifts`. */
+@Injectable()
+export class SideShiftShifts {
+  constructor(private readonly database: Database) {}
+
+  async find(orderId: string): Promise<StoredShift | null> {
+    const [row] = await this.database.query<{ agreed: AgreedShift; seen: SeenDeposits }>(
+      'select agreed, seen from exchange.sideshift_shifts where order_id = $1',
+      [orderId],
+    );
+    return row ?? null;
+  }
+
+  /** The order's shift from now on: this one, or the one that it has already. */
+  async agree(orderId: string, agreed: AgreedShift): Promise<AgreedShift> {
+    await this.database.query(
+      `insert into exchange.sideshift_shifts (order_id, shift_id, agreed) values ($1, $2, $3)
+       on conflict (order_id) do nothing`,
+      [orderId, agreed.shiftId, JSON.stringify(agreed)],
+    );
+    return (await this.find(orderId))!.agreed;
+  }
+
+  /** What two processes see at once is put together. */
+  async see(orderId: string, seen: SeenDeposits): Promise<void> {
+    await this.database.query(
+      'update exchange.sideshift_shifts set seen = seen || $2::jsonb where order_id = $1',
+      [orderId, JSON.stringify(seen)],
+    );
+  }
+}
