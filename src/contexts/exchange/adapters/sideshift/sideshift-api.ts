@@ -4,8 +4,6 @@ import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
 
-/** Two of its calls make an order, and whoever wants one waits for both. */
-const TIMEOUT_MS = 4000;
 /** Of a shift with very many deposits; what is longer is cut off, and then no JSON. */
 const MOST_RESPONSE_BYTES = 262_144;
 
@@ -26,15 +24,16 @@ interface Refusal {
 
 /** SideShift's API, version 2 (docs.sideshift.ai; ADR 0119). Each call throws what the port of providers may throw. */
 export class SideShiftApi {
-  private readonly client = new OutboundClient(new OperatorHosts(), {
-    timeoutMs: TIMEOUT_MS,
-    bodyBytes: MOST_RESPONSE_BYTES,
-    keptBytes: MOST_RESPONSE_BYTES,
-  });
+  private readonly client: OutboundClient;
   private readonly base: string;
 
-  constructor(private readonly account: SideShiftAccount) {
+  constructor(
+    private readonly account: SideShiftAccount,
+    timeoutMs: number,
+  ) {
     this.base = account.sideshiftUrl.replace(/\/+$/, '');
+    const limits = { timeoutMs, bodyBytes: MOST_RESPONSE_BYTES, keptBytes: MOST_RESPONSE_BYTES };
+    this.client = new OutboundClient(new OperatorHosts(), limits);
   }
 
   get affiliateId(): string {

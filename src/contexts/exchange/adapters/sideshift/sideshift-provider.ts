@@ -20,8 +20,12 @@ import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from
 
 /** What a rate that was asked for without an order is shown for. */
 const QUOTE_MS = 30_000;
-/** SideShift lists a transfer soon after its block: what is older than this is listed, or under way. */
-const LISTED_AFTER_MS = 60_000;
+const TIMES = {
+  /** Two calls make an order, and whoever wants one waits for both. */
+  timeoutMs: 4000,
+  /** SideShift lists a transfer soon after its block: what is older than this is listed, or under way. */
+  listedAfterMs: 60_000,
+};
 /** Of rates: digits after the point. */
 const RATE_DECIMALS = 18;
 /** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
@@ -41,9 +45,9 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     account: SideShiftAccount,
     private readonly shifts: SideShiftShifts,
     private readonly clock: Clock,
-    private readonly listedAfterMs = LISTED_AFTER_MS,
+    private readonly times = TIMES,
   ) {
-    this.api = new SideShiftApi(account);
+    this.api = new SideShiftApi(account, times.timeoutMs);
   }
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
@@ -79,7 +83,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const read = readShift(await this.api.shift(reference), agreed, knownPair(agreed.pairId), seen, askedAt);
     const news = newsIn(read.seen, seen);
     if (Object.keys(news).length > 0) await this.shifts.see(orderId, news);
-    return { ...read.status, completeUntil: new Date(askedAt - this.listedAfterMs).toISOString() };
+    return { ...read.status, completeUntil: new Date(askedAt - this.times.listedAfterMs).toISOString() };
   }
 
   settle(): Promise<void> {

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  ADDRESS,
+  AWAY,
+  CONTRADICTION,
+  SideShiftLab,
+  wanted,
+} from '../../../../../test/support/sideshift/lab.js';
+import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
+import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
+import { newId } from '../../../../kernel/ids.js';
+import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
+
+let lab: SideShiftLab;
+let sideshift: SideShift;
+let provider: SideShiftLab['provider'];
+beforeAll(async () => {
+  lab = await SideShiftLab.start();
+  ({ sideshift, provider } = lab);
+});
+afterAll(() => lab?.stop());
+beforeEach(() => lab.recover());
+
+const made: SideShiftLab['made'] = (over) => lab.made(over);
+
+describe('a SideShift that lies', () => {
+  it.each<[string, object]>([
+    ['another coin', { depositCoin: 'USDT' }],
+    ['another network', { depositNetwork: 'base' }],
+    ['something else that it pays out', { settleCoin: 'BTC' }],
+    ['another address that it pays out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
+    ['a rate that is not fixed', { type: 'variable' }],
+    ['more to be sent', { depositAmount: '101' }],
+    ['a least deposit', { depositMin: '5' }],
+    ['less to be paid out', { settleAmount: '0.1' }],
+    ['an amount in other words', { depositAmount: '1e2' }],
+    ['an amount that is a number', { depositAmount: 100 }],
+    ['an amount below nothing', { settleAmount: '-0.5' }],
+    ['no deposit address', { depositAddress: null }],
+    ['a deposit address of many lines', { depositAddress: '0x1234567890\n0x1234567890' }],
+    ['a deposit address of 10,000 characters', { depositAddress: 'a'.repeat(10_000) }],
+    ['a memo that is none', { depositMemo: 'a\u0000' }],
+    ['no expiry', { expiresAt: 'soon' }],
+    ['an expiry in years', { expiresAt: '2099-01-01T00:00:00Z' }],
+    ['an id that leads elsewhere', { id: '../account' }],
+  ])('about a new shift with %s makes no order', async (_, lie) => {
+    sideshift.lie = (told, path) => (path === '/shifts/fixed' ? { ...told, ...lie } : told);
+    const order = wanted();
+    await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
+    expect(await lab.shifts.find(order.orderId)).toBeNull();
+  });
+
+  it.each<[string, object]>([
+    ['another amount', { depositAmount: '1' }],
+    ['another coin', { settleCoin: 'ETH' }],
+    ['a rate that its amounts do not have', { rate: '0.006' }],
+    ['no rate', { rate: '0' }],
+    ['nothing to be paid out', { settleAmount: '0' }],
+  ])('about a quote with %s makes no order', async (_, lie) => {
+    sideshift.lie = (told, path) => (path === '/quotes' ? { ...told, ...lie } : told);
+    await expect(made()).rejects.toMatchObject(CONTRADICTION);
+    expect(lab.opened).toBe(0);
+  });
+
+  it.each<[string, object]>([
+    ['limits that are none', { min: '9', max: '1' }],
+    ['a rate that is none', { rate: 'Infinity' }],
+    ['another pair', { depositCoin: 'ETH' }],
+  ])('about a price with %s quotes nothing', async (_, lie) => {
+    sideshift.lie = (told) => ({ ...told, ...lie });
+    await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
+  });
+
+  it.each<[string, object]>([
+    ['another shift', { id: 'ffffffffffffffffffff' }],
+    ['another deposit address', { depositAddress: '0x52908400098527886E0F7030069857D2E4169EE7' }],
+    ['a memo all of a sudden', { depositMemo: '7' }],
+    ['another address that it paid out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
+    ['another coin', { depositCoin: 'USDT' }],
+    ['more that it paid out', { settleAmount: '1' }],
+    ['a deposit of less', { depositAmount: '99' }],
+    ['a deposit of garbage', { depositAmount: {} }],
+    ['a deposit from before the shift', { depositReceivedAt: '2020-01-01T00:00:00Z' }],
+    ['a deposit from the future', { depositReceivedAt: '2100-01-01T00:00:00Z' }],
+    ['a deposit without a hash', { depositHash: 7 }],
+    ['a payment without a hash', { settleHash: null }],
+    ['a status of its own', { status: 'constructor' }],
+    ['no status', { status: null }],
+    ['several deposits, and none listed', { status: 'multiple' }],
+    ['deposits that are none', { status: 'multiple', deposits: [null] }],
+    ['more deposits than there can be', { status: 'multiple', deposits: Array(1001).fill({}) }],
+  ])('about a paid shift with %s tells nothing', async (_, lie) => {
+    const { reference, shiftId } = await made();
+    sideshift.pay(shiftId, '100');
+    sideshift.lie = (told) => ({ ...told, ...lie });
+    await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (told) => told;
+    expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
+  });
+
+  it.each<[string, object]>([
+    ['that nothing ever came', { status: 'waiting' }],
+    ['that it expired', { status: 'expired' }],
+    ['that it is still being processed', { status: 'processing' }],
+    ['that the deposit went back', { status: 'refunded' }],
+    ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
+    ['that it was another payment', { settleHash: 'another-hash' }],
+  ])('about what it said before, %s, is not believed', async (_, lie) => {
+    const { reference, shiftId } = await made();
+    sideshift.pay(shiftId, '100');
+    const told = await provider.status(reference);
+    sideshift.lie = (truth) => ({ ...truth, ...lie });
+    for (const each of [provider, lab.process()])
+      await expect(each.status(reference)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (truth) => truth;
+    expect((await provider.status(reference)).outcome).toEqual(told.outcome);
+  });
+
+  it('is not asked about shifts that were never agreed', async () => {
+    const { reference } = await made();
+    for (const wrong of [
+      { ...reference, orderId: newId() },
+      { ...reference, reference: '../account' },
+    ])
+      for (const call of [() => provider.status(wrong), () => provider.cancel(wrong)])
+        await expect(call()).rejects.toMatchObject(CONTRADICTION);
+  });
+});
+
+describe('a SideShift in trouble', () => {
+  it.each(['reset', 'hang', 'trickle', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
+    '(%j) is away, and what was true stays true',
+    async (fault) => {
+      const { reference } = await made();
+      sideshift.faults = [fault];
+      await expect(provider.status(reference)).rejects.toMatchObject(AWAY);
+      expect((await provider.status(reference)).outcome).toBeNull();
+    },
+  );
+
+  it.each([
+    'huge',
+    { status: 200, body: '[]' },
+    { status: 200, body: 'null' },
+    { status: 200, body: '{' },
+  ] as const)('(%j) says nothing that counts', async (fault) => {
+    const { reference } = await made();
+    sideshift.faults = [fault];
+    await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
+  });
+
+  it('says nothing of addresses and keys in what it throws', async () => {
+    const { secret, error } = { secret: sideshift.account.sideshiftSecret, error: `${ADDRESS} is bad` };
+    sideshift.faults = [{ status: 400, body: JSON.stringify({ error: { message: error } }) }];
+    const thrown = await provider.create(wanted()).catch((cause: unknown) => cause);
+    expect(thrown).toBeInstanceOf(ProviderRefused);
+    expect(JSON.stringify([thrown, (thrown as Error).message])).not.toMatch(
+      new RegExp(`${ADDRESS}|${secret}`),
+    );
+  });
+
+  it('refuses redirects', async () => {
+    sideshift.faults = [{ status: 302, body: '' }];
+    await expect(provider.quote('USDCSOL', null)).rejects.toBeInstanceOf(ProviderUnavailable);
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  ADDRESS,
+  AWAY,
+  CONTRADICTION,
+  LATER,
+  SideShiftLab,
+  wanted,
+} from '../../../../../test/support/sideshift/lab.js';
+import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
+import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
+import { ProviderRefused, type NewProviderOrder } from '../../application/ports.js';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+let lab: SideShiftLab;
+let sideshift: SideShift;
+let provider: SideShiftLab['provider'];
+beforeAll(async () => {
+  lab = await SideShiftLab.start();
+  ({ sideshift, provider } = lab);
+});
+afterAll(() => lab?.stop());
+beforeEach(() => lab.recover());
+
+const made: SideShiftLab['made'] = (over) => lab.made(over);
+
+describe('an order', () => {
+  it('is a shift of a fixed rate, for exactly what is asked for', async () => {
+    const { created, shiftId } = await made({ amountFrom: '50.10' });
+    expect(created).toMatchObject({
+      ...{ amountFrom: '50.1', minimum: '50.1', maximum: '50.1', amountTo: '0.25668518' },
+      ...{ rate: '0.005123456789', depositAddressTag: null },
+    });
+    const { settleAddress, externalId, depositAddress } = sideshift.book.find(shiftId);
+    expect(settleAddress).toBe(ADDRESS);
+    expect(depositAddress).toBe(created.depositAddress);
+    expect(externalId).toBeDefined();
+    const minutes = (Date.parse(created.expiresAt) - sideshift.book.now()) / 60_000;
+    expect(Math.round(minutes)).toBe(15);
+  });
+
+  it('has the memo of its deposit where the chain knows one', async () => {
+    const { created } = await made({ pairId: 'XRPSOL' });
+    expect(created.depositAddressTag).toMatch(/^\d+$/);
+  });
+
+  it('stays the one whose response was lost, or another that nobody was told of', async () => {
+    const order = wanted();
+    sideshift.faults = [{ status: 201, body: '' }];
+    await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (told, path) => (path === '/shifts/fixed' ? '' : told);
+    await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (told) => told;
+    expect(lab.opened).toBe(1);
+    const first = await provider.create(order);
+    expect(await provider.create(order)).toEqual(first);
+    expect(await lab.process().create({ ...order, amountFrom: '77' })).toEqual(first);
+    expect(lab.opened).toBe(2);
+  });
+
+  it('is one, however many processes make it at once', async () => {
+    const order = wanted();
+    const all = await Promise.all(Array.from({ length: 8 }, () => lab.process().create(order)));
+    expect(new Set(all.map(({ depositAddress }) => depositAddress)).size).toBe(1);
+    expect(await provider.status({ orderId: order.orderId, reference: all[0]!.reference })).toMatchObject({
+      deposits: [],
+      outcome: null,
+    });
+  });
+
+  it('names the caller, but not one of a private network', async () => {
+    sideshift.deniedAddress = '203.0.113.7';
+    await expect(made({ callerAddress: '203.0.113.7' })).rejects.toMatchObject({ parameter: null });
+    await made({ callerAddress: '10.0.0.1' });
+    sideshift.demandsUserIp = true;
+    await expect(made({ callerAddress: '10.0.0.1' })).rejects.toMatchObject(AWAY);
+    await made({ callerAddress: '8.8.8.8' });
+  });
+});
+
+describe('what SideShift refuses', () => {
+  it.each<[string, Partial<NewProviderOrder>, object]>([
+    ['a pair that it does not have', { pairId: 'BTCSOL' }, { parameter: 'pair_id' }],
+    ['an address of its own', { withdrawAddress: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
+    ['an address that is none', { withdrawAddress: 'x' }, { parameter: 'withdraw_address' }],
+    ['a memo', { withdrawAddressMemo: '1' }, { parameter: 'withdraw_address_memo' }],
+    ['a tag', { withdrawAddressTag: '1' }, { parameter: 'withdraw_address_tag' }],
+    ['too little', { amountFrom: '4.99' }, { code: 'validation_failed' }],
+    ['too much', { amountFrom: '20001' }, { code: 'validation_failed' }],
+  ])('such as %s, names the parameter', (_, over, error) => expect(made(over)).rejects.toMatchObject(error));
+
+  it('without a memo asks nobody', async () => {
+    await expect(made({ withdrawAddressMemo: 'x' })).rejects.toBeInstanceOf(ProviderRefused);
+    expect(sideshift.requests).toEqual([]);
+  });
+
+  it('for a minute or so is no sign of trouble', async () => {
+    sideshift.limits['/shifts/fixed'] = 5;
+    for (let i = 0; i < 5; i += 1) await made({ callerAddress: '1.1.1.1' });
+    await expect(made({ callerAddress: '1.1.1.1' })).rejects.toMatchObject(LATER);
+    await made({ callerAddress: '9.9.9.9' });
+    sideshift.book.advance(61_000);
+    await made({ callerAddress: '1.1.1.1' });
+  });
+
+  it('because the quote expired meanwhile may be asked again', async () => {
+    sideshift.lie = (told, path) => {
+      if (path === '/quotes') sideshift.book.advance(16 * 60_000);
+      return told;
+    };
+    await expect(made()).rejects.toMatchObject(LATER);
+  });
+
+  it('because of our account is for the operator', async () => {
+    const wrong = lab.process({ sideshiftSecret: 'another-key' });
+    await expect(wrong.create(wanted())).rejects.toMatchObject(AWAY);
+    await expect(wrong.ping()).rejects.toMatchObject(AWAY);
+    const other = lab.process({ sideshiftAffiliateId: 'somebody' });
+    await expect(other.quote('USDCSOL', null)).rejects.toMatchObject(AWAY);
+    await expect(other.ping()).rejects.toThrow('its secret is not that of SIDESHIFT_AFFILIATE_ID');
+  });
+});
+
+describe('what becomes of a shift', () => {
+  it('is paid out when exactly what was asked came', async () => {
+    const { created, reference, shiftId } = await made();
+    const deposit = sideshift.book.receive(shiftId, created.amountFrom);
+    expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositUnderWay: true });
+    deposit.status = 'processing';
+    const [first] = (await provider.status(reference)).deposits;
+    expect(first).toMatchObject({ amount: '100', transactionHash: deposit.depositHash });
+    for (const status of ['review', 'settling'] as const) {
+      deposit.status = status;
+      expect(await provider.status(reference)).toMatchObject({ deposits: [first], outcome: null });
+    }
+    sideshift.book.process(shiftId, deposit);
+    const { outcome, deposits, isDepositUnderWay } = await provider.status(reference);
+    expect(deposits).toEqual([first]);
+    expect(isDepositUnderWay).toBe(false);
+    expect(outcome).toEqual({
+      kind: 'completed',
+      transactionHash: deposit.settleHash,
+      amountTo: created.amountTo,
+    });
+  });
+
+  it.each([
+    ['too little', '99.999999'],
+    ['too much', '100.000001'],
+  ])('waits for an address to go back to when %s came, and is refunded then', async (_, amount) => {
+    const { reference, shiftId } = await made();
+    const deposit = sideshift.book.receive(shiftId, amount);
+    sideshift.book.process(shiftId, deposit);
+    expect(await provider.status(reference)).toMatchObject({
+      deposits: [{ amount }],
+      outcome: { kind: 'failed', reason: 'refund_address_needed' },
+    });
+    deposit.status = 'refunding';
+    expect((await provider.status(reference)).outcome).toBeNull();
+    sideshift.book.refund(deposit);
+    expect((await provider.status(reference)).outcome).toEqual({
+      kind: 'refunded',
+      transactionHash: deposit.settleHash,
+    });
+  });
+
+  it('is paid out once when two deposits came; the second is a deposit all the same', async () => {
+    const { reference, shiftId } = await made();
+    sideshift.pay(shiftId, '100');
+    const before = await provider.status(reference);
+    const second = sideshift.book.receive(shiftId, '100');
+    expect(await provider.status(reference)).toEqual({
+      ...before,
+      isDepositUnderWay: true,
+      completeUntil: expect.any(String),
+    });
+    sideshift.book.process(shiftId, second);
+    const after = await provider.status(reference);
+    expect(after.deposits).toHaveLength(2);
+    expect(after.deposits[0]).toEqual(before.deposits[0]);
+    expect(after.outcome).toEqual(before.outcome);
+  });
+
+  it('may be two deposits of one transaction', async () => {
+    const { reference, shiftId } = await made();
+    const [one, two] = [sideshift.book.receive(shiftId, '40'), sideshift.book.receive(shiftId, '60')];
+    two.depositHash = one.depositHash;
+    sideshift.book.process(shiftId, one);
+    sideshift.book.process(shiftId, two);
+    const { deposits } = await provider.status(reference);
+    expect(deposits.map(({ amount }) => amount)).toEqual(['40', '60']);
+    expect(new Set(deposits.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('is nothing when it expired, and its address may be withheld later', async () => {
+    const { reference } = await made();
+    sideshift.book.advance(60 * 60_000);
+    sideshift.lie = (told) => ({ ...told, depositAddress: null });
+    expect(await provider.status(reference)).toMatchObject({
+      ...{ deposits: [], isDepositUnderWay: false, outcome: null },
+      completeUntil: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('is a deposit that goes back when it came after the expiry', async () => {
+    const { reference, shiftId } = await made();
+    sideshift.book.advance(16 * 60_000);
+    sideshift.pay(shiftId, '100');
+    expect(await provider.status(reference)).toMatchObject({
+      deposits: [{ amount: '100' }],
+      outcome: { kind: 'failed' },
+    });
+  });
+});
+
+describe('cancelling', () => {
+  it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
+    const { reference, shiftId } = await made();
+    await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);
+    sideshift.book.advance(FIVE_MINUTES);
+    await provider.cancel(reference);
+    await provider.cancel(reference);
+    expect(sideshift.book.find(shiftId).expiresAt).toBeLessThanOrEqual(sideshift.book.now());
+    sideshift.pay(shiftId, '100');
+    expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'failed' });
+  });
+
+  it('leaves a shift alone that has a deposit already', async () => {
+    const { reference, shiftId } = await made();
+    sideshift.pay(shiftId, '100');
+    sideshift.book.advance(FIVE_MINUTES);
+    await provider.cancel(reference);
+    expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
+  });
+});

@@ -1,0 +1,86 @@
+import { SideShiftProvider } from '../../../src/contexts/exchange/adapters/sideshift/sideshift-provider.js';
+import type {
+  NewProviderOrder,
+  ProviderReference,
+} from '../../../src/contexts/exchange/application/ports.js';
+import { SideShiftShifts } from '../../../src/contexts/exchange/store/sideshift-shifts.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+import { SideShift } from './sideshift.js';
+
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+
+/** Errors of the adapter, as matchers take them. */
+export const AWAY = { name: 'ProviderUnavailable', kind: 'away' };
+export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
+export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
+
+/** A SideShift, and the adapter on a database of its own, by SideShift's clock. */
+export class SideShiftLab {
+  readonly shifts: SideShiftShifts;
+  readonly provider: SideShiftProvider;
+  private readonly processes: SideShiftProvider[] = [];
+
+  private constructor(
+    private readonly db: TestDatabase,
+    readonly sideshift: SideShift,
+  ) {
+    this.shifts = new SideShiftShifts(db.database);
+    this.provider = this.process();
+  }
+
+  static async start(): Promise<SideShiftLab> {
+    return new SideShiftLab(await testDatabase(), await SideShift.start());
+  }
+
+  /** The adapter as one more process has it, with another account perhaps. */
+  process(account: Partial<SideShift['account']> = {}): SideShiftProvider {
+    const process = new SideShiftProvider(
+      { ...this.sideshift.account, ...account },
+      this.shifts,
+      { now: () => new Date(this.sideshift.book.now()) },
+      { timeoutMs: 1000, listedAfterMs: 0 },
+    );
+    this.processes.push(process);
+    return process;
+  }
+
+  /** For the next test. */
+  recover(): void {
+    this.sideshift.faults = [];
+    this.sideshift.lie = (told) => told;
+    this.sideshift.requests.length = 0;
+    this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
+    this.sideshift.demandsUserIp = false;
+    this.sideshift.deniedAddress = null;
+  }
+
+  async made(over: Partial<NewProviderOrder> = {}) {
+    const order = wanted(over);
+    const created = await this.provider.create(order);
+    const reference: ProviderReference = { orderId: order.orderId, reference: created.reference };
+    return { created, reference, shiftId: created.reference };
+  }
+
+  /** How often a shift was asked for. */
+  get opened(): number {
+    return this.sideshift.requests.filter((each) => each === 'POST /shifts/fixed').length;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.onApplicationShutdown()));
+    await Promise.all([this.sideshift.goAway(), this.db.drop()]);
+  }
+}
+
+export function wanted(over: Partial<NewProviderOrder> = {}): NewProviderOrder {
+  return {
+    orderId: newId(),
+    pairId: 'USDCSOL',
+    amountFrom: null,
+    withdrawAddress: ADDRESS,
+    withdrawAddressTag: null,
+    withdrawAddressMemo: null,
+    ...over,
+  };
+}
