@@ -10,6 +10,7 @@ import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
 import { exchangeListRow } from './rows/exchange-list.js';
+import { exchangeScanRow } from './rows/exchange-scan.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -26,6 +27,7 @@ const ROWS: readonly Row[] = [
   eventsAcceptRow,
   eventsProcessRow,
   exchangeListRow,
+  exchangeScanRow,
   startRow,
 ];
 

@@ -13,6 +13,8 @@ const GOAL_SIZES = {
   payouts: 1_000_000,
   /** Exchange orders in their list. */
   'listed-orders': 1_000_000,
+  /** Deposit addresses, beside a thousand. */
+  addresses: 1_000_000,
   /** Payouts of the one user whose balance is read. */
   'user-payouts': 100_000,
   /** Pages per variant and round. */
@@ -47,6 +49,7 @@ const QUICK_SIZES: Sizes = {
   users: 12,
   payouts: 20_000,
   'listed-orders': 20_000,
+  addresses: 20_000,
   'user-payouts': 5000,
   pages: 16,
   reads: 1600,
@@ -60,7 +63,7 @@ const QUICK_SIZES: Sizes = {
 
 const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-scan start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
