@@ -34,13 +34,17 @@ test('addresses, tags, memos and signatures of the exchange reach neither the lo
     { path: '/v1/%zz', query: QUERY },
     { path: '/v1/tokens', query: { ...QUERY, to_token: 'sol' } },
   ];
+  const statuses: number[] = [];
   try {
-    for (const client of [signing, open]) for (const call of calls) await client.call(call);
+    for (const client of [signing, open])
+      for (const call of calls) statuses.push((await client.call(call)).status);
   } finally {
     await app.close();
     collector.closeAllConnections();
     await new Promise((resolve) => collector.close(resolve));
   }
+  // Each in the way it is meant: made, refused, found nowhere.
+  expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [ADDRESS, 'another address'].map((address) => exchangeSignature(secret, address)),
   );

@@ -1,4 +1,4 @@
-/** What other contexts may know of merchants: published events and accepted commands. */
+/** What other contexts may know of merchants: published events, accepted commands, and the form of allow-lists. */
 export { canonicalCidrs } from './application/ip-allow-list.js';
 export { IssueMerchantKey, type IssuedKey } from './application/issue-merchant-key.js';
 export { RegisterMerchant, type RegisteredMerchant } from './application/register-merchant.js';

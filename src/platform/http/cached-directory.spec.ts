@@ -61,6 +61,31 @@ describe('a directory in memory', () => {
     expect(await gone.directory.find(ID)).toBeNull();
   });
 
+  it('goes by what it knows no longer when the process has stood still meanwhile', async () => {
+    const { directory } = directoryOf(credentials(), credentials('suspended'));
+    await directory.find(ID);
+    expect((await directory.find(ID))?.status).toBe('active');
+    // No timer has run when the next request is looked at.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FRESH_MS + 50);
+    expect((await directory.find(ID))?.status).toBe('suspended');
+  });
+
+  it('waits for no look-up that was begun longer ago than an entry may live', async () => {
+    const results: ((found: MerchantCredentials) => void)[] = [];
+    const directory = new CachedDirectory<MerchantCredentials>(
+      () => new Promise((resolve) => results.push(resolve)),
+    );
+    const before = directory.find(ID);
+    await wait(FRESH_MS + 50);
+    const after = directory.find(ID);
+    results[0]!(credentials());
+    expect((await before)?.status).toBe('active');
+    results[1]!(credentials('suspended'));
+    expect((await after)?.status).toBe('suspended');
+    expect((await directory.find(ID))?.status).toBe('suspended');
+    expect(results).toHaveLength(2);
+  });
+
   it('reports a failed look-up and asks again next time', async () => {
     const { directory } = directoryOf(new Error('unavailable'), credentials());
     await expect(directory.find(ID)).rejects.toThrow('unavailable');

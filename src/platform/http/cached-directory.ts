@@ -9,11 +9,20 @@ const MAX_KNOWN = 10_000;
 /** Unknown api keys are kept apart, so that a flood of them pushes no known one out. */
 const MAX_UNKNOWN = 10_000;
 
-/** A directory of API keys (uuids) in memory. `lookUp` is asked at most once at a time for each key. */
+/** Resolution 0: the time is asked anew at each look, not kept until a timer runs, which it does not in a process that stands still. */
+const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
+
+interface LookUp<Entry> {
+  /** By the process's own clock. */
+  readonly askedAt: number;
+  readonly found: Promise<Entry | null>;
+}
+
+/** A directory of API keys (uuids) in memory. `lookUp` is asked once for all who ask for a key within its freshness. */
 export class CachedDirectory<Entry extends object> {
-  private readonly known = new LRUCache<string, Entry>({ max: MAX_KNOWN, ttl: FRESH_MS });
-  private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: FRESH_MS });
-  private readonly underWay = new Map<string, Promise<Entry | null>>();
+  private readonly known = new LRUCache<string, Entry>({ max: MAX_KNOWN, ...FRESHNESS });
+  private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ...FRESHNESS });
+  private readonly underWay = new Map<string, LookUp<Entry>>();
 
   constructor(private readonly lookUp: (id: string) => Promise<Entry | null>) {}
 
@@ -32,15 +41,21 @@ export class CachedDirectory<Entry extends object> {
 
   private refresh(id: string): Promise<Entry | null> {
     const running = this.underWay.get(id);
-    if (running !== undefined) return running;
-    const started = this.load(id).finally(() => this.underWay.delete(id));
+    const askedAt = performance.now();
+    // What was asked for longer ago may arrive overtaken.
+    if (running !== undefined && askedAt - running.askedAt < FRESH_MS) return running.found;
+    const started: LookUp<Entry> = {
+      askedAt,
+      found: this.load(id, askedAt).finally(() => {
+        if (this.underWay.get(id) === started) this.underWay.delete(id);
+      }),
+    };
     this.underWay.set(id, started);
-    return started;
+    return started.found;
   }
 
-  private async load(id: string): Promise<Entry | null> {
-    // Fresh from the moment of asking: the entry may have been overtaken by the time it arrives.
-    const start = performance.now();
+  /** Fresh from the moment of asking: the entry may have been overtaken by the time it arrives. */
+  private async load(id: string, start: number): Promise<Entry | null> {
     const found = await this.lookUp(id);
     if (found === null) {
       this.known.delete(id);

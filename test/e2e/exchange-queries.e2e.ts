@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { exchangeSignature } from '../support/exchange-client.js';
+import { ADDRESS } from '../support/exchange-orders.js';
+
+const ROUTES = [
+  ...['GET /v1/tokens', 'HEAD /v1/tokens', 'POST /v1/orders', 'OPTIONS /v1/orders', 'GET /v1/nothing'],
+  ...['GET /v1/merchant/orders', 'GET /v1/merchants/configuration'],
+  'PATCH /v1/orders/00000000-0000-4000-8000-000000000000/cancel',
+];
+const PIECES = [
+  ...['&', '=', '%', '%00', '%zz', '%ff', '%ed%a0%80', '+', ';', '[]', '[a]', '&a=1', '&=&=', '&&'],
+  ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', '&signature=', '&api_key='],
+  ...[`&withdraw_address=${ADDRESS}`, '&withdraw_address_memo=%00', '&user_id=', '&pair_id=USDCSOL'],
+  ...['&to_token=sol', '&token=sol', '&start_date=2026-01-01&end_date=2026-01-02', '&page_size=', '1e9'],
+];
+/** Bytes that may stand in a request line, in whatever order. */
+const BYTES = fc.string({
+  unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
+  maxLength: 5,
+});
+const QUERY = fc.array(fc.oneof(fc.constantFrom(...PIECES), BYTES), { maxLength: 12 });
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+/** The status that the service responds with to these very bytes. */
+async function statusOf(requestLine: string, headers: readonly string[]): Promise<number> {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const lines = [`${requestLine} HTTP/1.1`, 'Host: test', 'Connection: close', ...headers, '', ''];
+  socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
+  return Number((await text(socket)).slice(9, 12));
+}
+
+test('whatever stands in a query has a response, and never one of 5xx', async () => {
+  const { apiKey, secret } = app.exchange.open.credentials;
+  const asked = fc.asyncProperty(fc.constantFrom(...ROUTES), QUERY, async (route, pieces) => {
+    const query = pieces.join('');
+    const address = new URLSearchParams(query).get('withdraw_address') ?? '';
+    const headers = [`X-Api-Key: ${apiKey}`, `X-Signature: ${exchangeSignature(secret, address)}`];
+    const status = await statusOf(`${route}?api_key=${apiKey}&${query}`, headers);
+    expect(status).toBeGreaterThanOrEqual(200);
+    expect(status).toBeLessThan(500);
+  });
+  await fc.assert(asked, { numRuns: 400 });
+});
