@@ -10,7 +10,7 @@ import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange
 import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
 import { SideShift1764000000940 } from './migrations/1764000000940-sideshift.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
-import { OrdersModule } from './orders.module.js';
+import { OrdersModule, RefundsModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
@@ -21,7 +21,7 @@ import { orderViews } from './views/order-projection.js';
 export class ExchangeModule {}
 
 /** What programs of operators act on. */
-@Module({ imports: [ExchangeKeysModule] })
+@Module({ imports: [ExchangeKeysModule, RefundsModule] })
 class ExchangeOperatorModule {}
 
 export const exchange = defineContext({

@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { keyCommands } from './keys.js';
+import { orderCommands } from './orders.js';
 import { settingsCommand } from './settings.js';
 
 /** `npm run exchange -- ...`: what operators do with the exchange. */
 export function exchangeProgram(program: Command, operator: Operator): void {
-  program.description('Issues and revokes the API keys of the exchange, and shows its settings.');
+  program.description(
+    'Issues and revokes the API keys of the exchange, shows its orders and settings, and records refunds.',
+  );
   keyCommands(program, operator);
+  orderCommands(program, operator);
   settingsCommand(program, operator);
 }

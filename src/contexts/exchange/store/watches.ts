@@ -49,6 +49,25 @@ export interface WatchTotals {
   readonly lateSeconds: number;
 }
 
+/** An order as operators see it in a list: as the last look found it. */
+export interface WatchedOrder {
+  readonly order_id: string;
+  readonly key_id: string;
+  readonly pair_id: string;
+  readonly provider: string;
+  readonly status: string;
+  readonly owed: string;
+  readonly created_at: Date;
+  readonly next_check_at: Date | null;
+}
+
+export interface WatchFilter {
+  readonly status: string | null;
+  readonly keyId: string | null;
+  readonly isOwed: boolean;
+  readonly most: number;
+}
+
 /** The table of orders to look at, shared by all processes. */
 @Injectable()
 export class Watches {
@@ -96,6 +115,20 @@ export class Watches {
            then now() + make_interval(secs => $3::float8 / 1000) else next_check_at end
        where order_id = $1`,
       [orderId, lease, delayMs, failed ? 1 : 0],
+    );
+  }
+
+  /** Newest first. */
+  async list({ status, keyId, isOwed, most }: WatchFilter): Promise<readonly WatchedOrder[]> {
+    const conditions = ['true'];
+    const params: unknown[] = [most];
+    if (status !== null) conditions.push(`status = $${params.push(status)}`);
+    if (keyId !== null) conditions.push(`key_id = $${params.push(keyId)}`);
+    if (isOwed) conditions.push('owed > 0');
+    return this.database.query<WatchedOrder & Record<string, unknown>>(
+      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed, created_at, next_check_at
+       from exchange.watches where ${conditions.join(' and ')} order by created_at desc, order_id desc limit $1`,
+      params,
     );
   }
 

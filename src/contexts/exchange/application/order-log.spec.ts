@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { facts, received, deposit } from '../../../../test/support/order-story.js';
+import type { OrderEvent } from '../domain/order-events.js';
+import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
+import { OrderLog } from './order-log.js';
+
+const recorded = ({ type, data }: OrderEvent): RecordedEvent => ({
+  id: 'e1',
+  type,
+  data: data as unknown as JsonObject,
+  metadata: { request_id: 'req-1' },
+  stream: 'order-o1',
+  revision: 0,
+  position: '1',
+  recordedAt: new Date(),
+});
+
+describe('the log of orders', () => {
+  it('has a line for each event, which tells neither who asked for the order nor where it is paid out to', () => {
+    const lines: [string, object][] = [];
+    const log = new OrderLog({
+      wideLog: (message: string, fields: object) => lines.push([message, fields]),
+    } as never);
+    const personal = {
+      user_id: 'ann',
+      caller: 'c0ffee',
+      withdraw_address: 'Secret1',
+      withdraw_address_tag: 'Secret2',
+      withdraw_address_memo: 'Secret3',
+    };
+    log.tell([
+      recorded({ type: 'order.created.v1', data: { ...facts, ...personal } }),
+      recorded(received(deposit('a', '40'))),
+    ]);
+    expect(lines).toEqual([
+      [
+        'order.created.v1',
+        expect.objectContaining({
+          order_id: 'o1',
+          provider: 'sandbox',
+          amount_from: '100',
+          request_id: 'req-1',
+        }),
+      ],
+      [
+        'order.deposit_received.v1',
+        expect.objectContaining({ order_id: 'o1', amount: '40', transaction_hash: '0xa' }),
+      ],
+    ]);
+    for (const value of Object.values(personal)) expect(JSON.stringify(lines)).not.toContain(value);
+  });
+});

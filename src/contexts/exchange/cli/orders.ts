@@ -1,0 +1,127 @@
+import { userInfo } from 'node:os';
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Command } from 'commander';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { isDecimal } from '../../../kernel/decimal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { RecordRefund } from '../application/record-refund.js';
+import { made, order, owed, type MadeOrder } from '../domain/order.js';
+import { ORDER_STATUSES } from '../domain/order-events.js';
+import { orderRecord } from '../domain/order-record.js';
+import { Watches, type WatchedOrder } from '../store/watches.js';
+
+/** `exchange orders`, `exchange order` and `exchange refund`: what operators see and do of orders. */
+export function orderCommands(program: Command, operator: Operator): void {
+  program
+    .command('orders')
+    .description('list orders, newest first, and what of each has to be given back')
+    .option('--status <status>', ORDER_STATUSES.join(', '))
+    .option('--owed', 'only those with money that has to be given back', false)
+    .option('--key <api-key>', 'only those that this key made')
+    .option('--most <number>', 'how many', '100')
+    .action(async function (this: Command) {
+      const { status = null, owed: isOwed, key = null, most } = this.opts<ListOptions>();
+      if (status !== null && !ORDER_STATUSES.some((known) => known === status))
+        throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
+      if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
+      if (!/^[1-9][0-9]{0,4}$/.test(most))
+        throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
+      await operate(operator, async (context) => {
+        const filter = { status, keyId: key, isOwed, most: Number(most) };
+        const orders = await context.get(Watches, { strict: false }).list(filter);
+        return { text: orders.map(lineOf).join('\n') || 'No orders', json: { orders } };
+      }).call(this);
+    });
+
+  program
+    .command('order <order-id>')
+    .description('show an order: as it stands, what is owed of it, and everything that happened')
+    .action(operate(operator, (context, id) => history(context, orderId(id))));
+
+  program
+    .command('refund <order-id>')
+    .description('record that money was given back; the same transaction again changes nothing')
+    .requiredOption('--amount <amount>', 'how much of what is owed, a decimal')
+    .requiredOption('--transaction <hash>', 'the transfer that gave it back')
+    .option('--by <name>', 'who did', userInfo().username)
+    .action(async function (this: Command, id: string) {
+      const { amount, transaction, by } = this.opts<{ amount: string; transaction: string; by: string }>();
+      if (!isDecimal(amount))
+        throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
+      if (transaction.trim() === '') throw new DomainError('bad_request', '--transaction must not be empty');
+      await operate(operator, async (context) => {
+        const refund = { amount, transactionHash: transaction.trim(), actor: by };
+        const state = await context.get(CommandBus).execute(new RecordRefund(orderId(id), refund));
+        return { text: `Recorded; ${owed(state)} is still owed`, json: { owed: owed(state) } };
+      }).call(this);
+    });
+}
+
+interface ListOptions {
+  readonly status?: string;
+  readonly owed: boolean;
+  readonly key?: string;
+  readonly most: string;
+}
+
+async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
+  const state = made(await context.get<CommandLoop>(COMMAND_LOOP, { strict: false }).show(order, id));
+  const store = context.get<EventStore>(EVENT_STORE, { strict: false });
+  const events = await store.readStream(streamOf(order, id));
+  return { text: historyText(state, events), json: historyJson(state, events) };
+}
+
+function orderId(text: string | undefined): string {
+  if (!isUuid(text)) throw DomainError.notFound('Order');
+  return text.toLowerCase();
+}
+
+function lineOf({ order_id, pair_id, status, owed: due, created_at }: WatchedOrder): string {
+  const debt = due === '0' ? '' : `  owed ${due}`;
+  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}`;
+}
+
+function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object {
+  const { key_id, merchant_id, provider, provider_reference } = state.facts;
+  return {
+    order: orderRecord(state),
+    key_id,
+    merchant_id,
+    provider,
+    provider_reference,
+    owed: owed(state),
+    dust: { count: state.dust.count, amount: state.dust.amount },
+    late_outcomes: state.lateOutcomes,
+    refunds: state.refunds,
+    events: events.map(({ type, data, recordedAt }) => ({ type, recorded_at: recordedAt, data })),
+  };
+}
+
+function historyText(state: MadeOrder, events: readonly RecordedEvent[]): string {
+  const { facts, lateOutcomes, dust } = state;
+  const record = Object.entries(orderRecord(state)).filter(([, value]) => !Array.isArray(value));
+  const beside = {
+    key: facts.key_id,
+    merchant: facts.merchant_id,
+    provider: `${facts.provider} ${facts.provider_reference}`,
+    owed: owed(state),
+    ...(dust.count === 0 ? {} : { dust: `${dust.amount} in ${dust.count} transfers` }),
+    ...(lateOutcomes.length === 0 ? {} : { 'the provider, later': lateOutcomes.join(', ') }),
+  };
+  const lines = [...record, ...Object.entries(beside)].map(
+    ([name, value]) => `  ${name.padEnd(26)}  ${value === null ? '-' : String(value)}`,
+  );
+  return [...lines, '', ...events.map(eventText)].join('\n');
+}
+
+/** Of the first event the order above tells more. */
+function eventText({ type, data, recordedAt }: RecordedEvent): string {
+  const told = type === 'order.created.v1' ? [] : Object.entries(data);
+  const fields = told.filter(([name]) => name !== 'order_id' && name !== 'at');
+  return `  ${recordedAt.toISOString()}  ${type}  ${fields.map(([name, value]) => `${name} ${String(value)}`).join(', ')}`.trimEnd();
+}

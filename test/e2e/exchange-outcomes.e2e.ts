@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
+import { startService, type Service } from '../../src/service.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { ExchangeClient } from '../support/exchange-client.js';
+import { ADDRESS, expectProblem, orderIn } from '../support/exchange-orders.js';
+import { invoke } from '../support/operator.js';
+
+/** What becomes of orders with true deposits on a chain, as the merchant and the operator see it (contract.md 23). */
+describe('outcomes of exchange orders', () => {
+  let app: TestApp;
+  /** Makes orders that wait for a second. */
+  let brief: Service;
+
+  beforeAll(async () => {
+    app = await startTestApp({
+      EXCHANGE_CHECK_INTERVAL_MS: '50',
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+      EXCHANGE_CONFIRMATIONS: '2',
+    });
+    brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });
+  });
+  afterAll(async () => {
+    await brief?.close();
+    await app?.close();
+  });
+
+  const made = async (by = app.exchange.open): Promise<OrderRecord> =>
+    orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+  const madeBriefly = (): Promise<OrderRecord> =>
+    made(new ExchangeClient(brief.address!, app.exchange.open.credentials));
+  /** Pays, and has it confirmed. */
+  const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
+    const { hash } = await app.chain.transfer(deposit_address, amount);
+    await app.chain.mine();
+    return hash;
+  };
+  const listed = async (id: string): Promise<OrderRecord> => {
+    const today = new Date().toISOString().slice(0, 10);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const response = await app.exchange.open.list({ start_date: yesterday, end_date: today });
+    return response.json<{ orders: OrderRecord[] }>().orders.find((order) => order.id === id)!;
+  };
+  /** Nobody asks for it: the watch finds it out. */
+  const until = (id: string, shows: (order: OrderRecord) => boolean): Promise<OrderRecord> =>
+    eventually(async () => {
+      const order = await listed(id);
+      return shows(order) && order;
+    });
+  const exchange = async <T>(...args: string[]): Promise<T> => {
+    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
+  };
+
+  it('a deposit of what was asked: completed', async () => {
+    const order = await made();
+    const hash = await pay(order, '100');
+    expect(await until(order.id, ({ status }) => status === 'completed')).toEqual({
+      ...order,
+      status: 'completed',
+      amount_received: '100',
+      deposit_transaction_hash: hash,
+      withdraw_transaction_hash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
+      updated_at: expect.any(String),
+    });
+    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
+  });
+
+  it('less, then the rest: completed', async () => {
+    const order = await made();
+    await pay(order, '99.999999');
+    const part = await until(order.id, ({ amount_received }) => amount_received !== '0');
+    expect(part).toMatchObject({ status: 'pending', amount_received: '99.999999', amount_refundable: '0' });
+    await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS);
+    await pay(order, '0.01');
+    const whole = await until(order.id, ({ status }) => status === 'completed');
+    expect(Number(whole.amount_received)).toBeGreaterThan(100);
+    expect(whole.amount_from).toBe(whole.amount_received);
+  });
+
+  it('more than the pair takes: completed, and the rest is refundable', async () => {
+    const order = await made();
+    await pay(order, (BigInt(order.maximum) + 7n).toString());
+    expect(await until(order.id, ({ status }) => status === 'completed')).toMatchObject({
+      amount_from: order.maximum,
+      amount_refundable: '7',
+    });
+  });
+
+  it('a second deposit: late, owed, listed for the operator until it is given back', async () => {
+    const order = await made();
+    await pay(order, '100');
+    await until(order.id, ({ status }) => status === 'completed');
+    const hash = await pay(order, '33.5');
+    const after = await until(order.id, ({ late_deposits }) => late_deposits.length > 0);
+    expect(after).toMatchObject({
+      status: 'completed',
+      amount_received: '100',
+      amount_refundable: '33.5',
+      late_deposits: [{ amount: '33.5', transaction_hash: hash }],
+    });
+    type Owed = { orders: { order_id: string; owed: string }[] };
+    const owed = async (): Promise<string | undefined> =>
+      (await exchange<Owed>('orders', '--owed', '--key', app.exchange.open.credentials.apiKey)).orders.find(
+        ({ order_id }) => order_id === order.id,
+      )?.owed;
+    expect(await eventually(owed)).toBe('33.5');
+    const refund = (amount: string): Promise<{ owed: string }> =>
+      exchange('refund', order.id, '--amount', amount, '--transaction', '0xback', '--by', 'ops');
+    await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
+    expect(await refund('33.5')).toEqual({ owed: '0' });
+    expect(await refund('33.5')).toEqual({ owed: '0' });
+    await eventually(async () => (await owed()) === undefined);
+    expect((await listed(order.id)).amount_refundable).toBe('0');
+    const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
+    expect(events.map(({ type }) => type)).toEqual([
+      'order.created.v1',
+      'order.deposit_received.v1',
+      'order.processing_started.v1',
+      'order.completed.v1',
+      'order.late_deposit_recorded.v1',
+      'order.refund_recorded.v1',
+    ]);
+  });
+
+  it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation takes it away', async () => {
+    const order = await made();
+    const snapshot = await app.chain.rpc('evm_snapshot', []);
+    await app.chain.transfer(order.deposit_address, '100');
+    await eventually(async () => {
+      const seen = 'select from exchange.deposits_under_way where order_id = $1';
+      return (await app.database.query(seen, [order.id])).length > 0;
+    });
+    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
+    expect((await listed(order.id)).amount_received).toBe('0');
+    await app.chain.rpc('evm_revert', [snapshot]);
+    app.chain.funded.reset();
+    await app.chain.mine(2);
+    const cancelled = await eventually(async () => {
+      const response = await app.exchange.open.act(order.id, 'cancel', ADDRESS);
+      return response.status === 200 && orderIn(response);
+    });
+    expect(cancelled).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '0' });
+    await pay(order, '100');
+    expect(await until(order.id, ({ late_deposits }) => late_deposits.length > 0)).toMatchObject({
+      status: 'cancelled',
+      amount_refundable: '100',
+    });
+  });
+
+  it('no deposit in time: expired, and one that comes then is late', async () => {
+    const order = await madeBriefly();
+    await until(order.id, ({ status }) => status === 'expired');
+    expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);
+    await pay(order, '100');
+    expect(await until(order.id, ({ late_deposits }) => late_deposits.length > 0)).toMatchObject({
+      status: 'expired',
+      reason: null,
+      amount_received: '0',
+      amount_refundable: '100',
+    });
+  });
+
+  it('tells the operator what is no order and no status', async () => {
+    await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
+    await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
+    expect((await exchange<{ orders: object[] }>('orders', '--most', '2')).orders).toHaveLength(2);
+  });
+});
