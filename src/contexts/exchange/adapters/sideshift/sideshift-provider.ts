@@ -26,8 +26,9 @@ const TIMES = {
   /** SideShift lists a transfer soon after its block: what is older than this is listed, or under way. */
   listedAfterMs: 60_000,
 };
-/** Of rates: digits after the point. */
+/** Digits after the point: of rates, and of amounts that SideShift works out. */
 const RATE_DECIMALS = 18;
+const AMOUNT_DECIMALS = 8;
 /** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
 const MOST_SHIFT_MS = 24 * 3_600_000;
 
@@ -63,7 +64,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const rate = rateOf(told['rate']);
     return {
       amountFrom: amount,
-      amountTo: exchanged(amount, rate, decimalsOf(pair.to)),
+      amountTo: exchanged(amount, rate, Math.min(decimalsOf(pair.to), AMOUNT_DECIMALS)),
       rate,
       minimum,
       maximum,
