@@ -198,6 +198,9 @@ describe('the keys of the exchange', () => {
     expect(printed).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
     expect(printed).toMatch(/^EXCHANGE_ORDER_EXPIRY_SECONDS {2}3600$/m);
     expect(printed).toContain('"DE": "Not offered in Germany."');
+    expect(printed).toMatch(/^countries by address {2}iptoasn-country\.mmdb of 20/m);
+    const away = await invoke('exchange', { ...env, EXCHANGE_COUNTRIES_FILE: '/gone.mmdb' }, 'settings');
+    expect(away.printed).toMatch(/^countries by address {2}no countries: ENOENT/m);
     const asJson = await invoke('exchange', env, '--json', 'settings');
     const { settings } = JSON.parse(asJson.printed) as { settings: { name: string; value: unknown }[] };
     const value = settings.find(({ name }) => name === 'EXCHANGE_NOTICES_FILE')?.value;

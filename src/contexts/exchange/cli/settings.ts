@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import type { Config } from '../../../platform/config/config.js';
 import type { Setting, Settings } from '../../../platform/config/settings.js';
 import type { Operator } from '../../../platform/operator/operator.js';
+import { Countries } from '../adapters/countries.js';
 import { EXCHANGE_SETTINGS } from '../settings.js';
 
 /** `exchange settings`: what the exchange goes by; of secrets only whether they are set. */
@@ -9,7 +11,8 @@ export function settingsCommand(program: Command, { config, print }: Operator): 
     .command('settings')
     .description('show the settings of providers, orders and notices; secrets are never shown')
     .action(function (this: Command) {
-      const settings = shownSettings(EXCHANGE_SETTINGS, { ...config() });
+      const values = config();
+      const settings = [...shownSettings(EXCHANGE_SETTINGS, { ...values }), countriesOf(values)];
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       print(asJson ? JSON.stringify({ settings }, null, 2) : settings.map(describe).join('\n\n'));
     });
@@ -18,6 +21,12 @@ export function settingsCommand(program: Command, { config, print }: Operator): 
 interface ShownSetting extends Pick<Setting<unknown>, 'name' | 'help'> {
   /** What was read from the environment, or from the file that it names; null when there is none. */
   readonly value: unknown;
+}
+
+/** What is read of countries where there are notices: an operator should see that it can be, and how old it is. */
+function countriesOf({ exchangeCountriesFile }: Pick<Config, 'exchangeCountriesFile'>): ShownSetting {
+  const { description } = new Countries(exchangeCountriesFile, { write: () => undefined });
+  return { name: 'countries by address', value: description, help: 'read where there are notices.' };
 }
 
 /** `values` by the keys of the settings. */
