@@ -33,7 +33,7 @@ async function welcome(sandbox) {
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
     ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
-    ['Pay page', sandbox.pay_url],
+    ['Pay page', `${sandbox.pay_url}/widget`, '?api_key=…&withdraw_address=…&signature=…'],
     ['Metrics', sandbox.metrics_url],
   ];
   const served = await Promise.all(pages.map(async ([, url]) => isServed(url)));
@@ -49,10 +49,12 @@ async function welcome(sandbox) {
   table([
     ['svc-api-key', sandbox.merchant.api_key],
     ['private key', sandbox.merchant.private_key],
+    ['exchange key', sandbox.exchange.api_key],
+    ['its secret', sandbox.exchange.secret],
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
-  say(`\n  Try it in a second shell:  ${bold('npm run demo')}`);
+  say(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
   say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
 }
