@@ -19,11 +19,16 @@ export interface PrintedDelivery {
   readonly body: { readonly data: Record<string, unknown> };
 }
 
-/** A folder as a running sandbox has it, that leads to this app and its first merchant. */
+/** A folder as a running sandbox has it, that leads to this app, its first merchant, and the exchange key that signs. */
 export function sandboxFolderOf(app: TestApp): string {
   const folder = specFolder('sandbox');
   const { apiKey, privateKey } = app.merchant.credentials;
-  const sandbox = { base_url: app.url, merchant: { api_key: apiKey, private_key: privateKey } };
+  const { credentials: signing } = app.exchange.signing;
+  const sandbox = {
+    base_url: app.url,
+    merchant: { api_key: apiKey, private_key: privateKey },
+    exchange: { api_key: signing.apiKey, secret: signing.secret },
+  };
   writeFileSync(join(folder, 'sandbox.json'), JSON.stringify(sandbox));
   writeFileSync(join(folder, 'service.pid'), JSON.stringify({ pid: process.pid }));
   return folder;
