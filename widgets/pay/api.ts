@@ -27,7 +27,7 @@ function wordsFor(status: number, { detail, errors = {} }: ProblemDetails): stri
   if (status >= 500) return 'We are having trouble. Try again in a moment.';
   const [wrong] = Object.entries(errors);
   // Of the parameters that people fill in, all are amounts.
-  if (wrong?.[0].startsWith('amount')) return `The amount ${wrong[1][0]}.`;
+  if (wrong?.[0].startsWith('amount')) return `What you send ${wrong[1][0]}.`;
   return detail ?? AWAY;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { decimalsOf, pairOf } from '../domain/tokens.js';
-import type { Quote } from './ports.js';
+import { ProviderRefused, type Quote } from './ports.js';
 import { ProviderCalls, providerIsAway } from './provider-calls.js';
 
 /** What is asked about: an amount of one side, or of neither for the pair's default. Decimal strings, not checked yet. */
@@ -36,6 +36,7 @@ export class Quotes {
     try {
       return await this.calls.call(this.calls.current, (provider) => provider.quote(pairId, amountFrom));
     } catch (error) {
+      if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
       throw providerIsAway(error);
     }
   }

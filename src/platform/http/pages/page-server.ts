@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -27,6 +28,8 @@ import { contentSecurityPolicy, refusalPage, type Advice, type Framers, type Sou
 /** Bodies of this many bytes and more are refused with 413. */
 const BODY_LIMIT = 16_384;
 const TIMEOUT_MS = 15_000;
+/** How long a connection that has sent nothing stays at the end: its first request may be on the way. */
+const LINGER_MS = 500;
 
 export type PageServerConfig = Pick<
   Config,
@@ -37,6 +40,7 @@ export type PageServerConfig = Pick<
   | 'maxConnections'
   | 'maxConnectionsPerIp'
   | 'host'
+  | 'shutdownGraceMs'
 >;
 
 /**
@@ -46,6 +50,8 @@ export type PageServerConfig = Pick<
 export class PageServer {
   readonly routes: FastifyInstance;
   private readonly refusals: Refusals;
+  /** Connections that have sent no request yet. */
+  private readonly silent = new Set<Socket>();
 
   constructor(
     private readonly config: PageServerConfig,
@@ -82,6 +88,11 @@ export class PageServer {
     const { routes, refusals, config, log } = this;
     guardConnections(routes.server, connectionBounds(config));
     noticeProxies(routes.server, config, log);
+    routes.server.on('connection', (socket: Socket) => {
+      this.silent.add(socket);
+      socket.once('close', () => this.silent.delete(socket));
+    });
+    routes.server.on('request', ({ socket }: IncomingMessage) => this.silent.delete(socket));
     routes.get('/health/live', () => ({ status: 'ok' }));
     routes.get('/health/ready', async (_, reply) => {
       const report = await this.health.report();
@@ -99,8 +110,20 @@ export class PageServer {
     return (this.routes.server.address() as AddressInfo | null)?.port ?? null;
   }
 
+  /**
+   * Lets responses under way end, for as long as the service waits for them. Browsers open connections on the off chance;
+   * Node leaves those open that have sent nothing yet, and the listener would never end.
+   */
   async close(): Promise<void> {
-    await this.routes.close();
+    const { server } = this.routes;
+    const silent = setTimeout(() => this.silent.forEach((socket) => socket.destroy()), LINGER_MS);
+    const late = setTimeout(() => server.closeAllConnections(), this.config.shutdownGraceMs);
+    try {
+      await this.routes.close();
+    } finally {
+      clearTimeout(silent);
+      clearTimeout(late);
+    }
   }
 
   /** A page for people who navigate, problem details for everybody else; framed by nobody. */
