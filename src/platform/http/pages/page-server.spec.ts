@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { it } from '@jest/globals';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
