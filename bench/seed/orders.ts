@@ -94,7 +94,7 @@ function history(made: OrderFacts, n: number): RecordedEvent[] {
           ? [{ type: 'order.cancelled.v1', data: { ...base, refundable: '0' } }]
           : [];
   return [{ type: 'order.created.v1' as const, data: made }, ...end].map(({ type, data }, revision) => ({
-    ...{ id: deriveId(made.order_id, String(revision)), type, metadata: {}, revision, position: '1' },
+    ...{ id: made.order_id, type, metadata: {}, revision, position: '1' },
     data: data as unknown as RecordedEvent['data'],
     stream: `order-${made.order_id}`,
     recordedAt: new Date(at),

@@ -7,9 +7,9 @@ import { ALL_CONTEXTS, KNOWN_EVENTS } from '../../src/composition.js';
 import { knownTypes } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
-import type { EventStore, JsonObject } from '../../src/platform/event-store/port.js';
+import type { EventStore } from '../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
-import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
+import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { PassingTypes } from '../../src/platform/projections/passing-types.js';
 import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
 import { ReadModelRebuild, type Rebuilt } from '../../src/platform/projections/read-model-rebuild.js';
@@ -17,68 +17,13 @@ import { SubscriptionRegistry } from '../../src/platform/projections/subscriptio
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { newId } from '../../src/kernel/ids.js';
-import { directoryProjection } from '../../src/contexts/merchants/views/directory.js';
-import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
-import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
 import { Gate } from '../support/gate.js';
+import { VIEWS } from '../support/read-models.js';
 import { invoke } from '../support/operator.js';
 import { dropTestDatabase, testDatabase, testDatabaseUrl, type TestDatabase } from '../support/postgres.js';
 
 /** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
 const OUTAGE_MS = 5000;
-const AT = '2026-01-01T00:00:00.000Z';
-
-type Fact = readonly [type: string, data: JsonObject];
-
-interface View {
-  readonly definition: SubscriptionDefinition;
-  readonly tables: readonly string[];
-  /** What makes one more row in each table. */
-  readonly facts: () => readonly Fact[];
-  /** Counts the rows that all tables know of. */
-  readonly count: string;
-}
-
-const VIEWS: readonly View[] = [
-  {
-    definition: directoryProjection,
-    tables: ['merchants.directory', 'merchants.keys'],
-    facts: () => {
-      const merchant_id = newId();
-      const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
-      return [
-        ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
-        ['merchant.key_issued.v1', { merchant_id, ...key }],
-      ];
-    },
-    count: 'select count(*)::int as n from merchants.directory join merchants.keys using (merchant_id)',
-  },
-  {
-    definition: walletsProjection,
-    tables: ['users.wallets'],
-    facts: () => {
-      const [user_id, merchant_id] = [newId(), newId()];
-      const data = { user_id, merchant_id, issuer_wallet_address: `0x${user_id}`, activated_at: AT };
-      return [['user.activated.v1', data]];
-    },
-    count: 'select count(*)::int as n from users.wallets',
-  },
-  {
-    definition: payoutViews,
-    tables: ['payouts.payouts', 'payouts.balances'],
-    facts: () => {
-      const [user_id, merchant_id, payout_id] = [newId(), newId(), newId()];
-      const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
-      const rest = { transaction_hash: '0x1', custom_metadata: '{}', created_at: AT, expires_at: AT };
-      return [
-        ['user.created.v1', { user_id, merchant_id }],
-        ['payout.reported.v1', { ...payout, ...rest }],
-      ];
-    },
-    count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',
-  },
-];
-
 describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, facts, count }) => {
   const { name } = definition;
   let db: TestDatabase;

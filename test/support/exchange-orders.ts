@@ -43,7 +43,8 @@ export async function pastOrders(
   const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
   return Promise.all(
     orders.map(async ({ then = [], ...more }) => {
-      const made = facts(app, key, more);
+      const { apiKey: key_id } = key.credentials;
+      const made = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...more });
       const { order_id, created_at: at } = made;
       const following = then.map(
         (type) =>
@@ -65,16 +66,13 @@ export async function pastOrders(
   );
 }
 
-function facts(
-  { merchant }: Pick<TestApp, 'merchant'>,
-  { credentials }: ExchangeClient,
-  more: Partial<OrderFacts>,
-): OrderFacts {
+/** What an order was made with. */
+export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
   return {
     order_id: randomUUID(),
-    key_id: credentials.apiKey,
-    merchant_id: merchant.credentials.apiKey,
+    key_id: randomUUID(),
+    merchant_id: randomUUID(),
     pair_id: 'USDCSOL',
     withdraw_address: ADDRESS,
     withdraw_address_tag: null,

@@ -57,8 +57,10 @@ export function scopeOf({ keyId, userId, withdrawAddress }: Scope): {
   return { column: 'key_scope', value: keyId };
 }
 
-/** Every scope that the order is in, by column; null where it has no user. */
-export function scopesOf({ facts }: MadeOrder): Readonly<Record<ScopeColumn, string | null>> {
+/** Every scope that an order is in, by column; null where it has no user. */
+export type Scopes = Readonly<Record<ScopeColumn, string | null>>;
+
+export function scopesOf({ facts }: MadeOrder): Scopes {
   const { key_id: keyId, user_id: userId, withdraw_address: withdrawAddress } = facts;
   return {
     key_scope: keyId,
@@ -80,9 +82,9 @@ export interface CountPlace {
   readonly startsAt: Date;
 }
 
-export function countPlacesOf(state: MadeOrder): readonly CountPlace[] {
-  const createdAt = Date.parse(state.facts.created_at);
-  return Object.entries(scopesOf(state)).flatMap(([column, scope]) =>
+/** Of an order with these scopes that was made then. */
+export function countPlaces(scopes: Scopes, createdAt: number): readonly CountPlace[] {
+  return Object.entries(scopes).flatMap(([column, scope]) =>
     scope === null
       ? []
       : countedSpans(column as ScopeColumn).map((hours) => {

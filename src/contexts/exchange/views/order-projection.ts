@@ -4,13 +4,14 @@ import { subscriptionName, type SubscriptionDefinition } from '../../../platform
 import { ORDER_EVENTS, ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { MadeOrder, Order } from '../domain/order.js';
 import {
-  countPlacesOf,
+  countPlaces,
   foldOrder,
   NOT_MADE,
   orderJson,
   scopesOf,
   statusNumber,
   type FoldedOrder,
+  type Scopes,
 } from './order-fold.js';
 
 /** Name of the checkpoint that a list waits for. */
@@ -30,6 +31,7 @@ export const orderViews: SubscriptionDefinition = {
 interface Change {
   readonly revision: number;
   readonly state: MadeOrder;
+  readonly scopes: Scopes;
   /** Before the batch; null when there was no row. */
   readonly was: OrderStatus | null;
 }
@@ -80,12 +82,11 @@ function changesOf(
     const earlier = before.get(id);
     if (state.status === 'none' || earlier?.revision === revision) return [];
     const was = earlier?.state.status ?? 'none';
-    return [{ revision, state, was: was === 'none' ? null : was }];
+    return [{ revision, state, scopes: scopesOf(state), was: was === 'none' ? null : was }];
   });
 }
 
 async function write(changes: readonly Change[], tx: PoolClient, schema: string): Promise<void> {
-  const scopes = changes.map(({ state }) => scopesOf(state));
   await tx.query(
     `insert into ${schema}.orders as known (id, key_scope, user_scope, address_scope, user_address_scope,
        status, created_at, revision, state, body)
@@ -95,10 +96,10 @@ async function write(changes: readonly Change[], tx: PoolClient, schema: string)
        state = excluded.state, body = excluded.body`,
     [
       changes.map(({ state }) => state.facts.order_id),
-      scopes.map((each) => each.key_scope),
-      scopes.map((each) => each.user_scope),
-      scopes.map((each) => each.address_scope),
-      scopes.map((each) => each.user_address_scope),
+      changes.map(({ scopes }) => scopes.key_scope),
+      changes.map(({ scopes }) => scopes.user_scope),
+      changes.map(({ scopes }) => scopes.address_scope),
+      changes.map(({ scopes }) => scopes.user_address_scope),
       changes.map(({ state }) => statusNumber(state.status)),
       changes.map(({ state }) => state.facts.created_at),
       changes.map(({ revision }) => revision),
@@ -111,8 +112,8 @@ async function write(changes: readonly Change[], tx: PoolClient, schema: string)
 /** Takes each order from the count of its former status, and adds it to that of its new one. */
 async function count(changes: readonly Change[], tx: PoolClient, schema: string): Promise<void> {
   const moved = changes.filter(({ state, was }) => state.status !== was);
-  const steps = moved.flatMap(({ state, was }) =>
-    countPlacesOf(state).flatMap((place) => {
+  const steps = moved.flatMap(({ state, scopes, was }) =>
+    countPlaces(scopes, Date.parse(state.facts.created_at)).flatMap((place) => {
       const added = { ...place, status: statusNumber(state.status), step: 1 };
       return was === null ? [added] : [added, { ...place, status: statusNumber(was), step: -1 }];
     }),

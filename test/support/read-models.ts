@@ -1,0 +1,88 @@
+import { directoryProjection } from '../../src/contexts/merchants/views/directory.js';
+import { orderViews } from '../../src/contexts/exchange/views/order-projection.js';
+import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
+import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
+import { exchangeKeysProjection } from '../../src/contexts/exchange/views/keys.js';
+import { newId } from '../../src/kernel/ids.js';
+import type { JsonObject } from '../../src/platform/event-store/port.js';
+import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
+import { orderFacts } from './exchange-orders.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+type Fact = readonly [type: string, data: JsonObject];
+
+export interface View {
+  readonly definition: SubscriptionDefinition;
+  readonly tables: readonly string[];
+  /** What makes one more row in each table. */
+  readonly facts: () => readonly Fact[];
+  /** Counts the rows that all tables know of. */
+  readonly count: string;
+}
+
+/** Every read model that a rebuild makes anew. */
+export const VIEWS: readonly View[] = [
+  {
+    definition: directoryProjection,
+    tables: ['merchants.directory', 'merchants.keys'],
+    facts: () => {
+      const merchant_id = newId();
+      const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
+      return [
+        ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
+        ['merchant.key_issued.v1', { merchant_id, ...key }],
+      ];
+    },
+    count: 'select count(*)::int as n from merchants.directory join merchants.keys using (merchant_id)',
+  },
+  {
+    definition: walletsProjection,
+    tables: ['users.wallets'],
+    facts: () => {
+      const [user_id, merchant_id] = [newId(), newId()];
+      const data = { user_id, merchant_id, issuer_wallet_address: `0x${user_id}`, activated_at: AT };
+      return [['user.activated.v1', data]];
+    },
+    count: 'select count(*)::int as n from users.wallets',
+  },
+  {
+    definition: payoutViews,
+    tables: ['payouts.payouts', 'payouts.balances'],
+    facts: () => {
+      const [user_id, merchant_id, payout_id] = [newId(), newId(), newId()];
+      const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
+      const rest = { transaction_hash: '0x1', custom_metadata: '{}', created_at: AT, expires_at: AT };
+      return [
+        ['user.created.v1', { user_id, merchant_id }],
+        ['payout.reported.v1', { ...payout, ...rest }],
+      ];
+    },
+    count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',
+  },
+  {
+    definition: exchangeKeysProjection,
+    tables: ['exchange.keys', 'exchange.key_secrets'],
+    facts: () => {
+      const key = { key_id: newId(), merchant_id: newId(), issued_at: AT };
+      return [
+        ['exchange_key.issued.v1', { ...key, label: null, demands_signature: true }],
+        ['exchange_key.secret_issued.v1', { ...key, secret_id: newId(), sealed_secret: 'sealed' }],
+      ];
+    },
+    count: 'select count(*)::int as n from exchange.keys join exchange.key_secrets using (key_id)',
+  },
+  {
+    definition: orderViews,
+    tables: ['exchange.orders', 'exchange.order_counts'],
+    facts: () => {
+      const made = orderFacts({ created_at: AT });
+      return [
+        ['order.created.v1', { ...made }],
+        ['order.expired.v1', { order_id: made.order_id, at: AT }],
+      ];
+    },
+    count: `select count(*)::int as n from exchange.orders join exchange.order_counts on scope = key_scope and hours = 1
+      where status = 5 and expired = 1 and pending = 0`,
+  },
+];
