@@ -21,6 +21,8 @@ const ALONE_TIMEOUT_MS = 5000;
 export interface ChainNodeOptions extends NodeRules {
   readonly url: string;
   readonly token: string;
+  /** Receipts of {@link ChainNode.confirm} come with their source, to be kept. */
+  readonly sources: boolean;
 }
 
 type Receipts = Map<string, TransactionReceipt | null>;
@@ -56,12 +58,12 @@ export class ChainNode {
   /**
    * A look that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
    * each receipt is of the block that the chain has at its height, and the head is still on the chain afterwards.
-   * Receipts come with the time of their block and with their source.
+   * Receipts come with the time of their block.
    */
   async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
     const head = await headOf(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.read(wanted, alone, receipts, true);
+    const refusals = await this.read(wanted, alone, receipts, this.options.sources);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts);

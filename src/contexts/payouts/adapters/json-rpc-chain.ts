@@ -28,7 +28,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   ) {
     const { chainRpcUrl, chainId, usdcAddress } = config;
     const { maxHeadAgeSeconds } = chainRules(config);
-    const options = { chainId, token: usdcAddress ?? '', maxHeadAgeSeconds };
+    const options = { chainId, token: usdcAddress ?? '', maxHeadAgeSeconds, sources: true };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
   }

@@ -68,7 +68,7 @@ function nodeOptions(config: Config, rpc: string | undefined): ConstructorParame
   }
   const { chainId, usdcAddress } = config;
   const { maxHeadAgeSeconds } = chainRules(config);
-  return { url: urlsIn(given)[0]!, chainId, token: usdcAddress ?? '', maxHeadAgeSeconds };
+  return { url: urlsIn(given)[0]!, chainId, token: usdcAddress ?? '', maxHeadAgeSeconds, sources: false };
 }
 
 /** Why the node could not be relied on any more; null when everything was asked for. */
