@@ -82,7 +82,7 @@ describe('the verification of payouts', () => {
     });
 
     it('once for each of several logs of one transaction, and not a third time', async () => {
-      const both = await lab.twoTransfers(user.wallet, '1');
+      const both = await lab.chain.twoTransfers(user.wallet, '1');
       const ids = await Promise.all(
         [1, 2, 3].map(() => lab.report({ user, hash: both, windowSeconds: SHORT_WINDOW })),
       );

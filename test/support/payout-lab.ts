@@ -165,19 +165,6 @@ export class PayoutLab {
     return (await this.chain.funded.sendTransaction(transaction)).hash;
   }
 
-  /** One transaction with two Transfer logs of `amount` to the same wallet. Returns its hash. */
-  async twoTransfers(to: string, amount: string): Promise<string> {
-    const mint = TOKEN.encodeFunctionData('mint', [to, toMinorUnits(amount)]).slice(2);
-    const [selector, recipient, value] = [mint.slice(0, 8), mint.slice(8, 72), mint.slice(72)];
-    // The code of a contract that, while it is created, calls the token twice: PUSH and MSTORE thrice, then CALL.
-    const memory = `7f${selector.padEnd(64, '0')}6000527f${recipient}6004527f${value}602452`;
-    const call = `6000600060446000600073${this.chain.usdcAddress.slice(2)}5af150`;
-    const data = `0x${memory}${call}${call}00`;
-    const sent = await this.chain.funded.sendTransaction({ data, gasLimit: 1_000_000n });
-    await sent.wait();
-    return sent.hash;
-  }
-
   /** Address of a second deployment of the token: its transfers are no USDC. */
   async otherToken(): Promise<string> {
     const { funded } = this.chain;

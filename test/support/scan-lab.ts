@@ -28,6 +28,11 @@ export interface LabOrder extends ProviderReference {
   readonly address: string;
 }
 
+interface StartOptions {
+  readonly isScanning?: boolean;
+  readonly databaseUrl?: string;
+}
+
 /** A database and a chain of one's own behind a node that can fail, and as many scanning processes as one likes. */
 export class ScanLab {
   private readonly processes: ScanProcess[] = [];
@@ -45,10 +50,13 @@ export class ScanLab {
     return new ScanLab(chain, await TestNode.start(chain.rpcUrl), db);
   }
 
-  /** A process; `isScanning` false: it asks and is asked, and leaves the scan to others. */
+  /**
+   * A process; `isScanning` false: it asks and is asked, and leaves the scan to others. `databaseUrl`: its own way to the
+   * database.
+   */
   async start(
     settings: Readonly<Record<string, string>> = {},
-    { isScanning = true }: { readonly isScanning?: boolean } = {},
+    { isScanning = true, databaseUrl = this.db.url }: StartOptions = {},
   ): Promise<ScanProcess> {
     const config = readConfig({
       CHAIN_RPC_URL: this.node.url,
@@ -57,7 +65,7 @@ export class ScanLab {
       EXCHANGE_SETTLE_MS: '50',
       ...settings,
     });
-    const database = await Database.connect({ url: this.db.url, poolSize: 4, limited: true });
+    const database = await Database.connect({ url: databaseUrl, poolSize: 4, limited: true });
     const cursors = new ScanCursors(database);
     const orders = new SandboxOrders(database);
     const scanner = new DepositScanner(config, systemClock, cursors, new Deposits(database), orders);

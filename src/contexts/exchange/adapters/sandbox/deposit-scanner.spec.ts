@@ -50,6 +50,17 @@ describe('the scan for deposits', () => {
     ]);
   });
 
+  it('counts two transfers of one transaction, each by its place in it', async () => {
+    const order = await lab.order(lab.scan);
+    const hash = await lab.chain.twoTransfers(order.address, '4');
+    await lab.chain.mine(2);
+    const { deposits } = await counted(order, 2);
+    expect(deposits.map(({ id, amount }) => [id, amount])).toEqual([
+      [`${CHAIN_ID}:${hash}:0`, '4'],
+      [`${CHAIN_ID}:${hash}:1`, '4'],
+    ]);
+  });
+
   it('has the order looked at when something comes for it, and when it counts', async () => {
     const order = await lab.order(lab.scan);
     const due = async (): Promise<boolean> => {
