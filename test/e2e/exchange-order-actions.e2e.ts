@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ExchangeClient } from '../support/exchange-client.js';
-import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS, pastOrders } from '../support/exchange-orders.js';
+import {
+  ADDRESS,
+  callerOf,
+  expectProblem,
+  orderIn,
+  OTHER_ADDRESS,
+  pastOrders,
+} from '../support/exchange-orders.js';
 import type { ApiResponse } from '../support/signed-client.js';
 
 const ORDERS = '/v1/orders';
@@ -15,7 +22,7 @@ let open: ExchangeClient;
 let signing: ExchangeClient;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
   ({ open, signing } = app.exchange);
 });
 afterAll(() => app?.close());
@@ -141,6 +148,24 @@ describe('PATCH /v1/orders/{id}/...', () => {
       signs: ADDRESS,
     } as const;
     expect(orderIn(await open.call(call))).toMatchObject({ status: 'cancelled', amount_to: order.amount_to });
+  });
+
+  it('belongs to the address that a configured proxy names, of IPv6 to the network of its subscriber', async () => {
+    const made = async (address: string): Promise<unknown> => {
+      const headers = { 'x-forwarded-for': address };
+      const response = await open.call({ method: 'POST', path: ORDERS, query: LEAST, headers });
+      return callerOf(app, orderIn(response, 201));
+    };
+    const [one, again, mapped, other] = await Promise.all(
+      ['203.0.113.7', '198.51.100.9, 203.0.113.7', '::ffff:203.0.113.7', '203.0.113.8'].map(made),
+    );
+    expect([again, mapped]).toEqual([one, one]);
+    expect(other).not.toBe(one);
+    const [home, samePlace, neighbour] = await Promise.all(
+      ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'].map(made),
+    );
+    expect(samePlace).toBe(home);
+    expect(neighbour).not.toBe(home);
   });
 
   it('404 and 405 for what is no action', async () => {

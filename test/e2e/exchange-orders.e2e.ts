@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { exchangeSignature, type ExchangeClient } from '../support/exchange-client.js';
-import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS } from '../support/exchange-orders.js';
+import { ADDRESS, callerOf, expectProblem, orderIn, OTHER_ADDRESS } from '../support/exchange-orders.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
@@ -95,6 +95,19 @@ describe('POST /v1/orders', () => {
     expectProblem(await signing.order({ ...FULL, withdraw_address_memo: 'another' }, key), 422);
     expectProblem(await signing.order({ ...FULL, withdraw_address: OTHER_ADDRESS }, key), 422);
     expect((await open.order(FULL, key)).headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it("201: without a user it is the caller's by a hash of the address, about which nobody's header is believed", async () => {
+    const call = { method: 'POST', path: ORDERS, query: LEAST } as const;
+    const callers = await Promise.all(
+      ['203.0.113.7', '203.0.113.8', '127.0.0.1'].map(async (address) => {
+        const made = await open.call({ ...call, headers: { 'x-forwarded-for': address } });
+        return callerOf(app, orderIn(made, 201));
+      }),
+    );
+    expect(callers[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(callers).size).toBe(1);
+    expect(await callerOf(app, await created({ ...LEAST, user_id: 'ann' }))).toBeNull();
   });
 
   it('401: a key that demands signatures, without one or with that of another address', async () => {
