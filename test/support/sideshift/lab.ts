@@ -34,12 +34,12 @@ export class SideShiftLab {
   }
 
   /** The adapter as one more process has it, with another account perhaps. */
-  process(account: Partial<SideShift['account']> = {}): SideShiftProvider {
+  process(account: Partial<SideShift['account']> = {}, timeoutMs = 30_000): SideShiftProvider {
     const process = new SideShiftProvider(
       { ...this.sideshift.account, ...account },
       this.shifts,
       { now: () => new Date(this.sideshift.book.now()) },
-      { timeoutMs: 1000, listedAfterMs: 0 },
+      { timeoutMs, listedAfterMs: 0 },
     );
     this.processes.push(process);
     return process;
@@ -49,6 +49,7 @@ export class SideShiftLab {
   recover(): void {
     this.sideshift.faults = [];
     this.sideshift.lie = (told) => told;
+    this.sideshift.before = () => undefined;
     this.sideshift.requests.length = 0;
     this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
     this.sideshift.demandsUserIp = false;

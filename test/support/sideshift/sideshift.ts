@@ -23,6 +23,8 @@ export class SideShift {
   faults: Fault[] = [];
   /** Changes what it says; the object as it would be, and the path that was asked. */
   lie: (told: Record<string, unknown>, path: string) => unknown = (told) => told;
+  /** What it waits for before it looks at a request, by its path. */
+  before: (path: string) => Promise<void> | void = () => undefined;
   /** Requests a minute and address of the end user; its documentation says 20 and 5. */
   limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
   demandsUserIp = false;
@@ -67,6 +69,7 @@ export class SideShift {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const path = url.pathname.replace(/^\/api\/v2/, '');
     this.requests.push(`${request.method} ${path}`);
+    await this.before(path);
     const fault = this.faults.shift();
     if (fault === 'reset') response.destroy();
     else if (fault === 'hang') return;

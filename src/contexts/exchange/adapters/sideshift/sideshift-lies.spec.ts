@@ -116,6 +116,19 @@ describe('a SideShift that lies', () => {
     expect((await provider.status(reference)).outcome).toEqual(told.outcome);
   });
 
+  it('about the amount of a deposit that goes back is not believed', async () => {
+    const { reference, shiftId } = await made();
+    sideshift.pay(shiftId, '99');
+    await provider.status(reference);
+    sideshift.lie = (told) => ({ ...told, depositAmount: '9' });
+    await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
+  });
+
+  it('about a new shift without the memo that its chain needs makes no order', async () => {
+    sideshift.lie = ({ depositMemo: _, ...told }) => told;
+    await expect(made({ pairId: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
+  });
+
   it('is not asked about shifts that were never agreed', async () => {
     const { reference } = await made();
     for (const wrong of [
@@ -133,7 +146,7 @@ describe('a SideShift in trouble', () => {
     async (fault) => {
       const { reference } = await made();
       sideshift.faults = [fault];
-      await expect(provider.status(reference)).rejects.toMatchObject(AWAY);
+      await expect(lab.process({}, 500).status(reference)).rejects.toMatchObject(AWAY);
       expect((await provider.status(reference)).outcome).toBeNull();
     },
   );

@@ -61,7 +61,16 @@ describe('an order', () => {
 
   it('is one, however many processes make it at once', async () => {
     const order = wanted();
-    const all = await Promise.all(Array.from({ length: 8 }, () => lab.process().create(order)));
+    let opening = 0;
+    let allAreThere!: () => void;
+    const all4 = new Promise<void>((resolve) => (allAreThere = resolve));
+    sideshift.before = (path) => {
+      if (path !== '/shifts/fixed') return;
+      if ((opening += 1) === 4) allAreThere();
+      return all4;
+    };
+    const all = await Promise.all(Array.from({ length: 4 }, () => lab.process().create(order)));
+    expect(lab.opened).toBe(4);
     expect(new Set(all.map(({ depositAddress }) => depositAddress)).size).toBe(1);
     expect(await provider.status({ orderId: order.orderId, reference: all[0]!.reference })).toMatchObject({
       deposits: [],
