@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
-import ipaddr from 'ipaddr.js';
 import { Reader, type Response } from 'mmdb-lib';
 import type { Log } from '../../../platform/telemetry/logger.js';
 import type { CountryOf } from '../application/ports.js';
+import { publicAddress } from './public-address.js';
 
 /** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
 interface Record {
@@ -46,12 +46,11 @@ export class Countries implements CountryOf {
   }
 
   of(address: string): string | null {
-    if (this.reader === null || !ipaddr.isValid(address)) return null;
     // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
-    const parsed = ipaddr.process(address);
-    if (parsed.range() !== 'unicast') return null;
+    const known = publicAddress(address);
+    if (this.reader === null || known === null) return null;
     try {
-      const record = this.reader.get(parsed.toString()) as Record | null;
+      const record = this.reader.get(known) as Record | null;
       const country = record?.country_code ?? record?.country?.iso_code;
       return typeof country === 'string' && COUNTRY.test(country) ? country : null;
     } catch (error) {

@@ -43,7 +43,7 @@ describe('the errors of a provider', () => {
   it.each([
     ['away', () => new ProviderUnavailable('it is away'), 'warn'],
     ['contradiction', () => new ProviderUnavailable('another address', 'contradiction'), 'error'],
-    ['refused', () => new ProviderRefused('never', 'withdraw_address'), 'error'],
+    ['refused', () => new ProviderRefused('never', null), 'warn'],
     ['unexpected', () => new TypeError('x is undefined'), 'error'],
   ])('of kind %s are passed on, counted and logged', async (kind, error, level) => {
     const { observed, lines } = observe(failing(`p-${kind}`, error));
@@ -54,12 +54,14 @@ describe('the errors of a provider', () => {
     ]);
   });
 
-  it('that are the caller’s own are not logged', async () => {
-    const { observed, lines } = observe(
-      failing('p', () => DomainError.invalid({ amount: ['is too small'] })),
-    );
-    await expect(observed.quote('USDCSOL', '1')).rejects.toThrow('amount is too small');
-    expect(await errors('p', 'invalid')).toBe(1);
+  it.each<[string, () => Error]>([
+    ['invalid', () => DomainError.invalid({ amount: ['is too small'] })],
+    ['refused', () => new ProviderRefused('is none', 'withdraw_address')],
+    ['later', () => new ProviderUnavailable('not yet', 'later')],
+  ])('that are not for the operator (%s) are counted alone', async (kind, error) => {
+    const { observed, lines } = observe(failing(`c-${kind}`, error));
+    await expect(observed.quote('USDCSOL', '1')).rejects.toEqual(error());
+    expect(await errors(`c-${kind}`, kind)).toBe(1);
     expect(lines).toEqual([]);
   });
 

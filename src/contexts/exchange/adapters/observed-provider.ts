@@ -71,7 +71,7 @@ export class ObservedProvider implements ExchangeProvider {
     } catch (error) {
       const kind = kindOf(error);
       providerErrors.inc({ provider: this.name, operation, kind });
-      if (kind !== 'invalid' && kind !== 'later') this.tell(operation, kind, orderId, error);
+      if (isTold(error)) this.tell(operation, kind, orderId, error);
       throw error;
     } finally {
       stop();
@@ -87,11 +87,21 @@ export class ObservedProvider implements ExchangeProvider {
     if (this.logged.size >= MOST_REMEMBERED) this.logged.clear();
     this.logged.set(what, now);
     const fields = { provider: this.name, operation, kind, order_id: orderId };
-    this.log.write(kind === 'away' ? 'warn' : 'error', 'the exchange provider gave nothing', {
-      ...fields,
-      ...(kind === 'unexpected' ? { err: error } : { why: message, err: (error as Error).cause }),
-    });
+    this.log.write(
+      kind === 'away' || kind === 'refused' ? 'warn' : 'error',
+      'the exchange provider gave nothing',
+      {
+        ...fields,
+        ...(kind === 'unexpected' ? { err: error } : { why: message, err: (error as Error).cause }),
+      },
+    );
   }
+}
+
+/** What is the caller's own fault, or only a matter of time, is not for the operator. */
+function isTold(error: unknown): boolean {
+  if (error instanceof ProviderUnavailable) return error.kind !== 'later';
+  return !(error instanceof DomainError || (error instanceof ProviderRefused && error.parameter !== null));
 }
 
 function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {

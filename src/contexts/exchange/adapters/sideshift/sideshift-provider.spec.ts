@@ -79,9 +79,11 @@ describe('an order', () => {
   });
 
   it('names the caller, but not one of a private network', async () => {
-    sideshift.deniedAddress = '203.0.113.7';
-    await expect(made({ callerAddress: '203.0.113.7' })).rejects.toMatchObject({ parameter: null });
-    await made({ callerAddress: '10.0.0.1' });
+    sideshift.deniedAddress = '185.143.234.1';
+    await expect(made({ callerAddress: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
+    await expect(made({ callerAddress: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    for (const address of ['10.0.0.1', '::1', '100.64.0.1', 'unix:', '1.1.1.1\r\nx-a: b'])
+      await made({ callerAddress: address });
     sideshift.demandsUserIp = true;
     await expect(made({ callerAddress: '10.0.0.1' })).rejects.toMatchObject(AWAY);
     await made({ callerAddress: '8.8.8.8' });

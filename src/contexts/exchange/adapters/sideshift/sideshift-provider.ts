@@ -2,7 +2,6 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../../kernel/decimal.js';
-import { isPrivateAddress } from '../../../../platform/http/address.js';
 import {
   ProviderRefused,
   type ExchangeProvider,
@@ -15,6 +14,7 @@ import {
 import { PAIRS, type Asset, type Pair } from '../../domain/catalog.js';
 import { chainOf, decimalsOf, pairOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
+import { publicAddress } from '../public-address.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type Told } from './sideshift-api.js';
 import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
 
@@ -116,7 +116,8 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const pair = knownPair(order.pairId);
     requireNoMemo(order);
     const amount = askedAmount(pair, order.amountFrom);
-    const caller = publicAddress(order.callerAddress);
+    // SideShift asks for the end user's address, and takes none of a private network.
+    const caller = publicAddress(order.callerAddress ?? '');
     const quote = await this.api.quote(
       {
         depositCoin: pair.from.token,
@@ -259,11 +260,6 @@ function idOf(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
     ? value
     : contradiction('an id is none');
-}
-
-/** SideShift asks for the end user's address, and takes none of a private network. */
-function publicAddress(address: string | undefined): string | null {
-  return address === undefined || isPrivateAddress(address) ? null : address;
 }
 
 function newsIn(now: SeenDeposits, before: SeenDeposits): SeenDeposits {
