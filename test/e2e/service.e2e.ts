@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { routeDifferences } from '../support/openapi.js';
+import { specFolder } from '../support/run-folder.js';
 
 describe('the whole service', () => {
   let test: TestApp;
@@ -86,10 +89,14 @@ describe('the whole service', () => {
 });
 
 describe('outside the sandbox', () => {
+  const logFile = join(specFolder('production'), 'service.log');
   let test: TestApp;
 
   beforeAll(async () => {
-    test = await startTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
+    test = await startTestApp({
+      ...{ MODE: 'production', PUBLIC_URL: 'https://api.example.com' },
+      ...{ LOG_LEVEL: 'warn', LOG_FILE: logFile },
+    });
   });
 
   afterAll(() => test.close());
@@ -109,5 +116,16 @@ describe('outside the sandbox', () => {
   it('the document does not speak of the sandbox', async () => {
     const text = await (await fetch(`${test.url}/openapi.json`)).text();
     expect(text).not.toContain('/sandbox/');
+  });
+
+  it('there are no exchange orders without a provider, and the service is ready and says so', async () => {
+    const query = { pair_id: 'USDCSOL', withdraw_address: 'So11111111111111111111111111111111111111112' };
+    expect((await test.exchange.open.order(query)).status).toBe(503);
+    const ready = await fetch(`${test.url}/health/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      200,
+      { checks: { exchange: { detail: 'no exchange provider is configured: no order can be made' } } },
+    ]);
+    expect(readFileSync(logFile, 'utf8')).toContain('no exchange orders: EXCHANGE_PROVIDER is not set');
   });
 });
