@@ -22,6 +22,8 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
   );
   await wakeWatches(
     tx,
-    events.map(({ data }) => (data as { readonly order_id: string }).order_id),
+    events
+      .filter((event) => !created.includes(event))
+      .map(({ data }) => (data as { readonly order_id: string }).order_id),
   );
 }

@@ -73,7 +73,7 @@ export interface WatchFilter {
 export class Watches {
   constructor(private readonly database: Database) {}
 
-  /** Takes up to `limit` orders that are due, but those of these providers. */
+  /** Takes up to `limit` orders that are due, but those of these providers; first those that there is a reason to look at. */
   async take(limit: number, without: readonly string[]): Promise<readonly Watch[]> {
     const rows = await this.database.query<{
       order_id: string;
@@ -84,9 +84,10 @@ export class Watches {
     }>(
       `with due as (
          select order_id from exchange.watches where next_check_at <= now() and provider <> all($2::text[])
-         order by next_check_at limit $1 for update skip locked
+         order by woken desc, next_check_at limit $1 for update skip locked
        )
-       update exchange.watches watch set next_check_at = now() + make_interval(secs => ${LEASE_SECONDS})
+       update exchange.watches watch
+       set next_check_at = now() + make_interval(secs => ${LEASE_SECONDS}), woken = false
        from due where watch.order_id = due.order_id
        returning watch.order_id, provider, told, failures, next_check_at::text as lease`,
       [limit, without],
@@ -169,12 +170,12 @@ export async function addWatches(tx: PoolClient, orders: readonly NewWatch[]): P
   );
 }
 
-/** Has orders looked at now, also those that nobody looked at any more: in the transaction that knows of a reason. */
+/** Has orders looked at now, before all that are just due, also those that nobody looked at any more: in the transaction that knows of a reason. */
 export async function wakeWatches(tx: PoolClient, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
   await tx.query(
-    `update exchange.watches set next_check_at = now()
-     where order_id = any($1::uuid[]) and (next_check_at is null or next_check_at > now())`,
+    `update exchange.watches set next_check_at = now(), woken = true
+     where order_id = any($1::uuid[]) and not (woken and next_check_at <= now())`,
     [orderIds],
   );
 }
