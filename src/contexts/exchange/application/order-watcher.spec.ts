@@ -162,6 +162,15 @@ describe('the watch of orders', () => {
     expect(lab.provider.count('status')).toBe(2);
   });
 
+  it('looks first at the order that there is a reason for, however many are due', async () => {
+    for (let n = 0; n < 25; n += 1) await lab.order(process);
+    const orderId = await lab.order(process);
+    await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+    const [first] = await lab.watches.take(1, []);
+    expect(first!.orderId).toBe(orderId);
+    expect(await lab.watches.take(100, [])).toHaveLength(25);
+  });
+
   it('wakes an order that nobody looked at any more', async () => {
     const orderId = await lab.order(process);
     await lab.db.database.query('update exchange.watches set next_check_at = null');
