@@ -1,4 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/facts.js';
 import { PayServer } from '../../src/contexts/exchange/http/pay/pay-server.js';
 import { signedQuery } from '../../src/contexts/exchange/application/signed-url.js';
@@ -85,4 +87,11 @@ export class Visitor {
 /** HMAC under the secret of what an attacker would like to have signed. */
 export function hmac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+/** Keeps a picture for the documents, as `docs/images/<name>.png`, when PAY_PICTURES is set. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (process.env['PAY_PICTURES'] === undefined) return;
+  mkdirSync('docs/images', { recursive: true });
+  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true, animations: 'disabled' });
 }

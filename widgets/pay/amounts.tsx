@@ -156,8 +156,8 @@ function Holds({ quote, api, over }: { quote: PayQuote; api: Api; over: () => vo
   }, [left === 0]);
   return (
     <p class="small holds">
-      This rate holds for <Countdown until={quote.expires_at} now={now} />. The payment fixes it for your
-      order.
+      This rate holds for <Countdown until={quote.expires_at} now={now} />. Continuing fixes it for this
+      payment.
     </p>
   );
 }
@@ -167,7 +167,7 @@ function Receiver({ facts: { to } }: { facts: PayFacts }) {
   return (
     <dl>
       <div>
-        <dt>Goes to</dt>
+        <dt>Receiver</dt>
         <dd>
           <code>{to.address}</code>
         </dd>

@@ -50,7 +50,7 @@ export function Outcome({ facts, offer, seen, again }: Props) {
           </div>
         )}
         <div>
-          <dt>Goes to</dt>
+          <dt>Receiver</dt>
           <dd>
             <code>{order.withdraw_address}</code>
           </dd>
