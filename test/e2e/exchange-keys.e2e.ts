@@ -208,8 +208,11 @@ describe('the keys of the exchange', () => {
     for (const { name, secret } of Object.values<Setting<unknown>>(EXCHANGE_SETTINGS))
       expect([name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(name)]).toEqual([name, secret === true]);
     const secret = setting('SHOP_SECRET', (text) => text, '', 'what it is for.', true);
-    expect(shownSettings({ secret }, { secret: 'hunter2' })).toEqual([
+    const place = setting('SHOP_URL', (text) => text, '', 'where it is.');
+    const values = { secret: 'hunter2', place: 'https://shop:hunter2@shop' };
+    expect(shownSettings({ secret, place }, values)).toEqual([
       { name: 'SHOP_SECRET', value: '(set, not shown)', help: 'what it is for.' },
+      { name: 'SHOP_URL', value: 'https://shop:[redacted]@shop', help: 'where it is.' },
     ]);
   });
 });

@@ -3,6 +3,7 @@ import type { Config } from '../../../platform/config/config.js';
 import type { Setting, Settings } from '../../../platform/config/settings.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { Countries } from '../adapters/countries.js';
+import { redactText } from '../../../platform/telemetry/redaction.js';
 import { EXCHANGE_SETTINGS } from '../settings.js';
 
 /** `exchange settings`: what the exchange goes by; of secrets only whether they are set. */
@@ -40,8 +41,9 @@ export function shownSettings(
   });
 }
 
-/** As JSON can tell it. */
+/** As JSON can tell it; a URL without its password. */
 function plain(value: unknown): unknown {
+  if (typeof value === 'string') return redactText(value);
   return value instanceof Map ? Object.fromEntries<unknown>(value) : value;
 }
 
