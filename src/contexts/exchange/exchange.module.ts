@@ -14,6 +14,7 @@ import { OrdersModule, RefundsModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
+import { ScanCursors } from './store/scan-cursors.js';
 import { orderViews } from './views/order-projection.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
@@ -21,7 +22,7 @@ import { orderViews } from './views/order-projection.js';
 export class ExchangeModule {}
 
 /** What programs of operators act on. */
-@Module({ imports: [ExchangeKeysModule, RefundsModule] })
+@Module({ imports: [ExchangeKeysModule, RefundsModule], providers: [ScanCursors] })
 class ExchangeOperatorModule {}
 
 export const exchange = defineContext({

@@ -6,6 +6,9 @@ import { Database } from '../../../platform/postgres/database.js';
 /** Where the cursor stood last, so many times: deeper than that no reorganisation is followed back. */
 const TRAIL = 64;
 
+/** In place of the hash of a block: whatever the chain has there. */
+export const ANY_HASH = '';
+
 export interface BlockPlace {
   readonly number: number;
   readonly hash: string;
@@ -120,6 +123,22 @@ export class ScanCursors {
       [chainId],
     );
     return rows.map(({ block_number, block_hash }) => ({ number: Number(block_number), hash: block_hash }));
+  }
+
+  /**
+   * An operator has everything after a block read again, whatever the chain has there now; a look under way is lost. False
+   * for a block that was not reached yet.
+   */
+  async setBack(chainId: number, number: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `with kept as (delete from exchange.scanned_blocks where chain_id = $1 and block_number >= $2)
+       update exchange.scan_cursors
+       set block_number = $2, block_hash = $3, seen_number = $2, seen_hash = $3, complete_until = null,
+         fence = fence + 1, held_by = null
+       where chain_id = $1 and block_number >= $2 returning 1 as done`,
+      [chainId, number, ANY_HASH],
+    );
+    return rows.length === 1;
   }
 
   /** Goes back to where the chain was not reorganised: what follows is read again. Throws {@link ScanLost}. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CHAIN_ID } from '../../../../../test/support/chain.js';
+import { invoke } from '../../../../../test/support/operator.js';
 import { ScanLab, type LabOrder } from '../../../../../test/support/scan-lab.js';
 import { newId } from '../../../../kernel/ids.js';
 import { Deposits } from '../../store/deposits.js';
@@ -172,6 +173,23 @@ describe('the scan for deposits', () => {
     await lab.chain.mine(3);
     await lab.caughtUp(lab.scan);
     for (const order of orders) expect(await amounts(order)).toEqual(['2', '2', '2', '2', '2']);
+  });
+
+  it('reads again what an operator wants read again', async () => {
+    const order = await lab.order(lab.scan);
+    const { blockNumber } = await lab.chain.transfer(order.address, '16');
+    await lab.chain.mine(2);
+    const { deposits } = await counted(order);
+    // As if a node had hidden it, on a chain that nothing of is known any more.
+    await lab.db.database.query('delete from exchange.deposits where order_id = $1', [order.orderId]);
+    await lab.db.database.query(`update exchange.scanned_blocks set block_hash = 'another'`);
+    const env = { DATABASE_URL: lab.db.url, MASTER_KEY: '0'.repeat(64) };
+    await expect(invoke('exchange', env, 'rescan', '99999999')).rejects.toThrow(/never scanned up to/);
+    await expect(invoke('exchange', env, 'rescan', '0x10')).rejects.toThrow(/whole number/);
+    await invoke('exchange', env, 'rescan', String(blockNumber - 1));
+    expect((await counted(order)).deposits).toMatchObject([{ id: deposits[0]!.id, amount: '16' }]);
+    await lab.caughtUp(lab.scan);
+    expect(await amounts(order)).toEqual(['16']);
   });
 
   it('stores nothing that a process has read which stood still meanwhile', async () => {

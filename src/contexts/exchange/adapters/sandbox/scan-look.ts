@@ -1,7 +1,7 @@
 import type { Block } from '../../../../platform/chain/block.js';
 import { ChainUnavailable } from '../../../../platform/chain/chain-unavailable.js';
 import type { FoundDeposit, FoundTransfer } from '../../store/deposits.js';
-import type { BlockPlace, ScanCursor } from '../../store/scan-cursors.js';
+import { ANY_HASH, type BlockPlace, type ScanCursor } from '../../store/scan-cursors.js';
 import type { ScanNode } from './scan-node.js';
 import type { TokenTransfer } from './transfer-logs.js';
 
@@ -44,7 +44,7 @@ export async function lookAhead(node: ScanNode, cursor: ScanCursor, rules: ScanR
   const to = Math.min(tip, scanned.number + STEP_BLOCKS);
   const hasSeen = seen.number >= to && seen.number <= head.number;
   const before = await node.blocks([scanned.number, to, ...(hasSeen ? [seen.number] : [])]);
-  if (before(scanned.number).hash !== scanned.hash) throw new Reorganised(head);
+  if (scanned.hash !== ANY_HASH && before(scanned.number).hash !== scanned.hash) throw new Reorganised(head);
   // It is what tells that an order was not paid in time.
   if (before(to).timestamp > head.timestamp)
     throw new ChainUnavailable('a block is later than the newest one');
@@ -78,7 +78,7 @@ export async function confirmLook(
     ...confirmed.map(({ blockNumber: number, blockHash: hash, to }) => ({ number, hash, to })),
     ...vanished,
   ];
-  const stood = [cursor.scanned, look.scanned, look.head];
+  const stood = [cursor.scanned, look.scanned, look.head].filter(({ hash }) => hash !== ANY_HASH);
   const now = await node.blocks([...stood, ...wanted].map(({ number }) => number));
   const isCanonical = ({ number, hash }: BlockPlace): boolean => now(number).hash === hash;
   if (!stood.every(isCanonical) || !wanted.slice(0, confirmed.length).every(isCanonical))
