@@ -42,7 +42,7 @@ export async function serviceDocument(mode: Config['mode'], swagger: Swagger): P
     { preview: true, logger: false, abortOnError: false },
   );
   return documentOf(app, swagger, {
-    info: { title: 'disburse merchant API', version: '1' },
+    info: { title: 'disburse API', version: '1' },
     tags: TAGS,
     schemes: [merchantScheme, exchangeListScheme, exchangeScheme],
     webhooks: webhooksOf(WEBHOOKS),

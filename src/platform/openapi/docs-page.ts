@@ -36,7 +36,7 @@ function html(mayTry: boolean, script: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>disburse merchant API</title>
+<title>disburse API</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <style>${STYLE}</style>
