@@ -13,7 +13,7 @@ export class ExchangeOrderViews1764000000950 implements MigrationInterface {
         status smallint not null check (status between 0 and 7),
         created_at timestamptz not null,
         revision bigint not null,
-        state text not null,
+        events text not null,
         body text not null
       ) with (toast_tuple_target = 512);
       comment on table exchange.orders is 'one row per order; a scope is all orders that one choice of filters finds, whatever their status';
@@ -21,11 +21,11 @@ export class ExchangeOrderViews1764000000950 implements MigrationInterface {
       comment on column exchange.orders.status is
         '0 pending, 1 paid, 2 processing, 3 completed, 4 cancelled, 5 expired, 6 failed, 7 refunded';
       comment on column exchange.orders.revision is 'of the last event that is in the row';
-      comment on column exchange.orders.state is 'the folded order, from which the next event goes on';
+      comment on column exchange.orders.events is 'type and data of all of them, from which the order is folded anew with the next one';
       comment on column exchange.orders.body is 'the order as the API shows it, byte for byte';
-      -- A list reads bodies alone: they stand in the row, and states beside it.
+      -- A list reads bodies alone: they stand in the row, and events beside it.
       alter table exchange.orders alter column body set storage main;
-      alter table exchange.orders alter column state set storage external;
+      alter table exchange.orders alter column events set storage external;
 
       -- One index per scope serves every status: a list without one merges all of them.
       create index orders_by_key on exchange.orders (key_scope, status, created_at desc, id desc);

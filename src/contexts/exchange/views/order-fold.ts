@@ -6,21 +6,26 @@ import { orderRecord } from '../domain/order-record.js';
 
 export const HOUR_MS = 3_600_000;
 
-/** An order after some of its events: `revision` is that of the last one. */
-export interface FoldedOrder {
+/**
+ * What the read model keeps of an order. Its events and not its state: that may have another shape in the next version,
+ * which folds the same events.
+ */
+export interface KnownOrder {
+  /** Of the last event. */
   readonly revision: number;
-  readonly state: Order;
+  readonly events: readonly Pick<OrderEvent, 'type' | 'data'>[];
 }
 
-export const NOT_MADE: FoldedOrder = { revision: -1, state: order.initial };
+export const UNKNOWN_ORDER: KnownOrder = { revision: -1, events: [] };
 
-/** The order after one more event; the same one when it has seen the event before. */
-export function foldOrder(known: FoldedOrder, event: RecordedEvent): FoldedOrder {
-  if (event.revision <= known.revision) return known;
-  return {
-    revision: event.revision,
-    state: order.evolve(known.state, event as unknown as OrderEvent),
-  };
+/** The order with one more event; the same one when it has seen the event before. */
+export function withEvent(known: KnownOrder, { revision, type, data }: RecordedEvent): KnownOrder {
+  if (revision <= known.revision) return known;
+  return { revision, events: [...known.events, { type, data } as unknown as OrderEvent] };
+}
+
+export function foldOrder({ events }: KnownOrder): Order {
+  return events.reduce<Order>((state, event) => order.evolve(state, event as OrderEvent), order.initial);
 }
 
 /** How `exchange.orders.status` stands for the words of the API. */

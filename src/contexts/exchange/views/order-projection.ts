@@ -2,15 +2,16 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { ORDER_EVENTS, ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import type { MadeOrder, Order } from '../domain/order.js';
+import type { MadeOrder } from '../domain/order.js';
 import {
   countPlaces,
   foldOrder,
-  NOT_MADE,
   orderJson,
   scopesOf,
   statusNumber,
-  type FoldedOrder,
+  UNKNOWN_ORDER,
+  withEvent,
+  type KnownOrder,
   type Scopes,
 } from './order-fold.js';
 
@@ -28,12 +29,15 @@ export const orderViews: SubscriptionDefinition = {
 };
 
 /** What a batch makes of an order. */
-interface Change {
-  readonly revision: number;
+interface Change extends KnownOrder {
   readonly state: MadeOrder;
   readonly scopes: Scopes;
   /** Before the batch; null when there was no row. */
   readonly was: OrderStatus | null;
+}
+
+interface Row extends KnownOrder {
+  readonly status: OrderStatus;
 }
 
 /** Three statements, however many events. */
@@ -56,44 +60,46 @@ async function known(
   events: readonly RecordedEvent[],
   tx: PoolClient,
   schema: string,
-): Promise<ReadonlyMap<string, FoldedOrder>> {
-  const { rows } = await tx.query<{ id: string; revision: string; state: string }>(
-    `select id, revision, state from ${schema}.orders where id = any($1::uuid[])`,
+): Promise<ReadonlyMap<string, Row>> {
+  const { rows } = await tx.query<{ id: string; revision: string; status: number; events: string }>(
+    `select id, revision, status, events from ${schema}.orders where id = any($1::uuid[])`,
     [[...new Set(events.map(idOf))]],
   );
   return new Map(
-    rows.map(({ id, revision, state }) => [
+    rows.map(({ id, revision, status, events: text }) => [
       id,
-      { revision: Number(revision), state: JSON.parse(state) as Order },
+      {
+        revision: Number(revision),
+        status: ORDER_STATUSES[status]!,
+        events: JSON.parse(text) as KnownOrder['events'],
+      },
     ]),
   );
 }
 
-function changesOf(
-  events: readonly RecordedEvent[],
-  before: ReadonlyMap<string, FoldedOrder>,
-): readonly Change[] {
-  const after = new Map(before);
+function changesOf(events: readonly RecordedEvent[], before: ReadonlyMap<string, Row>): readonly Change[] {
+  const after = new Map<string, KnownOrder>(before);
   for (const event of events) {
     const id = idOf(event);
-    after.set(id, foldOrder(after.get(id) ?? NOT_MADE, event));
+    after.set(id, withEvent(after.get(id) ?? UNKNOWN_ORDER, event));
   }
-  return [...after].flatMap(([id, { revision, state }]) => {
+  return [...after].flatMap(([id, order]) => {
     const earlier = before.get(id);
-    if (state.status === 'none' || earlier?.revision === revision) return [];
-    const was = earlier?.state.status ?? 'none';
-    return [{ revision, state, scopes: scopesOf(state), was: was === 'none' ? null : was }];
+    if (earlier?.revision === order.revision) return [];
+    const state = foldOrder(order);
+    if (state.status === 'none') return [];
+    return [{ ...order, state, scopes: scopesOf(state), was: earlier?.status ?? null }];
   });
 }
 
 async function write(changes: readonly Change[], tx: PoolClient, schema: string): Promise<void> {
   await tx.query(
     `insert into ${schema}.orders as known (id, key_scope, user_scope, address_scope, user_address_scope,
-       status, created_at, revision, state, body)
+       status, created_at, revision, events, body)
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::smallint[],
        $7::timestamptz[], $8::bigint[], $9::text[], $10::text[])
      on conflict (id) do update set status = excluded.status, revision = excluded.revision,
-       state = excluded.state, body = excluded.body`,
+       events = excluded.events, body = excluded.body`,
     [
       changes.map(({ state }) => state.facts.order_id),
       changes.map(({ scopes }) => scopes.key_scope),
@@ -103,7 +109,7 @@ async function write(changes: readonly Change[], tx: PoolClient, schema: string)
       changes.map(({ state }) => statusNumber(state.status)),
       changes.map(({ state }) => state.facts.created_at),
       changes.map(({ revision }) => revision),
-      changes.map(({ state }) => JSON.stringify(state)),
+      changes.map(({ events }) => JSON.stringify(events)),
       changes.map(({ state }) => orderJson(state)),
     ],
   );
