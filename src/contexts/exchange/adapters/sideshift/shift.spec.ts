@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isDecimal } from '../../../../kernel/decimal.js';
+import { ProviderUnavailable } from '../../application/ports.js';
+import { observe } from '../../domain/observation.js';
+import { order, type MadeOrder, type Order } from '../../domain/order.js';
+import type { OrderFacts } from '../../domain/order-events.js';
+import { pairOf } from '../../domain/tokens.js';
+import type { AgreedShift, SeenDeposits } from '../../store/sideshift-shifts.js';
+import { readShift } from './shift.js';
+import type { Told } from './sideshift-api.js';
+
+const PAIR = pairOf('USDCSOL')!;
+const NOW = Date.UTC(2026, 0, 2, 12);
+const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
+
+const AGREED: AgreedShift = {
+  ...{ shiftId: 'f78df8663d4c4d5913b9', pairId: 'USDCSOL', createdAt: at(0), expiresAt: at(15) },
+  ...{ amountFrom: '100', amountTo: '0.51234567', rate: '0.0051234567' },
+  ...{ depositAddress: `0x${'a'.repeat(40)}`, depositMemo: null, settleAddress: 'So'.padEnd(43, '1') },
+};
+const SHIFT: Told = {
+  ...{ id: AGREED.shiftId, type: 'fixed', createdAt: at(0), expiresAt: at(15), status: 'settled' },
+  ...{ depositCoin: 'USDC', depositNetwork: 'ethereum', settleCoin: 'SOL', settleNetwork: 'solana' },
+  ...{ depositAddress: AGREED.depositAddress, settleAddress: AGREED.settleAddress },
+  ...{
+    depositAmount: '100',
+    settleAmount: AGREED.amountTo,
+    depositHash: '0xdeposit-1',
+    settleHash: 'payment-1',
+  },
+  depositReceivedAt: at(3),
+};
+const FACTS = {
+  ...{ order_id: 'o', pair_id: 'USDCSOL', provider: 'sideshift', provider_reference: AGREED.shiftId },
+  ...{ amount_from: '100', minimum: '100', maximum: '100', amount_to: AGREED.amountTo, rate: AGREED.rate },
+  ...{ decimals_to: 9, created_at: at(0), expires_at: at(15) },
+} as OrderFacts;
+
+/** Of what a shift or a deposit says: true, or something else of the kind, or nonsense. */
+const statuses = fc.constantFrom(
+  ...['waiting', 'pending', 'processing', 'review', 'settling', 'settled', 'refund', 'refunding', 'refunded'],
+  ...['expired', 'multiple', 'toString', ''],
+);
+const amounts = fc.oneof(
+  fc.constantFrom('100', '1', '99.999999', '101', '0', '0.51234567', '-1', '1e2', '0.0000001', 'NaN'),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const hashes = fc.oneof(
+  fc.constantFrom('0xdeposit-1', '0xdeposit-2', 'payment-1', 'payment-2'),
+  fc.jsonValue(),
+);
+const times = fc.oneof(fc.integer({ min: -100, max: 100 }).map(at), fc.jsonValue({ maxDepth: 1 }));
+const said = {
+  ...{ status: statuses, depositAmount: amounts, settleAmount: amounts },
+  ...{ depositHash: hashes, settleHash: hashes, depositReceivedAt: times },
+};
+const deposit = fc.record(said, { requiredKeys: [] }).map((lies) => ({ ...SHIFT, ...lies }));
+const shift = fc
+  .record(
+    {
+      ...said,
+      deposits: fc.oneof(fc.array(deposit, { maxLength: 4 }), fc.jsonValue()),
+      depositAddress: fc.constantFrom(AGREED.depositAddress, null, 'elsewhere'),
+      depositCoin: fc.constantFrom('USDC', 'usdc', 'USDT', 7),
+    },
+    { requiredKeys: [] },
+  )
+  .map((lies): Told => ({ ...SHIFT, ...lies }));
+
+const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled'];
+
+describe('whatever SideShift says, one look after the other', () => {
+  it('is what was agreed, or nothing; and an order that ended stays as it is', () => {
+    let believed = 0;
+    fc.assert(
+      fc.property(fc.array(shift, { minLength: 1, maxLength: 6 }), (looks) => {
+        let state: Order = order.evolve(order.initial, { type: 'order.created.v1', data: FACTS });
+        let seen: SeenDeposits = {};
+        looks.forEach((told, index) => {
+          const read = readOrNull(told, seen);
+          if (read === null) return;
+          believed += 1;
+          seen = { ...seen, ...read.seen };
+          const before = state as MadeOrder;
+          const look = { ...read.status, completeUntil: null, at: at(100 + index) };
+          for (const event of observe(look, state)) state = order.evolve(state, event);
+          const after = state as MadeOrder;
+          if (ENDED.includes(before.status)) expect(after.status).toBe(before.status);
+          if (after.status === 'completed')
+            expect(after).toMatchObject({ amountFrom: '100', amountTo: AGREED.amountTo });
+          for (const { amount } of [...after.deposits, ...after.lateDeposits])
+            expect(isDecimal(amount, 6)).toBe(true);
+        });
+      }),
+      { numRuns: 800 },
+    );
+    // Otherwise nothing was tried.
+    expect(believed).toBeGreaterThan(100);
+  });
+});
+
+function readOrNull(told: Told, seen: SeenDeposits) {
+  try {
+    return readShift(told, AGREED, PAIR, seen, NOW + 100 * 60_000);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ProviderUnavailable);
+    expect(error).toMatchObject({ kind: 'contradiction' });
+    return null;
+  }
+}
