@@ -25,6 +25,8 @@ export class MemoryProvider implements ExchangeProvider {
   readonly orders = new Map<string, Kept>();
   readonly calls: string[] = [];
   isAway = false;
+  /** By its own rules it settles and cancels nothing yet. */
+  takesNothing = false;
   /** How long a quote holds, in ms. */
   holdsMs = 3_600_000;
   /** How far ahead of the time it says that it knows everything, in ms. */
@@ -57,18 +59,22 @@ export class MemoryProvider implements ExchangeProvider {
 
   async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
     this.answer('settle');
+    if (this.takesNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
   }
 
   async cancel(): Promise<void> {
     this.answer('cancel');
+    if (this.takesNothing) throw new ProviderUnavailable('not yet', 'later');
   }
 
   async ping(): Promise<void> {
     this.answer('ping');
   }
 
-  set(change: Partial<Pick<MemoryProvider, 'isAway' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>>): void {
+  set(
+    change: Partial<Pick<MemoryProvider, 'isAway' | 'takesNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>>,
+  ): void {
     Object.assign(this, change);
   }
 

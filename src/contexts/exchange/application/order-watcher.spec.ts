@@ -91,6 +91,32 @@ describe('the watch of orders', () => {
     expect(lab.provider.count('cancel')).toBe(told);
   });
 
+  it('keeps what it found when the provider does not take what follows from it', async () => {
+    lab.provider.set({ holdsMs: 1 });
+    const orderId = await lab.order(process);
+    lab.provider.set({ takesNothing: true });
+    await until(orderId, 'expired');
+    lab.provider.pay(orderId, '5');
+    await lab.makeDue();
+    await process.work();
+    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', owed: '5', told: null });
+    lab.provider.set({ takesNothing: false });
+    await lab.makeDue();
+    await process.work();
+    expect(await lab.row(orderId)).toMatchObject({ told: 'cancel', failures: 0 });
+  });
+
+  it('tells the operator of an outcome that comes when the order has ended here', async () => {
+    const orderId = await lab.order(process);
+    await process.cancel.execute(lab.cancellation(orderId));
+    lab.provider.pay(orderId, '100');
+    lab.provider.order(orderId).outcome = { kind: 'refunded', transactionHash: '0xback' };
+    await lab.follow();
+    await process.work();
+    const [listed] = await lab.watches.list({ status: null, keyId: lab.keyId, isOwed: true, most: 1 });
+    expect(listed).toMatchObject({ order_id: orderId, owed: '100', late_outcomes: ['refunded'] });
+  });
+
   it('ends an order whose time is over, and goes on looking for what comes late', async () => {
     lab.provider.set({ holdsMs: 1 });
     const orderId = await lab.order(process);

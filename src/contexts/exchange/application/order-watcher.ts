@@ -47,34 +47,48 @@ export class OrderWatcher {
 
   private async visit(watch: Watch): Promise<void> {
     const { exchangeCheckIntervalMs: intervalMs } = this.config;
+    const later = silence(watch.failures, intervalMs);
     try {
       const { state } = await this.orders.look(watch.orderId);
       const told = await this.tell(watch, state);
       const nowMs = this.clock.now().getTime();
-      const delayMs = nextLook(state, { nowMs, intervalMs, random: Math.random() });
-      await this.watches.putBack(watch, { status: state.status, owed: owed(state), told, delayMs });
+      await this.watches.putBack(watch, {
+        status: state.status,
+        owed: owed(state),
+        lateOutcomes: state.lateOutcomes,
+        told: told === 'failed' ? watch.told : told,
+        hasFailed: told === 'failed',
+        delayMs: told === 'failed' ? later : nextLook(state, { nowMs, intervalMs, random: Math.random() }),
+      });
     } catch (error) {
-      // What a provider says wrong is logged where it is called.
-      if (!(error instanceof ProviderUnavailable))
-        this.logger.error({ msg: 'an order could not be looked at', order_id: watch.orderId, error });
+      this.report(watch, error);
       const rests = this.calls.resting().includes(watch.provider);
-      await this.watches.postpone(watch, rests ? intervalMs : silence(watch.failures, intervalMs), !rests);
+      await this.watches.postpone(watch, rests ? intervalMs : later, !rests);
     }
   }
 
-  /** Once for each end, however often it is tried: what was told is kept when the provider has taken it. */
-  private async tell({ orderId, told }: Watch, state: MadeOrder): Promise<Told> {
+  /** What a provider says wrong is logged where it is called. */
+  private report({ orderId }: Watch, error: unknown): void {
+    if (!(error instanceof ProviderUnavailable))
+      this.logger.error({ msg: 'an order could not be looked at', order_id: orderId, error });
+  }
+
+  /** Until the provider has taken what the order came to; what was told at last, or `failed`. */
+  private async tell(watch: Watch, state: MadeOrder): Promise<Told | 'failed'> {
     const due = toBeTold(state);
-    if (due === null || due === told) return told;
+    if (due === null || due === watch.told) return watch.told;
     const { amountFrom, amountTo, facts } = state;
-    const at = { orderId, reference: facts.provider_reference };
+    const at = { orderId: watch.orderId, reference: facts.provider_reference };
     try {
       await this.calls.call(facts.provider, (provider) =>
         due === 'settle' ? provider.settle(at, { amountFrom, amountTo }) : provider.cancel(at),
       );
     } catch (error) {
       // Of an order that is over for good the provider need not know; one that is to be paid out is tried again.
-      if (due === 'settle' || !(error instanceof ProviderRefused)) throw error;
+      if (due === 'settle' || !(error instanceof ProviderRefused)) {
+        this.report(watch, error);
+        return 'failed';
+      }
     }
     failpoint(due === 'settle' ? 'order.settled' : 'order.withdrawn');
     return due;

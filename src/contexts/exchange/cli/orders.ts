@@ -81,9 +81,11 @@ function orderId(text: string | undefined): string {
   return text.toLowerCase();
 }
 
-function lineOf({ order_id, pair_id, status, owed: due, created_at }: WatchedOrder): string {
+function lineOf({ order_id, pair_id, status, owed: due, late_outcomes, created_at }: WatchedOrder): string {
   const debt = due === '0' ? '' : `  owed ${due}`;
-  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}`;
+  // It may have given back by itself what is owed here.
+  const later = late_outcomes.length === 0 ? '' : `  the provider, later: ${late_outcomes.join(', ')}`;
+  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}${later}`;
 }
 
 function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object {

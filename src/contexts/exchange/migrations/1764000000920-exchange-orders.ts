@@ -12,6 +12,7 @@ export class ExchangeOrders1764000000920 implements MigrationInterface {
         created_at timestamptz not null,
         status text not null,
         owed numeric not null default 0,
+        late_outcomes text[] not null default '{}',
         -- What the provider was told of the order at last: settle or cancel.
         told text,
         failures smallint not null default 0,

@@ -27,7 +27,11 @@ export type Told = 'settle' | 'cancel' | null;
 export interface Found {
   readonly status: OrderStatus;
   readonly owed: string;
+  /** What the provider did although the order had ended here. */
+  readonly lateOutcomes: readonly string[];
   readonly told: Told;
+  /** The provider has not taken what it was told. */
+  readonly hasFailed: boolean;
   /** Until the next look; null: no more. */
   readonly delayMs: number | null;
 }
@@ -57,6 +61,8 @@ export interface WatchedOrder {
   readonly provider: string;
   readonly status: string;
   readonly owed: string;
+  /** What the provider did although the order had ended here: it may have given back what is owed. */
+  readonly late_outcomes: readonly string[];
   readonly created_at: Date;
   readonly next_check_at: Date | null;
 }
@@ -96,14 +102,18 @@ export class Watches {
   }
 
   /** What was found is kept; somebody who wanted another look meanwhile gets it. */
-  async putBack({ orderId, lease }: Watch, { status, owed, told, delayMs }: Found): Promise<void> {
+  async putBack({ orderId, lease }: Watch, found: Found): Promise<void> {
     await this.database.query(
       `update exchange.watches
-       set status = $3, owed = $4, told = $5, failures = 0,
+       set status = $3, owed = $4, told = $5, late_outcomes = $7::text[],
+         failures = case when $8 then least(failures + 1, 100) else 0 end,
          next_check_at = case when next_check_at = $2::timestamptz
            then now() + make_interval(secs => $6::float8 / 1000) else next_check_at end
        where order_id = $1`,
-      [orderId, lease, status, owed, told, delayMs],
+      [
+        ...[orderId, lease, found.status, found.owed, found.told],
+        ...[found.delayMs, found.lateOutcomes, found.hasFailed],
+      ],
     );
   }
 
@@ -127,7 +137,8 @@ export class Watches {
     if (keyId !== null) conditions.push(`key_id = $${params.push(keyId)}`);
     if (isOwed) conditions.push('owed > 0');
     return this.database.query<WatchedOrder & Record<string, unknown>>(
-      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed, created_at, next_check_at
+      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed, late_outcomes,
+         created_at, next_check_at
        from exchange.watches where ${conditions.join(' and ')} order by created_at desc, order_id desc limit $1`,
       params,
     );
