@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { PayOrder } from '../../src/contexts/exchange/http/pay/facts.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ExchangeClient } from '../support/exchange-client.js';
-import { ADDRESS, OTHER_ADDRESS, signedUrl, Visitor, widgetUrl } from '../support/pay-page.js';
+import { ADDRESS, OTHER_ADDRESS, payUrl, signedUrl, Visitor, widgetUrl } from '../support/pay-page.js';
 
 let app: TestApp;
 let signing: ExchangeClient;
@@ -142,5 +142,16 @@ describe('the calls of the page', () => {
     expect(told.map((each) => each.order.status)).toEqual(['pending', 'cancelled']);
     expect(told.at(-1)).toMatchObject({ is_final: true, order: { id: order.id } });
     for (const { body, bodyUsed } of streams) if (!bodyUsed) await body?.cancel();
+  });
+
+  it('streams have no head, and end when the service does', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const path = `${payUrl(app)}/widget/api/orders/${order.id}/events`;
+    const headers = { authorization: `Bearer ${visitor.session}` };
+    expect((await fetch(path, { method: 'HEAD', headers })).status).toBe(404);
+    const stream = await fetch(path, { headers });
+    await app.stop();
+    expect(await stream.text()).toContain(order.id);
   });
 });

@@ -13,6 +13,8 @@ export class Refusal extends Error {
   }
 }
 
+/** Three heartbeats of the server. */
+const SILENCE_MS = 45_000;
 const AWAY = 'We cannot reach the service. Check your connection and try again.';
 
 interface ProblemDetails {
@@ -91,7 +93,9 @@ export class Api {
     let text = '';
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      const { done, value } = await reader.read();
+      // Where a phone slept or a network went, nobody says that the connection is gone.
+      const silence = setTimeout(() => void reader.cancel(), SILENCE_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
       const frames = (text + value).split('\n\n');
       text = frames.pop()!;

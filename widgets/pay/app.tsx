@@ -21,7 +21,7 @@ export function App({ facts }: { facts: PayFacts }) {
     keeper.write(next);
     setPlace(next);
   };
-  const offer = facts.offers.find(({ pair_id }) => pair_id === place?.pair);
+  const offer = facts.offers.find(({ pair_id, is_open }) => pair_id === place?.pair && is_open);
 
   if (place === null || api === null) return <LinkExpired />;
   const { session } = place;

@@ -3,6 +3,7 @@ import { Heading, Progress } from './parts.js';
 
 /** What to pay with: what can be exchanged, and where it can be bought. */
 export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Offer) => void }) {
+  const offers = facts.offers.filter(({ is_open }) => is_open);
   return (
     <section>
       <Progress at={0} />
@@ -10,9 +11,9 @@ export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Off
       <p class="lead">
         It is exchanged for {facts.to.symbol} and sent on to <span class="address">{facts.to.address}</span>
       </p>
-      {facts.offers.length === 0 && <p>Nothing can be exchanged at the moment. Please come back later.</p>}
+      {offers.length === 0 && <p>Nothing can be exchanged at the moment. Please come back later.</p>}
       <ul class="offers">
-        {facts.offers.map((offer) => (
+        {offers.map((offer) => (
           <li key={offer.pair_id}>
             <button type="button" class="offer" onClick={() => choose(offer)}>
               <img src={offer.icon} alt="" width="36" height="36" />

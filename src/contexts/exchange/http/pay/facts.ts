@@ -22,8 +22,10 @@ export interface PayFacts {
     readonly tag: string | null;
     readonly memo: string | null;
   };
+  /** All of the catalogue: an order is shown also when its pair is not offered any more. */
   readonly offers: readonly {
     readonly pair_id: string;
+    readonly is_open: boolean;
     readonly name: string;
     readonly symbol: string;
     readonly chain: string;

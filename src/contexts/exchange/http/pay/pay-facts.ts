@@ -6,7 +6,7 @@ import { iconPath } from '../../application/icons.js';
 import { Onramps } from '../../application/onramps.js';
 import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
 import type { Asset } from '../../domain/catalog.js';
-import { chainOf, decimalsOf, offered, tokenOf } from '../../domain/tokens.js';
+import { chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/tokens.js';
 import type { PayFacts } from './facts.js';
 import type { Opened } from './opening.js';
 import { PaySessions } from './sessions.js';
@@ -41,17 +41,20 @@ export class PayFactsOf {
         tag: payer.withdrawAddressTag,
         memo: payer.withdrawAddressMemo,
       },
-      offers: offered(TO, this.pairIds()).flatMap(({ token, pairs }) =>
-        pairs.map(({ id, from }) => {
-          const { name, explorer, tag } = chainOf(from.chain)!;
-          const { name: tokenName, symbol } = token;
-          const shown = { pair_id: id, name: tokenName, symbol, chain: name, explorer, tag };
-          return { ...shown, icon: iconPath(token.id), decimals: decimalsOf(from) };
-        }),
-      ),
+      offers: this.offers(),
       onramps: this.onrampsOf(opened),
       notice: this.notices.of(address),
     };
+  }
+
+  private offers(): PayFacts['offers'] {
+    const open = this.pairIds();
+    return pairsTo(TO).map(({ id, from }) => {
+      const { name: chain, explorer, tag } = chainOf(from.chain)!;
+      const { id: tokenId, name, symbol } = tokenOf(from.token)!;
+      const shown = { pair_id: id, is_open: open.includes(id), name, symbol, chain, explorer, tag };
+      return { ...shown, icon: iconPath(tokenId), decimals: decimalsOf(from) };
+    });
   }
 
   private onrampsOf({ payer, parameters }: Opened): PayFacts['onramps'] {

@@ -68,7 +68,8 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     routes.get('/widget/api/orders/:id', (request, reply) =>
       this.call(request, reply, (call) => this.calls.order(call, (request.params as Params).id)),
     );
-    routes.get('/widget/api/orders/:id/events', (request, reply) =>
+    // Who asks for its head alone would keep a stream open that has no connection.
+    routes.get('/widget/api/orders/:id/events', { exposeHeadRoute: false }, (request, reply) =>
       this.call(request, reply, (call) => this.follow(call, request, reply)),
     );
     routes.post('/widget/api/orders/:id/:action', (request, reply) => {
