@@ -19,7 +19,7 @@ const SILENT_MS = 5 * MINUTE_MS;
 
 /**
  * How long to wait before the next look at an order, in ms; null: no more. Often at first, ever more rarely then: some 250
- * looks in the hour of a pending order, some 80 in the 30 days after its end. `random` in [0, 1) spreads by plus or
+ * looks in the hour of a pending order, some 90 in the 30 days after its end. `random` in [0, 1) spreads by plus or
  * minus 10 %.
  */
 export function nextLook(
