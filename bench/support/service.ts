@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SandboxFile } from '../../sandbox/announce.js';
 import { freePort, until } from '../../sandbox/processes.js';
 import { ready, type Child } from './children.js';
 import type { BenchEnvironment } from './environment.js';
@@ -13,11 +14,8 @@ export interface Service {
   readonly child: Child;
   readonly merchant: Credentials;
   readonly secondMerchant: Credentials;
-}
-
-interface SandboxFile {
-  readonly merchant: { readonly api_key: string; readonly private_key: string };
-  readonly second_merchant: { readonly api_key: string; readonly private_key: string };
+  /** Keys of the first merchant for the exchange. */
+  readonly exchange: SandboxFile['exchange'];
 }
 
 export interface ServiceOptions {
@@ -43,6 +41,7 @@ export async function startService(environment: BenchEnvironment, options: Servi
     child,
     merchant: credentials(sandbox.merchant),
     secondMerchant: credentials(sandbox.second_merchant),
+    exchange: sandbox.exchange,
   };
 }
 

@@ -21,6 +21,7 @@ describe('npm run audit -- verify, of exchange orders', () => {
   let key: string;
   let completed: string;
   let cancelled: string;
+  let pending: string;
 
   beforeAll(async () => {
     app = await startTestApp();
@@ -33,7 +34,7 @@ describe('npm run audit -- verify, of exchange orders', () => {
     };
     completed = await made();
     cancelled = await made({ user_id: null, caller: 'hash' });
-    await made();
+    pending = await made();
     const at = new Date().toISOString();
     const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };
     const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
@@ -107,6 +108,14 @@ describe('npm run audit -- verify, of exchange orders', () => {
         `update exchange.order_counts set pending = pending - 1 where scope = '${key}'`,
       ],
       () => `the orders of ${key} `,
+    ],
+    [
+      'the list of those that are looked at',
+      () => [
+        `update exchange.watches set order_id = md5('gone')::uuid where order_id = '${pending}'`,
+        `update exchange.watches set order_id = '${pending}' where order_id = md5('gone')::uuid`,
+      ],
+      () => `order ${pending} is pending, and nobody looks for its deposit`,
     ],
   ])('names %s that was tampered with, and exits with 2', async (_name, change, difference) => {
     const [sql, undo] = change();

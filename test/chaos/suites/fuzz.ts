@@ -70,7 +70,7 @@ export const fuzz: Suite = async (options) => {
     );
     verdict.equal(sandbox.exited(), null, 'the process lives');
     // It folds metadata with \u0000 too, which PostgreSQL does not read as jsonb (books.ts).
-    say(`audit ${await runAudit(sandbox, verdict)}`);
+    say(`audit ${await runAudit(sandbox.databaseUrl, verdict)}`);
     verdict.equal(await sandbox.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {
     await sandbox.remove();

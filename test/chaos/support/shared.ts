@@ -40,7 +40,7 @@ export class Shared {
   async spawn(
     name: string,
     env: Readonly<Record<string, string>>,
-  ): Promise<{ readonly child: Child; readonly dir: string }> {
+  ): Promise<{ readonly child: Child; readonly port: number; readonly dir: string }> {
     return spawnService(this.environment, {
       name,
       database: DATABASE,

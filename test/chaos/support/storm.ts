@@ -86,7 +86,7 @@ async function checkBooks(
   await checkAcknowledged(pool, load.acknowledged, verdict);
   await checkReplays(sandbox, load.acknowledged, verdict);
   await checkWebhooks(pool, receiver, verdict);
-  say(`audit ${await runAudit(sandbox, verdict)}`);
+  say(`audit ${await runAudit(sandbox.databaseUrl, verdict)}`);
 }
 
 async function finish(

@@ -38,6 +38,7 @@ export const SIZES = [
   'payouts',
   'seed',
   'only',
+  'lease-ms',
 ] as const;
 export type Size = (typeof SIZES)[number];
 

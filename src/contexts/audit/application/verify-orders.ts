@@ -1,3 +1,4 @@
+import { comparePositions } from '../../../platform/event-store/port.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import { orderResponseOf, orderScopes, type BookedOrder, type OrderBooks } from '../domain/order-books.js';
 import type { AuditedTables, OrderRow } from '../store/audited-tables.js';
@@ -5,6 +6,10 @@ import type { Differences } from './differences.js';
 
 /** The checkpoint that the read models of exchange orders stand at. */
 export const ORDER_VIEWS = 'exchange.views';
+
+/** The checkpoint of the list of orders that are looked at. */
+const ORDER_WATCH = 'exchange.watch';
+const OPEN: readonly OrderStatus[] = ['pending', 'paid', 'processing'];
 
 const HOUR_SECONDS = 3600;
 
@@ -21,6 +26,21 @@ export async function compareOrders(
   });
   for (const id of orders.keys()) if (!seen.has(id)) differences.add(`order ${id} has events and no row`);
   await compareCounts(tables, orders.values(), differences);
+  await compareWatches(tables, orders, differences);
+}
+
+/** Every open order is on the list of those that are looked at: else it would be open for ever. */
+async function compareWatches(
+  tables: AuditedTables,
+  orders: OrderBooks['orders'],
+  differences: Differences,
+): Promise<void> {
+  const listedUpTo = await tables.checkpointOf(ORDER_WATCH);
+  const listed = await tables.watchedOrders();
+  for (const [id, { status, madeAt }] of orders) {
+    if (OPEN.includes(status) && comparePositions(madeAt, listedUpTo) <= 0 && !listed.has(id))
+      differences.add(`order ${id} is ${status}, and nobody looks for its deposit`);
+  }
 }
 
 function agrees(row: OrderRow, order: BookedOrder): boolean {

@@ -13,6 +13,8 @@ import type { BookedEvent, Violation } from './books.js';
 /** One exchange order as the events tell it. Amounts are decimal strings in whole units. */
 export interface BookedOrder {
   readonly facts: OrderFacts;
+  /** Position of its first event. */
+  readonly madeAt: string;
   /** Of its last event. */
   revision: number;
   updatedAt: string;
@@ -128,6 +130,7 @@ export class OrderBooks {
       this.note(event, `order ${id} is made by a key of its merchant`);
     this.orders.set(id, {
       facts,
+      madeAt: event.position,
       revision: event.revision,
       updatedAt: facts.created_at,
       status: 'pending',

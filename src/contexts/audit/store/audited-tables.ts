@@ -101,6 +101,15 @@ export class AuditedTables {
     );
   }
 
+  /** Ids of the exchange orders that are looked at. */
+  watchedOrders(): Promise<Set<string>> {
+    return this.pages<{ order_id: string }>(
+      `select order_id from exchange.watches where order_id > $1 and next_check_at is not null
+       order by order_id limit $2`,
+      ({ order_id: id }) => id,
+    );
+  }
+
   /** Shows every count to `look`; returns their places. */
   orderCounts(look: (row: OrderCountRow) => void): Promise<Set<string>> {
     return this.pages(
