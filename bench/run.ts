@@ -11,6 +11,7 @@ import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
 import { exchangeListRow } from './rows/exchange-list.js';
 import { exchangeScanRow } from './rows/exchange-scan.js';
+import { exchangeOrdersRow } from './rows/exchange-orders.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -28,6 +29,7 @@ const ROWS: readonly Row[] = [
   eventsProcessRow,
   exchangeListRow,
   exchangeScanRow,
+  exchangeOrdersRow,
   startRow,
 ];
 

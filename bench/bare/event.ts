@@ -1,5 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
+/** Columns of a table of events as plain as they can be. */
+export const EVENTS_TABLE = `(
+  position bigint generated always as identity primary key,
+  id uuid not null,
+  stream text not null,
+  revision bigint not null,
+  type text not null,
+  data text not null,
+  recorded_at timestamptz not null default now(),
+  unique (stream, revision)
+)`;
+
 export interface ReportBody {
   readonly user_id: string;
   readonly payout: {

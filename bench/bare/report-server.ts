@@ -5,7 +5,7 @@
  * The prefix is part of the path that is signed.
  */
 import pg from 'pg';
-import { reported, type ReportBody } from './event.js';
+import { EVENTS_TABLE, reported, type ReportBody } from './event.js';
 import { GroupCommit } from './group-commit.js';
 import { bareShell, rawBody } from './shell.js';
 import type { FastifyRequest } from 'fastify';
@@ -16,19 +16,9 @@ const pool = new pg.Pool({
   max: Number(process.env['POOL_SIZE']),
 });
 
-const EVENTS = `(
-  position bigint generated always as identity primary key,
-  id uuid not null,
-  stream text not null,
-  revision bigint not null,
-  type text not null,
-  data text not null,
-  recorded_at timestamptz not null default now(),
-  unique (stream, revision)
-)`;
 await pool.query(`
-  create table if not exists group_events ${EVENTS};
-  create table if not exists three_events ${EVENTS};
+  create table if not exists group_events ${EVENTS_TABLE};
+  create table if not exists three_events ${EVENTS_TABLE};
   create table if not exists three_claims (merchant_id text, key text, primary key (merchant_id, key));
   create table if not exists three_responses (merchant_id text, key text, body text, primary key (merchant_id, key));
 `);

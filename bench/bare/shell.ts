@@ -6,11 +6,14 @@ const DRIFT_SECONDS = 300;
 /** Merchant id to private key. */
 export type Keys = ReadonlyMap<string, string>;
 
+/** Whether the request is signed with one of the keys. */
+export type SignatureCheck = (request: FastifyRequest, keys: Keys) => boolean;
+
 /**
- * The least HTTP shell with the contract's signature check (contract.md 2.2): Fastify alone, the body kept as
+ * The least HTTP shell with a signature check, that of the merchant API (contract.md 2.2) unless another is given: Fastify alone, the body kept as
  * raw bytes, the key from a map. What a route adds to it is what a row measures.
  */
-export function bareShell(keys: Keys): FastifyInstance {
+export function bareShell(keys: Keys, isSigned: SignatureCheck = isMerchants): FastifyInstance {
   const app = fastify({ logger: false, keepAliveTimeout: 60_000 });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -29,7 +32,7 @@ export function rawBody(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
-function isSigned(request: FastifyRequest, keys: Keys): boolean {
+function isMerchants(request: FastifyRequest, keys: Keys): boolean {
   const { 'svc-api-key': apiKey, 'svc-timestamp': timestamp, 'svc-signature': signature } = request.headers;
   if (typeof apiKey !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string')
     return false;

@@ -63,7 +63,7 @@ const QUICK_SIZES: Sizes = {
 
 const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-scan start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders exchange-scan start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
