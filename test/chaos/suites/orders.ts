@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lastWords } from '../../../bench/support/children.js';
+import { lastWords, ready } from '../../../bench/support/children.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { until } from '../../../sandbox/processes.js';
 import * as failpoints from '../../../src/contexts/exchange/failpoints.js';
@@ -23,12 +23,12 @@ const NODE_AWAY_EVERY = 5;
 const STANDS_STILL_EVERY = 7;
 
 /**
- * `kill -9` of the process that watches orders and scans the chain at each named point of their way, `--count` times,
- * under a load of orders with transfers on the chain, while another process goes on taking requests. In between the node
+ * `kill -9` of the process that watches orders and scans the chain at each named point of their way, `--count` times
+ * (`--only N`: at the Nth alone), under a load of orders with transfers on the chain, while another process goes on taking requests. In between the node
  * is away, and a process stands still for longer than its leases hold.
  */
 export const orders: Suite = async (options) => {
-  const { count, verdict, say } = options;
+  const { count, verdict, say, sizes = {} } = options;
   const shared = await Shared.start();
   const chain = await shared.chain();
   const node = await TestNode.start(chain.rpcUrl);
@@ -43,7 +43,9 @@ export const orders: Suite = async (options) => {
     for (let n = 1; n <= count; n += 1) {
       if (n % STANDS_STILL_EVERY === 0) say(`     ${await stage.standStill()}; ${load.made.length} orders`);
       const away = n % NODE_AWAY_EVERY === 0 ? stage.nodeAway() : null;
-      const line = await stage.killAt(POINTS[(first + n) % POINTS.length]!);
+      const line = await stage.killAt(
+        POINTS[sizes.only === undefined ? (first + n) % POINTS.length : (sizes.only - 1) % POINTS.length]!,
+      );
       say(`${String(n).padStart(3)}  ${line}; ${load.made.length} orders`);
       await away;
     }
@@ -150,8 +152,10 @@ class Stage {
 
   /** Stands still for longer or shorter than its leases hold, while another does its work; then both go on for a while. */
   async standStill(): Promise<string> {
-    const { child } = await this.replace({});
-    await sleep(between(2000, 4000));
+    const { child, port } = await this.replace({});
+    // One that only starts may end for want of its database, as it should.
+    await ready(child, `http://127.0.0.1:${port}/health/ready`);
+    await sleep(between(100, 2000));
     process.kill(child.pid, 'SIGSTOP');
     this.victim = null;
     await this.replace({});

@@ -124,7 +124,8 @@ export class OrderLoad {
         }
       }
       if (performance.now() - began > GIVE_UP_MS) {
-        this.verdict.expect(false, `${what}: no final response after ${GIVE_UP_MS / 1000} s`);
+        const last = response?.text ?? 'none at all';
+        this.verdict.expect(false, `${what}: no final response after ${GIVE_UP_MS / 1000} s`, last);
         return null;
       }
       await sleep(between(20, 200));
