@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
 import { startService, type Service } from '../../src/service.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp, type TestSettings } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { ExchangeClient } from '../support/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../support/exchange-orders.js';
 import { invoke } from '../support/operator.js';
 
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+const STORES: readonly (readonly [string, TestSettings])[] = [
+  ['PostgreSQL', {}],
+  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
+];
+
 /** What becomes of orders with true deposits on a chain, as the merchant and the operator see it (contract.md 23). */
-describe('outcomes of exchange orders', () => {
+describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
   let app: TestApp;
   /** Makes orders that wait for a second. */
   let brief: Service;
@@ -19,6 +25,7 @@ describe('outcomes of exchange orders', () => {
       EXCHANGE_SCAN_INTERVAL_MS: '20',
       EXCHANGE_SETTLE_MS: '50',
       EXCHANGE_CONFIRMATIONS: '2',
+      ...settings,
     });
     brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });
   });
@@ -50,7 +57,11 @@ describe('outcomes of exchange orders', () => {
       return shows(order) && order;
     });
   const exchange = async <T>(...args: string[]): Promise<T> => {
-    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    const env = {
+      DATABASE_URL: app.config.databaseUrl!,
+      EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
+      MASTER_KEY: app.config.masterKey!,
+    };
     return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
   };
 
