@@ -23,9 +23,7 @@ async function runExchangeList(context: RowContext): Promise<RowOutcome> {
   const url = await environment.database('orders');
   const database = await Database.connect({ url, poolSize: READERS, migrations: MIGRATIONS });
   try {
-    const started = performance.now();
-    const seeded = await seedOrders(database, options['listed-orders'], progress);
-    const seconds = (performance.now() - started) / 1000;
+    const seeded = await seedOrders(database, options['listed-orders'], context);
     await environment.checkpoint();
     const filters = filtersOf(seeded);
     for (const [name, filter] of Object.entries(filters))
@@ -45,8 +43,8 @@ async function runExchangeList(context: RowContext): Promise<RowOutcome> {
         }),
       ),
       notes: [
-        `${options['listed-orders']} orders of one key over 30 days; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
-        `their ${seeded.events} events through the projection: ${Math.round(seeded.events / seconds)} events/s`,
+        `${seeded.count} orders of one key over 30 days; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
+        `events through the projection: ${seeded.eventsPerSecond} a second`,
       ],
     };
   } finally {
