@@ -6,7 +6,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
-import { made, order, type MadeOrder, type Order } from '../domain/order.js';
+import { isAfter, made, order, type MadeOrder, type Order } from '../domain/order.js';
 import { ProviderUnavailable, type ProviderStatus } from './ports.js';
 import { ProviderCalls } from './provider-calls.js';
 
@@ -44,7 +44,7 @@ export class OrderLook {
     const { provider: name, provider_reference: reference } = loaded.facts;
     const status = await this.calls.call(name, (provider) => provider.status({ orderId, reference }));
     failpoint('order.asked');
-    const observation = await this.observationOf(status);
+    const observation = await this.observationOf(status, loaded);
     const { isDepositUnderWay } = observation;
     if (observe(observation, loaded).length === 0) return { state: loaded, isDepositUnderWay };
     const { state } = await this.loop.execute(
@@ -58,15 +58,17 @@ export class OrderLook {
   }
 
   /** While this process's clock is off, no order ends by it. */
-  private async observationOf(status: ProviderStatus): Promise<Observation> {
+  private async observationOf(status: ProviderStatus, { facts }: MadeOrder): Promise<Observation> {
     if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be', 'contradiction');
     const { outcome } = status;
+    const at = timestamp(this.clock);
+    const mayEnd = isAfter(at, facts.expires_at);
     return {
       ...status,
       outcome:
         outcome?.kind === 'failed' ? { ...outcome, reason: outcome.reason.slice(0, MOST_REASON) } : outcome,
-      completeUntil: (await this.clockHolds()) ? status.completeUntil : null,
-      at: timestamp(this.clock),
+      completeUntil: mayEnd && !(await this.clockHolds()) ? null : status.completeUntil,
+      at,
     };
   }
 
