@@ -23,6 +23,7 @@ suite('the pay widget in a browser', () => {
   let browser: TestBrowser;
   let visit: WatchedPage;
   let page: Page;
+  let scheme: 'light' | 'dark';
 
   beforeAll(async () => {
     [app, browser] = await Promise.all([startTestApp(SETTINGS), TestBrowser.start(chromium!)]);
@@ -39,19 +40,23 @@ suite('the pay widget in a browser', () => {
   const visitAs = async (options: BrowserContextOptions): Promise<void> => {
     visit = await browser.visit([payUrl(app)], options);
     ({ page } = visit);
+    scheme = options.colorScheme === 'dark' ? 'dark' : 'light';
   };
   const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor();
   const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
   const inHeading = () => page.evaluate('document.activeElement.tagName');
-  /** A step: what axe-core finds on it, whether it fits, whether a screen reader begins at its head; and its picture. */
+  /** A step: what axe-core finds on it in both dresses, and whether it fits; and its picture. */
   const look = async (name: string | null = null): Promise<void> => {
-    // Text that is fading is measured as pale as it is.
     await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate('axe.run()')) as {
-      violations: { id: string; impact: string; nodes: { html: string }[] }[];
-    };
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = (await page.evaluate('axe.run()')) as {
+        violations: { id: string; impact: string; nodes: { html: string }[] }[];
+      };
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect(serious.map(({ id, nodes }) => [colorScheme, id, nodes.map(({ html }) => html)])).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: scheme });
     const width = page.viewportSize()!.width;
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     if (name !== null) await keepPicture(page, name);
