@@ -108,6 +108,9 @@ describe('an order at SideShift', () => {
     sideshift.deniedAddress = '185.143.234.1';
     const denied = { method: 'POST', path: '/v1/orders', query: WANTED, headers: FROM_THERE } as const;
     expectProblem(await open.call(denied), 422);
+    sideshift.deniedAddress = '2a03:2880:f12f:83:face:b00c:0:25de';
+    const byIpv6 = { 'x-forwarded-for': '2a03:2880:f12f:83:face:b00c::25de' };
+    expectProblem(await open.call({ ...denied, headers: byIpv6 }), 422);
     sideshift.deniedAddress = null;
   });
 

@@ -93,6 +93,7 @@ export class OrderLab {
         withdrawAddressMemo: null,
         userId: null,
         callerAddress: '192.0.2.1',
+        client: '192.0.2.1',
         amountFrom: null,
       },
       null,

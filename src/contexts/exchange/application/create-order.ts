@@ -26,8 +26,10 @@ export interface NewOrder {
   readonly withdrawAddressTag: string | null;
   readonly withdrawAddressMemo: string | null;
   readonly userId: string | null;
-  /** The caller's network address: kept as a keyed hash, and only without a `userId`. */
+  /** The caller's network address, for the provider; never stored. */
   readonly callerAddress: string;
+  /** What stands for the caller: kept as a keyed hash, and only without a `userId`. */
+  readonly client: string;
   /** Decimal string; null: the pair's default. */
   readonly amountFrom: string | null;
 }
@@ -114,7 +116,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       user_id: wanted.userId,
       caller:
         wanted.userId === null
-          ? this.keyedHash.of('exchange caller', wanted.merchantId, wanted.callerAddress)
+          ? this.keyedHash.of('exchange caller', wanted.merchantId, wanted.client)
           : null,
       provider,
       provider_reference: given.reference,

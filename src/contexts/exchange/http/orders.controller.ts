@@ -55,7 +55,8 @@ export class OrdersController {
       withdrawAddressTag: query.withdraw_address_tag ?? null,
       withdrawAddressMemo: query.withdraw_address_memo ?? null,
       userId: query.user_id ?? null,
-      callerAddress: client,
+      callerAddress: ip,
+      client,
       amountFrom: null,
     };
     const made = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { deriveId } from '../../../../kernel/ids.js';
+import { clientOf } from '../../../../platform/http/address.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder } from '../../application/cancel-order.js';
 import { CreateOrder } from '../../application/create-order.js';
@@ -63,7 +64,8 @@ export class PayCalls {
     const key = await this.keys.find(payer.keyId);
     if (key === null) throw DomainError.notFound('Key');
     const { merchantId } = key;
-    const order = { ...payer, merchantId, pairId: pair.id, amountFrom, callerAddress: address };
+    const caller = { callerAddress: address, client: clientOf(address) };
+    const order = { ...payer, ...caller, merchantId, pairId: pair.id, amountFrom };
     const ticket = new PageTicket(this.sessions.link(payer), request);
     const cause = { request_id: requestId, merchant_id: merchantId };
     return this.shown(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
