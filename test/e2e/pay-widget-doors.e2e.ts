@@ -124,6 +124,12 @@ describe('the page is opened (contract.md 26.1)', () => {
       url.replace(signing.credentials.apiKey, open.credentials.apiKey),
       `${url}&signature=${hmac(signing.credentials.secret, `withdraw_address=${ADDRESS}`)}`,
     ];
+    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
+    changed.push(
+      ofOpenKey.replace(/&url_signature=[0-9a-f]+/, ''),
+      ofOpenKey.replace('url_signature', 'url_Signature'),
+      ofOpenKey.replace(/&nonce=[^&]+/, '').replace(/&url_signature=[0-9a-f]+/, ''),
+    );
     for (const each of changed) expect([each, (await navigate(each)).status]).toEqual([each, 401]);
     expect((await navigate(`${url}&user_id=u`)).status).toBe(400);
     expect((await navigate(url)).status).toBe(200);

@@ -31,9 +31,13 @@ export function signedQuery(
   return pairs.map(encoded).join('&');
 }
 
-/** Whether the query, as it stands in a URL after `?`, is that of a signed link: such a one is checked by {@link openSignedQuery}. */
+/**
+ * Whether the query, as it stands in a URL after `?`, is that of a signed link, or of one that lost its signature: such a
+ * one is checked by {@link openSignedQuery}.
+ */
 export function isSignedQuery(query: string): boolean {
-  return new URLSearchParams(query).has(URL_SIGNATURE);
+  const parameters = new URLSearchParams(query);
+  return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
 /**
