@@ -58,20 +58,21 @@ export class SandboxOrders {
     return rows.map(({ drawn }) => Number(drawn));
   }
 
-  /** Of two orders with the same id the first stays: look it up with {@link find}. */
-  async add(orders: readonly SandboxOrder[]): Promise<void> {
+  /** Of two orders with the same id the first stays: look it up with {@link find}. The ids of those that were added. */
+  async add(orders: readonly SandboxOrder[]): Promise<ReadonlySet<string>> {
     const column = <K extends keyof SandboxOrder>(name: K) => orders.map((order) => order[name]);
-    await this.database.query(
+    const rows = await this.database.query<{ order_id: string }>(
       `insert into exchange.sandbox_orders (${COLUMNS})
        select * from unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
          $8::text[], $9::text[], $10::timestamptz[])
-       on conflict (order_id) do nothing`,
+       on conflict (order_id) do nothing returning order_id`,
       [
         ...[column('order_id'), column('address_index'), column('deposit_address'), column('pair_id')],
         ...[column('amount_from'), column('amount_to'), column('rate'), column('minimum'), column('maximum')],
         column('expires_at'),
       ],
     );
+    return new Set(rows.map(({ order_id }) => order_id));
   }
 
   /** Null for an order that was never made. `settleMs` after its settlement an order is settled. */

@@ -104,15 +104,20 @@ export class SandboxProvider implements ExchangeProvider {
   private async createAll(wanted: readonly NewProviderOrder[]): Promise<readonly ProviderOrder[]> {
     const byId = new Map(wanted.map((order) => [order.orderId, order]));
     const ids = [...byId.keys()];
-    const made = new Set((await this.orders.find(ids)).map(({ order_id }) => order_id));
-    const fresh = ids.filter((id) => !made.has(id)).map((id) => byId.get(id)!);
+    const stored = new Map((await this.orders.find(ids)).map((order) => [order.order_id, order]));
+    const fresh = ids.filter((id) => !stored.has(id)).map((id) => byId.get(id)!);
     if (fresh.length > 0) {
       // Nobody may pay to an address before there is a place from which transfers to it will be found.
       if ((await this.cursors.state(this.config.chainId)) === null) await this.scanner.begin();
       await this.ping();
-      await this.orders.add(await this.newOrders(fresh));
+      const orders = await this.newOrders(fresh);
+      const added = await this.orders.add(orders);
+      // Of those that another process made meanwhile, its are the ones.
+      const others = orders.filter(({ order_id: id }) => !added.has(id)).map(({ order_id: id }) => id);
+      const found = others.length === 0 ? [] : await this.orders.find(others);
+      for (const each of [...orders.filter(({ order_id: id }) => added.has(id)), ...found])
+        stored.set(each.order_id, each);
     }
-    const stored = new Map((await this.orders.find(ids)).map((order) => [order.order_id, order]));
     return wanted.map(({ orderId }) => providerOrder(stored.get(orderId)!));
   }
 
