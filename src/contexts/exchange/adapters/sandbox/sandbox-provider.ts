@@ -24,6 +24,8 @@ import { sandboxQuote, SANDBOX_PAIRS } from './rates.js';
 
 /** A scan that was silent for so long is not relied on for new orders. */
 const SILENCE_SECONDS = 60;
+/** A quote holds for so much longer, so that the order, which is made after it, has its whole time. */
+const MADE_WITHIN_MS = 60_000;
 
 /**
  * Exchanges test USDC of the dev chain for SOL that nobody gets: a deposit address per order, deposits found by the
@@ -136,7 +138,7 @@ export class SandboxProvider implements ExchangeProvider {
         rate: quote.rate,
         minimum: quote.minimum,
         maximum: quote.maximum,
-        expires_at: this.expiry(),
+        expires_at: new Date(this.expiry().getTime() + MADE_WITHIN_MS),
       };
     });
   }
