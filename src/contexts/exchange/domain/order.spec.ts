@@ -129,4 +129,14 @@ describe('refunds of an operator', () => {
       .when(refunding('40'))
       .thenRefused('invalid_transition');
   });
+  it('of the same transaction are one however its hash and the amount are written', () => {
+    const [hash, base58] = [`0x${'ab'.repeat(32)}`, `5${'aB'.repeat(43)}`];
+    for (const again of [hash.toUpperCase(), `0x${'aB'.repeat(32)}`, hash.slice(2)])
+      given(...history, refund('50', hash))
+        .when(refunding('50.0', again))
+        .then();
+    given(...history, refund('50', base58))
+      .when(refunding('50', base58.toLowerCase()))
+      .then(refund('50', base58.toLowerCase()));
+  });
 });

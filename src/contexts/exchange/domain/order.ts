@@ -198,11 +198,13 @@ export interface Refund {
 
 /** Never more than is owed. The same transaction again changes nothing. */
 export function recordRefund(
-  { amount, transactionHash: transaction_hash, actor, at }: Refund,
+  { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
   state: Order,
 ): OrderEvent[] {
   const known = made(state);
-  const earlier = known.refunds.find((refund) => refund.transaction_hash === transaction_hash);
+  const amount = sum([given]);
+  const hash = plainHash(transaction_hash);
+  const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
   if (earlier !== undefined)
     throw new DomainError('invalid_transition', `That transaction gave back ${earlier.amount} already`);
@@ -210,6 +212,11 @@ export function recordRefund(
     throw new DomainError('invalid_transition', `At most ${owed(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
   return [{ type: 'order.refund_recorded.v1', data }];
+}
+
+/** Hashes in hexadecimal are the same in either letter case, with 0x and without. */
+function plainHash(hash: string): string {
+  return /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase().replace(/^0x/, '') : hash;
 }
 
 export function made(state: Order): MadeOrder {
