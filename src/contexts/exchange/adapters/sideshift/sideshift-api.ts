@@ -116,7 +116,9 @@ function errorOf(status: number, refusal: Refusal | null): Error {
   if (status === 429) return new ProviderUnavailable('it takes no more requests for a minute', 'later');
   if (code === 'ACCESS_DENIED' || /access denied|access-denied/i.test(message))
     return new ProviderRefused('exchanges are not offered where the caller is', null);
-  if (status === 401 || status === 403 || /x-sideshift-secret|affiliateId|x-user-ip/i.test(message))
+  if (/x-user-ip/i.test(message))
+    return new ProviderRefused('exchanges are offered to callers with a public address alone', null);
+  if (status === 401 || status === 403 || /x-sideshift-secret|affiliateId/i.test(message))
     return new ProviderUnavailable(`it does not accept our account, or that a request is ours (${status})`);
   if (status === 400) return refused(message);
   return new ProviderUnavailable(`it responds with ${status}`);
