@@ -1,8 +1,8 @@
-/** What other contexts may know of merchants: published events, accepted commands, and the form of allow-lists. */
+/** What other contexts may know of merchants: published events, what they add up to, accepted commands, and the form of allow-lists. */
 export { canonicalCidrs } from './application/ip-allow-list.js';
 export { IssueMerchantKey, type IssuedKey } from './application/issue-merchant-key.js';
 export { RegisterMerchant, type RegisteredMerchant } from './application/register-merchant.js';
-export { MERCHANT_EVENTS } from './domain/merchant.js';
+export { merchant, MERCHANT_EVENTS } from './domain/merchant.js';
 export type {
   MerchantEvent,
   MerchantIpAllowListSet,

@@ -4,7 +4,8 @@ import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../../kernel/ids.js';
 import { CommandHandler } from '../../../../platform/commands.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../../platform/event-store/command-loop.js';
+import { merchant } from '../../../merchants/contract.js';
 import { issueExchangeKey } from '../../domain/exchange-key.js';
 import { ExchangeKeyChanges, type ExchangeKeyChanged } from './exchange-key-changes.js';
 import { ExchangeKeySecrets } from './exchange-key-secrets.js';
@@ -37,17 +38,19 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     private readonly keys: ExchangeKeyChanges,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: ExchangeKeySecrets,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
   ) {}
 
   async execute({ merchantId, demandsSignature, label }: IssueExchangeKey): Promise<IssuedExchangeKey> {
-    const merchant = isUuid(merchantId) ? await this.merchants.find(merchantId) : null;
-    if (merchant === null) throw DomainError.notFound('Merchant');
+    const id = merchantId.toLowerCase();
+    // Its events, as the directory may be behind: a merchant that was registered can have a key.
+    if (!isUuid(id) || (await this.loop.load(merchant, id)).state.status === 'unknown')
+      throw DomainError.notFound('Merchant');
     const keyId = newId();
     const { secret, ...made } = this.secrets.generate(keyId);
     const at = timestamp(this.clock);
     const command = {
-      ...{ keyId, merchantId: merchant.merchantId, label, demandsSignature },
+      ...{ keyId, merchantId: id, label, demandsSignature },
       ...{ secret: made, at },
     };
     const { visible } = await this.keys.change(keyId, (state) => issueExchangeKey(command, state));
