@@ -186,7 +186,7 @@ export async function wakeWatches(tx: PoolClient, orderIds: readonly string[]): 
   if (orderIds.length === 0) return;
   await tx.query(
     `update exchange.watches set next_check_at = now(), woken = true
-     where order_id = any($1::uuid[]) and not (woken and next_check_at <= now())`,
+     where order_id = any($1::uuid[]) and (woken and next_check_at <= now()) is not true`,
     [orderIds],
   );
 }
