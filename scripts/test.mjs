@@ -8,6 +8,9 @@ import { join, relative } from 'node:path';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain, Problem } from './lib/terminal.mjs';
 
+/** More suites than these do not fail by chance. */
+const MOST_AGAIN = 3;
+
 try {
   requireNode();
   await install();
@@ -17,9 +20,6 @@ try {
 } catch (error) {
   complain(error);
 }
-
-/** More suites than these do not fail by chance. */
-const MOST_AGAIN = 3;
 
 async function test(args) {
   const first = await attempt(args);
