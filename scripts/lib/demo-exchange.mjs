@@ -30,7 +30,7 @@ export async function exchangeDemo({ base_url, pay_url, chain, exchange }) {
   });
   await step('Deposit', async () => {
     const { hash, blockNumber } = await transferUsdc(chain, order.deposit_address, order.amount_from);
-    return `${order.amount_from} USDC to ${order.deposit_address} in block ${blockNumber}, ${hash.slice(0, 18)}…`;
+    return `${order.amount_from} USDC in block ${blockNumber}, ${hash.slice(0, 18)}…`;
   });
   await step('Settlement', async () => {
     const until = performance.now() + SETTLED_PATIENCE_MS;

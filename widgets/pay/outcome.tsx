@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Offer, PayFacts, PayOrder } from './api.js';
 import { Alert, Heading, Progress, Transaction } from './parts.js';
-import { reasonWords, shortAmount } from './words.js';
+import { reasonWords, refundableWords, shortAmount } from './words.js';
 
 interface Props {
   readonly facts: PayFacts;
@@ -127,23 +127,11 @@ function wordsOf(facts: PayFacts, offer: Offer, { order }: PayOrder): Words {
 
 /** What came and is not exchanged. */
 function Returned({ offer, seen: { order } }: { offer: Offer; seen: PayOrder }) {
-  const late = order.late_deposits;
-  const refundable = Number(order.amount_refundable) > 0;
-  if (!refundable && late.length === 0) return null;
+  const words = refundableWords(order, offer.symbol);
+  if (words === null) return null;
   return (
     <Alert kind="warn">
-      {refundable && (
-        <p>
-          {shortAmount(order.amount_refundable)} {offer.symbol} of what you sent are not exchanged and have to
-          be sent back.
-        </p>
-      )}
-      {late.length > 0 && (
-        <p>
-          {late.map(({ amount }) => `${shortAmount(amount)} ${offer.symbol}`).join(', ')} arrived too late and
-          have to be sent back.
-        </p>
-      )}
+      <p>{words}</p>
       <p>Ask where you got this link, and name the number of the order.</p>
     </Alert>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { clock, readAmount, shortAmount, spokenMilestone } from './words.js';
+import { clock, readAmount, refundableWords, shortAmount, spokenMilestone } from './words.js';
 
 describe('amounts as people read them', () => {
   it.each([
@@ -48,4 +48,16 @@ describe('a countdown', () => {
     );
     expect(spoken).toEqual(['1 minute left', '5 minutes left', '10 minutes left', '30 minutes left']);
   });
+});
+
+describe('what has to be sent back', () => {
+  const words = (amount_refundable: string, ...late: string[]): string | null =>
+    refundableWords({ amount_refundable, late_deposits: late.map((amount) => ({ amount })) }, 'USDC');
+
+  it('is told once: late deposits are part of it', () => {
+    const total = '9 USDC of what you sent are not exchanged and have to be sent back.';
+    expect(words('9')).toBe(total);
+    expect(words('9', '4', '5')).toBe(`${total} Arrived too late: 4 USDC, 5 USDC.`);
+  });
+  it('is nothing once it was given back', () => expect(words('0', '9')).toBeNull());
 });

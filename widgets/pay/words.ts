@@ -33,6 +33,20 @@ export function readAmount(text: string): string | null {
   return fraction === undefined ? canonical : `${canonical}.${fraction}`;
 }
 
+interface Unexchanged {
+  readonly amount_refundable: string;
+  readonly late_deposits: readonly { readonly amount: string }[];
+}
+
+/** What came and has to be sent back; late deposits are part of it. Null when nothing has, or all was. */
+export function refundableWords(order: Unexchanged, symbol: string): string | null {
+  if (!(Number(order.amount_refundable) > 0)) return null;
+  const told = (amount: string): string => `${shortAmount(amount)} ${symbol}`;
+  const late = order.late_deposits.map(({ amount }) => told(amount)).join(', ');
+  const total = `${told(order.amount_refundable)} of what you sent are not exchanged and have to be sent back.`;
+  return late === '' ? total : `${total} Arrived too late: ${late}.`;
+}
+
 /** Why an order failed, in words for the one who paid. */
 export function reasonWords(reason: string | null): string {
   switch (reason) {

@@ -36,7 +36,7 @@ const PROVIDER_SETTINGS = {
   exchangeProvider: optional(
     'EXCHANGE_PROVIDER',
     oneOf('sandbox', 'sideshift'),
-    'the provider that new exchange orders go to; in production there is none when not set, and no order can be made.',
+    'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be made.',
   ),
   sideshiftSecret: optional(
     'SIDESHIFT_SECRET',

@@ -85,7 +85,7 @@ export function keyCommands(program: Command, operator: Operator): void {
     .action(async function (this: Command, id: string, cidrs: string[]) {
       await operate(operator, async (context) =>
         changed(
-          'Allow list set',
+          cidrs.length === 0 ? 'Allow list cleared: requests from anywhere are let in' : 'Allow list set',
           await context.get(CommandBus).execute(new SetExchangeKeyAddresses(keyId(id), cidrs)),
         ),
       ).call(this);

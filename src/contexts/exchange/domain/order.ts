@@ -208,7 +208,8 @@ export function recordRefund(
   if (earlier?.amount === amount) return [];
   if (earlier !== undefined)
     throw new DomainError('invalid_transition', `That transaction gave back ${earlier.amount} already`);
-  if (isZero(amount) || !isAtLeast(owed(known), amount))
+  if (isZero(amount)) throw new DomainError('invalid_transition', 'A refund is of more than 0');
+  if (!isAtLeast(owed(known), amount))
     throw new DomainError('invalid_transition', `At most ${owed(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
   return [{ type: 'order.refund_recorded.v1', data }];

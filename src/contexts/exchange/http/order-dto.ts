@@ -105,7 +105,10 @@ export class Order implements OrderRecord {
   @Shown(AMOUNT)
   amount_received!: string;
 
-  @Shown(AMOUNT, { description: 'What has to be given back.' })
+  @Shown(AMOUNT, {
+    description:
+      'What has to be given back, late deposits among it; less once the operator has recorded a refund.',
+  })
   amount_refundable!: string;
 
   @Shown(AMOUNT, { description: 'amount_to for one of amount_from, fees included.' })
@@ -117,7 +120,7 @@ export class Order implements OrderRecord {
   @Shown(AMOUNT, { description: 'Of amount_from.' })
   maximum!: string;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @Shown({ type: 'string' }, { nullable: true, description: 'Of the newest deposit that counted.' })
   deposit_transaction_hash!: string | null;
 
   @Shown({ type: 'string' }, { nullable: true })

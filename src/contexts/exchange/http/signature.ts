@@ -14,7 +14,7 @@ export const INVALID_SIGNATURE: Problem = {
   status: 401,
   title: TITLE,
   detail:
-    'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address',
+    'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders in the header X-Signature',
 };
 
 /** Whether one of the secrets made the signature over the address, in constant time (contract.md 21.3). */

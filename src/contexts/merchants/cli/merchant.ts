@@ -98,7 +98,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .action(async function (this: Command, id: string, cidrs: string[]) {
       await operate(operator, async (context) =>
         changed(
-          'Allow list set',
+          cidrs.length === 0 ? 'Allow list cleared: requests from anywhere are let in' : 'Allow list set',
           await context.get(CommandBus).execute(new SetIpAllowList(merchantId(id), cidrs)),
         ),
       ).call(this);

@@ -28,7 +28,8 @@ export const SANDBOX_PAIRS = Object.keys(PAIRS);
 /** Throws DomainError `validation_failed` for an amount outside the limits, ProviderRefused for a pair that is none. */
 export function sandboxQuote(pairId: string, amountFrom: string | null): Omit<Quote, 'expiresAt'> {
   const pair = Object.hasOwn(PAIRS, pairId) ? PAIRS[pairId] : undefined;
-  if (pair === undefined) throw new ProviderRefused('the sandbox has no such pair', 'pair_id');
+  if (pair === undefined)
+    throw new ProviderRefused('is none that the sandbox exchanges: GET /v1/tokens lists those', 'pair_id');
   const { rate, minimum, maximum, decimalsFrom, decimalsTo } = pair;
   const amount = amountFrom ?? pair.defaultAmount;
   if (!isDecimal(amount, decimalsFrom))
