@@ -30,6 +30,8 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   maxWorkers: 2,
+  // What a suite loaded stays in its worker: after so much of it another takes over. Without, 250 suites fill the heap.
+  workerIdleMemoryLimit: '1GB',
   // Of tests that are `concurrent`.
   maxConcurrency: 2,
   testSequencer: '<rootDir>/test/support/chaos-first.mjs',
