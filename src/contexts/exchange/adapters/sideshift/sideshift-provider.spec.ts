@@ -234,6 +234,7 @@ describe('cancelling', () => {
     await provider.cancel(reference);
     await provider.cancel(reference);
     expect(sideshift.book.find(shiftId).expiresAt).toBeLessThanOrEqual(sideshift.book.now());
+    sideshift.book.advance(1);
     sideshift.pay(shiftId, '100');
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'failed' });
   });
