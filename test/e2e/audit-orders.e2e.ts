@@ -4,6 +4,7 @@ import { cancelOrder, createOrder, order } from '../../src/contexts/exchange/dom
 import type { OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
 import { newId } from '../../src/kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
+import { facts } from '../support/order-story.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { invoke, type Run } from '../support/operator.js';
@@ -148,25 +149,11 @@ describe('npm run audit -- verify, of exchange orders', () => {
 function factsOf(keyId: string, merchantId: string): OrderFacts {
   const now = Date.now();
   return {
+    ...facts,
     order_id: newId(),
     key_id: keyId,
     merchant_id: merchantId,
-    pair_id: 'USDCSOL',
-    withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-    withdraw_address_tag: null,
-    withdraw_address_memo: null,
     user_id: 'ann',
-    caller: null,
-    provider: 'sandbox',
-    provider_reference: '1',
-    deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-    deposit_address_tag: null,
-    amount_from: '100',
-    amount_to: '0.5',
-    rate: '0.005',
-    minimum: '10',
-    maximum: '1000',
-    decimals_to: 9,
     created_at: new Date(now).toISOString(),
     expires_at: new Date(now + HOUR_MS).toISOString(),
   };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { PayOrder } from '../../src/contexts/exchange/http/pay/facts.js';
+import type { PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ExchangeClient } from '../support/exchange-client.js';
 import { ADDRESS, OTHER_ADDRESS, payUrl, signedUrl, Visitor, widgetUrl } from '../support/pay-page.js';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/facts.js';
+import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
 import { PayServer } from '../../src/contexts/exchange/http/pay/pay-server.js';
 import { signedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import type { TestApp } from './app.js';

@@ -1,4 +1,9 @@
-import type { PageCalls, PayFacts, PayOrder, PayQuote } from '../../src/contexts/exchange/http/pay/facts.js';
+import type {
+  PageCalls,
+  PayFacts,
+  PayOrder,
+  PayQuote,
+} from '../../src/contexts/exchange/http/pay/page-types.js';
 
 export type { PayFacts, PayOrder, PayQuote };
 export type Offer = PayFacts['offers'][number];

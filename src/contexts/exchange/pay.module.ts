@@ -4,7 +4,7 @@ import { Quotes } from './application/quotes.js';
 import { PayGate } from './http/pay/gate.js';
 import { PayOpening } from './http/pay/opening.js';
 import { PayCalls } from './http/pay/pay-calls.js';
-import { PayFactsOf } from './http/pay/pay-facts.js';
+import { PayFactsOf } from './http/pay/page-facts.js';
 import { PayServer } from './http/pay/pay-server.js';
 import { PaySessions } from './http/pay/sessions.js';
 import { ExchangeKeysModule } from './keys.module.js';

@@ -6,7 +6,7 @@ export const SIGNED_URL_LASTS_MS = 30 * 60_000;
 /** The parameters that a signed link has beside those it was asked for with. */
 const NONCE = 'nonce';
 const EXPIRES = 'expires';
-export const URL_SIGNATURE = 'url_signature';
+const URL_SIGNATURE = 'url_signature';
 
 /** What HKDF makes the key of these signatures for: no signature of a request is one of a link, nor the other way round. */
 const PURPOSE = 'exchange signed_url v1';

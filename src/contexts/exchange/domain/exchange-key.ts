@@ -40,8 +40,8 @@ export const EXCHANGE_KEY_EVENTS = [
 ] as const satisfies readonly ExchangeKeyEvent['type'][];
 
 /** A rotation overlaps the old secret with the new one, and no more (contract.md 21.7). */
-export const MAX_VALID_SECRETS = 2;
-export const MAX_LABEL_LENGTH = 255;
+const MAX_VALID_SECRETS = 2;
+const MAX_LABEL_LENGTH = 255;
 
 /** An API key of the exchange (contract.md 21); the stream is `exchange_key-<key_id>`. */
 export type ExchangeKey =

@@ -126,7 +126,7 @@ export function amountReceived({ deposits }: MadeOrder): string {
 }
 
 /** What is never exchanged by itself: late deposits, and dust. */
-export function amountLate({ lateDeposits, dust }: MadeOrder): string {
+function amountLate({ lateDeposits, dust }: MadeOrder): string {
   return sum([dust.amount, ...lateDeposits.map(({ amount }) => amount)]);
 }
 

@@ -31,11 +31,6 @@ export function decimalsOf({ token, chain }: Asset): number {
   return decimals;
 }
 
-/** Ids of chains that something is exchanged for the token on; empty when it is not exchanged for. */
-export function chainsTo(token: string): readonly string[] {
-  return [...new Set(PAIRS.filter(({ to }) => to.token === token).map(({ to }) => to.chain))];
-}
-
 /** Pairs that give the token on the chain. */
 export function pairsTo({ token, chain }: Asset): readonly Pair[] {
   return PAIRS.filter(({ to }) => to.token === token && to.chain === chain);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { facts as storyFacts } from '../../../../test/support/order-story.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
@@ -34,25 +35,13 @@ const ADDRESSES = [
 ];
 
 const facts = (id: string, more: Partial<OrderFacts> = {}): OrderFacts => ({
+  ...storyFacts,
   order_id: id,
   key_id: KEY,
   merchant_id: deriveId('merchant'),
-  pair_id: 'USDCSOL',
   withdraw_address: ADDRESSES[0]!,
-  withdraw_address_tag: null,
   withdraw_address_memo: 'a "memo"',
   user_id: 'ann',
-  caller: null,
-  provider: 'sandbox',
-  provider_reference: '1',
-  deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-  deposit_address_tag: null,
-  amount_from: '100',
-  amount_to: '0.5',
-  rate: '0.005',
-  minimum: '10',
-  maximum: '1000',
-  decimals_to: 9,
   created_at: new Date(START).toISOString(),
   expires_at: new Date(START + HOUR).toISOString(),
   ...more,

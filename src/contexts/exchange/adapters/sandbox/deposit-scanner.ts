@@ -41,7 +41,7 @@ type Settings = Pick<
 >;
 
 /** The chain is another one than was scanned, or was reorganised deeper than is followed back. */
-export class ScanHalted extends Error {
+class ScanHalted extends Error {
   override readonly name = 'ScanHalted';
 }
 

@@ -4,7 +4,7 @@ import { eventually } from '../../../../../test/support/eventually.js';
 import type { OrderRecord } from '../../domain/order-record.js';
 import type { OrderStatus } from '../../domain/order-events.js';
 import type { ChangedOrder } from '../../views/order-changes.js';
-import type { PayOrder } from './facts.js';
+import type { PayOrder } from './page-types.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
 
 const ORDERS = ['a', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);

@@ -17,7 +17,7 @@ export interface StreamBounds {
   readonly lifetimeMs: number;
 }
 
-export const STREAM_BOUNDS: StreamBounds = {
+const STREAM_BOUNDS: StreamBounds = {
   most: 1000,
   mostPerAddress: 20,
   pollMs: 1000,

@@ -1,6 +1,6 @@
 import { escapeHtml, layout, type Advice } from '../../../../platform/http/pages/page.js';
 import type { PayAssets } from './assets.js';
-import type { PayFacts } from './facts.js';
+import type { PayFacts } from './page-types.js';
 
 /** The script builds the page out of the facts; what stands here is for those who run none, and until it is there. */
 export function payPage(facts: PayFacts, { script, style }: PayAssets): string {

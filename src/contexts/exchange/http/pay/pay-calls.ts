@@ -14,7 +14,7 @@ import { amountOf, Quotes } from '../../application/quotes.js';
 import type { MadeOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import { decimalsOf, pairOf } from '../../domain/tokens.js';
-import type { PayOrder, PayQuote } from './facts.js';
+import type { PayOrder, PayQuote } from './page-types.js';
 import { payOrder } from './pay-order.js';
 import { PaySessions } from './sessions.js';
 

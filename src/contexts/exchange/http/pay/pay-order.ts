@@ -1,6 +1,6 @@
 import { isAtLeast, minus } from '../../../../kernel/decimal.js';
 import type { OrderRecord } from '../../domain/order-record.js';
-import type { PayOrder } from './facts.js';
+import type { PayOrder } from './page-types.js';
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'cancelled', 'expired', 'failed', 'refunded']);
 

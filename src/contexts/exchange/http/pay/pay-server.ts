@@ -21,7 +21,7 @@ import { PayOpening } from './opening.js';
 import { OrderStreams } from './order-streams.js';
 import { adviceOn, payPage } from './page.js';
 import { PayCalls, type PageCall } from './pay-calls.js';
-import { PayFactsOf } from './pay-facts.js';
+import { PayFactsOf } from './page-facts.js';
 import { PaySessions } from './sessions.js';
 
 type PayConfig = PageServerConfig & Pick<Config, 'roles' | 'payPort' | 'payFramedBy'>;

@@ -7,7 +7,7 @@ import { Onramps } from '../../application/onramps.js';
 import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
 import type { Asset } from '../../domain/catalog.js';
 import { chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/tokens.js';
-import type { PayFacts } from './facts.js';
+import type { PayFacts } from './page-types.js';
 import type { Opened } from './opening.js';
 import { PaySessions } from './sessions.js';
 
