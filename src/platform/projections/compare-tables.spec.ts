@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { compareTables, type TableComparison } from './compare-tables.js';
+
+describe('two tables of one shape', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await testDatabase();
+    await db.pool.query(`
+      create schema a; create schema b;
+      create table a.t (id int, n int, state smallint, body text, tags text[], primary key (id, n));
+      comment on column a.t.state is '0 pending, 1 received, 10 old';
+      insert into a.t select g, 0, 0, 'body', '{x}' from generate_series(1, 100) g;
+      create table b.t (like a.t including all)`);
+  });
+  afterAll(() => db.drop());
+
+  /** The comparison after `sql` was done to the live one, which is as it was afterwards. */
+  async function after(sql: string, most?: number): Promise<TableComparison> {
+    await db.pool.query('truncate b.t; insert into b.t select * from a.t');
+    return db.database.transaction(async (tx) => {
+      await tx.query(`savepoint before; ${sql}`);
+      const compared = await compareTables(tx, { live: 'a.t', made: 'b.t' }, most);
+      await tx.query('rollback to savepoint before');
+      return compared;
+    });
+  }
+
+  it('are the same', async () => {
+    expect(await after('')).toEqual({ rows: 100, different: 0, first: [] });
+  });
+
+  it.each([
+    [
+      'a field, by the word for its number',
+      'update a.t set state = 1 where id = 7',
+      'a.t 7 0: state is received, the events say pending',
+    ],
+    [
+      'a field that is null',
+      'update a.t set body = null where id = 7',
+      'a.t 7 0: body is null, the events say body',
+    ],
+    [
+      'two fields',
+      `update a.t set body = '', tags = '{y}' where id = 7`,
+      'a.t 7 0: body is empty, the events say body; tags is {y}, the events say {x}',
+    ],
+    [
+      'a row that is gone',
+      'delete from a.t where id = 7',
+      'a.t 7 0: no row, the events say that there is one',
+    ],
+    [
+      'a row too many',
+      'insert into a.t (id, n) values (7, 1)',
+      'a.t 7 1: a row, the events say that there is none',
+    ],
+  ])('differ in %s', async (_name, sql, words) => {
+    expect(await after(sql)).toMatchObject({ different: 1, first: [words] });
+  });
+
+  it('differ in a long text: what is shown is around the place', async () => {
+    const long = `repeat('abcdefghij', 30)`;
+    await db.pool.query(`update a.t set body = ${long} where id = 7`);
+    const { first } = await after(`update a.t set body = overlay(body placing '!' from 151) where id = 7`);
+    expect(first[0]).toMatch(/: body is ….*j!bc.*…, the events say ….*jabc.*…$/);
+    expect(first[0]!.length).toBeLessThan(200);
+  });
+
+  it('are counted whole and told in part, by their keys', async () => {
+    const { rows, different, first } = await after('update a.t set state = 1', 3);
+    expect({ rows, different, first: first.length }).toEqual({ rows: 100, different: 100, first: 3 });
+  });
+});

@@ -1,0 +1,102 @@
+import type { PoolClient } from 'pg';
+
+/** Two tables of one shape, as `schema.name`: what stands there, and what the events say. */
+export interface TablePair {
+  readonly live: string;
+  readonly made: string;
+}
+
+export interface TableComparison {
+  /** Rows with a key that either of them has. */
+  readonly rows: number;
+  /** Of these, how many are not the same in both. */
+  readonly different: number;
+  /** The first of them by key, in words: `payouts.payouts 1234…: status is received, the events say pending`. */
+  readonly first: readonly string[];
+}
+
+interface Column {
+  readonly name: string;
+  readonly is_key: boolean;
+  readonly comment: string | null;
+}
+
+/** Characters shown of a value, around the first one that differs. */
+const SHOWN = 60;
+
+/**
+ * Compares row by row and column by column, on the primary key of the live table, which both must have. `most`: how many
+ * rows are told in words. Reads only.
+ */
+export async function compareTables(
+  tx: Pick<PoolClient, 'query'>,
+  { live, made }: TablePair,
+  most = 20,
+): Promise<TableComparison> {
+  const columns = await columnsOf(tx, live);
+  const keys = columns.filter((column) => column.is_key).map(({ name }) => name);
+  const rest = columns.filter((column) => !column.is_key);
+  if (keys.length === 0) throw new Error(`${live} has no primary key: its rows cannot be compared`);
+  const differs = rest.map(({ name }) => `l.${name} is distinct from m.${name}`);
+  const [key] = keys;
+  const from = `from ${live} l full join ${made} m on ${keys.map((name) => `l.${name} = m.${name}`).join(' and ')}`;
+  const isDifferent = [`l.${key} is null`, `m.${key} is null`, ...differs].join(' or ');
+  const { rows: counts } = await tx.query<{ rows: number; different: number }>(
+    `select count(*)::float8 as rows, (count(*) filter (where ${isDifferent}))::float8 as different ${from}`,
+  );
+  const { rows, different } = counts[0]!;
+  if (different === 0 || most === 0) return { rows, different, first: [] };
+  const { rows: found } = await tx.query<Record<string, string | null>>(
+    `select ${keys.map((name, n) => `coalesce(l.${name}, m.${name})::text as key_${n}`).join(', ')},
+       case when l.${key} is null then 'live' when m.${key} is null then 'made' end as missing
+       ${rest.map(({ name }, n) => `, l.${name}::text as live_${n}, m.${name}::text as made_${n}`).join('')}
+     ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${most}`,
+  );
+  return { rows, different, first: found.map((row) => inWords(live, keys.length, rest, row)) };
+}
+
+async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {
+  const { rows } = await tx.query<Column>(
+    `select quote_ident(a.attname) as name, coalesce(a.attnum = any(i.indkey), false) as is_key,
+       col_description(a.attrelid, a.attnum) as comment
+     from pg_attribute a left join pg_index i on i.indrelid = a.attrelid and i.indisprimary
+     where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`,
+    [table],
+  );
+  return rows;
+}
+
+function inWords(
+  table: string,
+  keys: number,
+  columns: readonly Column[],
+  row: Readonly<Record<string, string | null>>,
+): string {
+  const what = `${table} ${Array.from({ length: keys }, (_, n) => row[`key_${n}`]).join(' ')}`;
+  if (row['missing'] === 'live') return `${what}: no row, the events say that there is one`;
+  if (row['missing'] === 'made') return `${what}: a row, the events say that there is none`;
+  const fields = columns.flatMap(({ name, comment }, n) => {
+    const [live, made] = [row[`live_${n}`] ?? null, row[`made_${n}`] ?? null];
+    if (live === made) return [];
+    const from = firstDifference(live ?? '', made ?? '');
+    return [`${name} is ${shown(live, from, comment)}, the events say ${shown(made, from, comment)}`];
+  });
+  return `${what}: ${fields.join('; ')}`;
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/** Numbers that the comment of a column explains (`0 pending, 1 received`) are told by their word. */
+function shown(value: string | null, from: number, comment: string | null): string {
+  if (value === null) return 'null';
+  const word = new RegExp(`(?:^|, )${value.replace(/\W/g, '\\$&')} (\\w+)(?=,|$)`).exec(comment ?? '')?.[1];
+  if (word !== undefined) return word;
+  if (value.length <= SHOWN) return value === '' ? 'empty' : value;
+  const start = Math.max(0, Math.min(from - SHOWN / 3, value.length - SHOWN));
+  const end = start + SHOWN;
+  return `${start > 0 ? '…' : ''}${value.slice(start, end)}${end < value.length ? '…' : ''}`;
+}
