@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type StoredEvent } from './event-leaf.js';
+
+const event: StoredEvent = {
+  position: '17',
+  stream: 'payout-1',
+  revision: 1,
+  id: '7b0c1a52-9c5c-4a4b-8d0c-3f9a3f0e1c11',
+  type: 'payout.received.v9',
+  data: { b: [1, { z: null, a: 'é' }], a: '1.50' },
+  metadata: { request_id: 'r' },
+  recordedAt: new Date(1_700_000_000_123),
+};
+
+const TEXT =
+  '{"data":{"a":"1.50","b":[1,{"a":"é","z":null}]},"id":"7b0c1a52-9c5c-4a4b-8d0c-3f9a3f0e1c11",' +
+  '"metadata":{"request_id":"r"},"position":"17","recorded_at":"2023-11-14T22:13:20.123Z","revision":1,' +
+  '"stream":"payout-1","type":"payout.received.v9"}';
+
+describe('canonical JSON', () => {
+  it('is that of the examples of RFC 8785', () => {
+    expect(
+      canonicalJson({
+        numbers: JSON.parse('[333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001]'),
+        string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
+        literals: [null, true, false],
+      }),
+    ).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+    const names = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5, '\u0080': 6, '\u00f6': 7 };
+    expect(canonicalJson(names)).toBe(
+      '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\u{1f600}":5,"\ufb33":3}',
+    );
+  });
+
+  it('is the same for the same value, whatever the order of members, and says the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value);
+        expect(canonicalJson(JSON.parse(text))).toBe(text);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+    expect(canonicalJson(JSON.parse('{"__proto__": 1, "a": 2}'))).toBe('{"__proto__":1,"a":2}');
+  });
+});
+
+describe('the leaf of an event', () => {
+  it('is one text, and its hash begins with a zero byte', () => {
+    expect(canonicalJson(eventLeaf(event))).toBe(TEXT);
+    expect(hashOfEvent(event)).toEqual(createHash('sha256').update(`\0${TEXT}`).digest());
+  });
+
+  it('is the same for an event that comes out of an exported line', () => {
+    const { recorded_at, ...rest } = JSON.parse(TEXT) as ReturnType<typeof eventLeaf>;
+    expect(hashOfEvent({ ...rest, recordedAt: new Date(recorded_at) })).toEqual(leafHash(TEXT));
+  });
+
+  it('is another one as soon as anything differs', () => {
+    const others: Partial<StoredEvent>[] = [
+      { position: '18' },
+      { stream: 'payout-2' },
+      { revision: 2 },
+      { id: '7b0c1a52-9c5c-4a4b-8d0c-3f9a3f0e1c12' },
+      { type: 'payout.received.v8' },
+      { data: { ...event.data, a: '1.5' } },
+      { metadata: {} },
+      { recordedAt: new Date(1_700_000_000_124) },
+    ];
+    const hashes = [{}, ...others].map((other) => hashOfEvent({ ...event, ...other }).toString('hex'));
+    expect(new Set(hashes).size).toBe(others.length + 1);
+  });
+});

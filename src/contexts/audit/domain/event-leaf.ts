@@ -1,0 +1,59 @@
+import { sha256 } from '../../../kernel/sha256.js';
+
+/** An event as a store gives it back, before upcasters and with sealed fields sealed. */
+export interface StoredEvent {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: object;
+  readonly metadata: object;
+  readonly recordedAt: Date;
+}
+
+/** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
+export interface EventLeaf {
+  /** Place among all events, in decimal digits. */
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: object;
+  readonly metadata: object;
+  /** ISO 8601 in UTC, to the millisecond. */
+  readonly recorded_at: string;
+}
+
+export function eventLeaf(event: StoredEvent): EventLeaf {
+  const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
+  return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
+}
+
+/**
+ * The one text of a JSON value: RFC 8785, with members ordered by UTF-16 code units and without white space. What
+ * differs only in that, in the writing of a number or in escapes gives the same text.
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members = value as Readonly<Record<string, unknown>>;
+  let text = '';
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+/** SHA-256 over 0x00 and `text` as UTF-8: the leaf of RFC 9162. `text` is the canonical JSON of an {@link EventLeaf}. */
+export function leafHash(text: string): Buffer {
+  return sha256(`\0${text}`);
+}
+
+/** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
+export function hashOfEvent(event: StoredEvent): Buffer {
+  return leafHash(canonicalJson(eventLeaf(event)));
+}

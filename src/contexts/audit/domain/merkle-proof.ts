@@ -1,0 +1,141 @@
+import { joinedRoot, nodeHash } from './merkle-tree.js';
+
+/** Leaves from `from` up to and without `to`. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A complete subtree: 2^level leaves, the `index`th of its kind. Level 0 are the leaves. */
+export interface Subtree {
+  readonly level: number;
+  readonly index: number;
+}
+
+export type ReadSubtree = (subtree: Subtree) => Buffer;
+
+/** The leaf that completes a subtree. */
+export function lastLeafOf({ level, index }: Subtree): number {
+  return (index + 1) * 2 ** level - 1;
+}
+
+/** What an inclusion proof consists of: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
+export function inclusionRanges(leaf: number, size: number): readonly Range[] {
+  if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
+  const ranges: Range[] = [];
+  for (let from = 0, to = size; to - from > 1;) {
+    const middle = from + splitOf(to - from);
+    if (leaf < middle) {
+      ranges.push({ from: middle, to });
+      to = middle;
+    } else {
+      ranges.push({ from, to: middle });
+      from = middle;
+    }
+  }
+  return ranges.reverse();
+}
+
+/** What a proof consists of that a tree of `size` leaves goes on from its first `former` ones (RFC 9162, 2.1.4.1). */
+export function consistencyRanges(former: number, size: number): readonly Range[] {
+  if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
+  const ranges: Range[] = [];
+  let from = 0;
+  let to = size;
+  while (to !== former) {
+    const middle = from + splitOf(to - from);
+    if (former <= middle) {
+      ranges.push({ from: middle, to });
+      to = middle;
+    } else {
+      ranges.push({ from, to: middle });
+      from = middle;
+    }
+  }
+  // The former tree itself is known to whoever verifies.
+  if (from > 0) ranges.push({ from, to });
+  return ranges.reverse();
+}
+
+/** The complete subtrees that a range of a proof is made of, the largest first. */
+export function subtreesOf({ from, to }: Range): readonly Subtree[] {
+  const subtrees: Subtree[] = [];
+  for (let start = from; start < to;) {
+    let level = 0;
+    while (start % 2 ** (level + 1) === 0 && start + 2 ** (level + 1) <= to) level += 1;
+    subtrees.push({ level, index: start / 2 ** level });
+    start += 2 ** level;
+  }
+  return subtrees;
+}
+
+export function rootOfRange(range: Range, read: ReadSubtree): Buffer {
+  return joinedRoot(subtreesOf(range).map(read));
+}
+
+/** Whether `path` leads from the leaf with `hash` to `root` (RFC 9162, 2.1.3.2). */
+export function provesInclusion(
+  leaf: { readonly index: number; readonly hash: Buffer },
+  size: number,
+  path: readonly Buffer[],
+  root: Buffer,
+): boolean {
+  if (!(leaf.index >= 0 && leaf.index < size)) return false;
+  let first = leaf.index;
+  let last = size - 1;
+  let hash = leaf.hash;
+  for (const sibling of path) {
+    if (last === 0) return false;
+    if (first % 2 === 1 || first === last) {
+      hash = nodeHash(sibling, hash);
+      for (; first % 2 === 0 && first !== 0; first /= 2) last = half(last);
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    first = half(first);
+    last = half(last);
+  }
+  return last === 0 && hash.equals(root);
+}
+
+/** Whether `path` shows that the tree with `root` goes on from the tree with `former.root` (RFC 9162, 2.1.4.2). */
+export function provesConsistency(
+  former: { readonly size: number; readonly root: Buffer },
+  { size, root }: { readonly size: number; readonly root: Buffer },
+  path: readonly Buffer[],
+): boolean {
+  if (!(former.size > 0 && former.size <= size)) return false;
+  if (former.size === size) return path.length === 0 && former.root.equals(root);
+  const hashes = Number.isInteger(Math.log2(former.size)) ? [former.root, ...path] : [...path];
+  let first = former.size - 1;
+  let last = size - 1;
+  for (; first % 2 === 1; first = half(first)) last = half(last);
+  const start = hashes.shift();
+  if (start === undefined) return false;
+  let formerRoot = start;
+  let newRoot = start;
+  for (const hash of hashes) {
+    if (last === 0) return false;
+    if (first % 2 === 1 || first === last) {
+      formerRoot = nodeHash(hash, formerRoot);
+      newRoot = nodeHash(hash, newRoot);
+      for (; first % 2 === 0 && first !== 0; first /= 2) last = half(last);
+    } else {
+      newRoot = nodeHash(newRoot, hash);
+    }
+    first = half(first);
+    last = half(last);
+  }
+  return last === 0 && formerRoot.equals(former.root) && newRoot.equals(root);
+}
+
+/** The largest power of two below `size`. */
+function splitOf(size: number): number {
+  let split = 1;
+  while (split * 2 < size) split *= 2;
+  return split;
+}
+
+function half(value: number): number {
+  return Math.floor(value / 2);
+}
