@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { balanceProgram } from './balance.js';
 import { verifyBooks, type AuditReport } from '../application/verify-books.js';
 import { AuditedTables } from '../store/audited-tables.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
@@ -12,6 +13,7 @@ const EXIT_WRONG = 2;
 /** `npm run audit -- verify`: replays every event and holds the read models against it. Changes nothing. */
 export function auditProgram(program: Command, operator: Operator): void {
   program.description('Proves the books.');
+  balanceProgram(program, operator);
   program
     .command('verify')
     .description(

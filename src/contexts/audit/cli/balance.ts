@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { connected } from '../../../platform/operator/connected.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { balanceAt, type BalanceAt } from '../application/balance-at.js';
+import { MOMENT_FORMS } from '../domain/moment.js';
+import { ApiFigures } from '../store/api-figures.js';
+import { progressOf } from './progress.js';
+import { columns, counted, time } from './text.js';
+
+/** Exit code when the API says something else than the events. */
+const EXIT_WRONG = 2;
+
+/** `npm run audit -- balance`: what a user had at a moment, from the events. Changes nothing. */
+export function balanceProgram(program: Command, operator: Operator): void {
+  program
+    .command('balance')
+    .description('what a user had at a moment, from the events alone; without --at, beside what the API says')
+    .requiredOption('--user <id>', 'the user')
+    .option('--at <moment>', MOMENT_FORMS)
+    .option(
+      '--quick',
+      'believe the read model which payouts the user has, and read only these; no scan of the log',
+    )
+    .action(async ({ user, at, quick }: { user: string; at?: string; quick?: boolean }) => {
+      const balance = await connected(operator, (database, store) => {
+        const tables = new ApiFigures(database);
+        const payoutsOf = quick ? { payoutsOf: tables.payoutsOf.bind(tables) } : {};
+        const moment = at === undefined ? {} : { at };
+        const options = { ...moment, ...payoutsOf, now: new Date(), progress: progressOf() };
+        return balanceAt(store, tables, user, options);
+      });
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      operator.print(asJson ? JSON.stringify(jsonOf(balance, quick), null, 2) : textOf(balance, at, quick));
+      if (balance.api?.agrees === false) operator.exit(EXIT_WRONG);
+    });
+}
+
+function textOf({ history, figures, payouts, api }: BalanceAt, at?: string, quick?: boolean): string {
+  const { userId, merchantId, createdAt, position, read } = history;
+  const rows = payouts.map(({ id, amount, status, reportedAt, endedAt }) => [
+    ...[id, amount, status, time(reportedAt), endedAt === null ? '' : time(endedAt)],
+  ]);
+  const head = ['payout', 'amount', 'status', 'reported (UTC)', 'received or expired (UTC)'];
+  const sums = columns(
+    [
+      ['confirmed', figures.confirmed, of(payouts, 'received')],
+      ['pending', figures.pending, of(payouts, 'pending')],
+      ['committed', figures.committed, 'confirmed and pending'],
+    ],
+    [1],
+  );
+  return [
+    `user      ${userId}, of merchant ${merchantId}, created ${time(createdAt)} UTC`,
+    `moment    ${at ?? 'now'}: up to position ${position}, ${counted(read, 'event')} read${quick ? ', of the payouts that the read model names' : ''}`,
+    '',
+    ...(rows.length === 0 ? ['no payouts'] : columns([head, ...rows], [1])),
+    '',
+    ...sums.map((line) => `${line}`),
+    ...(api === null ? [] : ['', apiLine(api)]),
+  ].join('\n');
+}
+
+function of(payouts: BalanceAt['payouts'], status: string): string {
+  return `USDC, ${counted(payouts.filter((each) => each.status === status).length, 'payout')}`;
+}
+
+function apiLine({
+  figures,
+  by_the_events: events,
+  position,
+  agrees,
+}: NonNullable<BalanceAt['api']>): string {
+  const where = `read model at position ${position ?? 'none'}`;
+  if (agrees) return `the API says the same (${where})`;
+  const said = figures === null ? 'nothing' : `${figures.confirmed} confirmed, ${figures.pending} pending`;
+  return `DIFFERS   the API says ${said}; the events up to there say ${events.confirmed} confirmed, ${events.pending} pending (${where})`;
+}
+
+function jsonOf({ history, figures, payouts, api }: BalanceAt, quick = false): object {
+  return {
+    user_id: history.userId,
+    merchant_id: history.merchantId,
+    created_at: history.createdAt,
+    position: history.position,
+    events_read: history.read,
+    payouts_named_by: quick ? 'read model' : 'log',
+    ...figures,
+    payouts: payouts.map(({ id, amount, status, reportedAt, endedAt }) => ({
+      ...{ id, amount, status, reported_at: reportedAt, ended_at: endedAt },
+    })),
+    api,
+  };
+}
