@@ -64,6 +64,30 @@ describe('the operator programs', () => {
     expect(await json('show', id)).toMatchObject({ ip_allow_list: [] });
   });
 
+  it('say who may embed the onboarding page, and where it leads back to', async () => {
+    const id = (await json('create', '--name', 'Gamma'))['merchant_id']!;
+    const shown = async (): Promise<string> => merchant('show', id);
+    expect(await shown()).toMatch(
+      /shown as\s+Gamma\n\s+framed by\s+no origin named.*\n\s+leads to\s+any https/,
+    );
+    await merchant('embedding', id, '--origin', 'https://B.example', '--origin', 'https://a.example:443/');
+    await merchant('embedding', id, '--callback', 'gamma:', '--shown-as', 'Gamma & Co');
+    expect(await json('show', id)).toMatchObject({
+      ...{ name: 'Gamma', shown_as: 'Gamma & Co' },
+      ...{ origins: ['https://a.example', 'https://b.example'], callbacks: ['gamma:'] },
+    });
+    expect(await shown()).toMatch(
+      /framed by\s+https:\/\/a\.example, https:\/\/b\.example\n\s+leads to\s+gamma:/,
+    );
+    await merchant('embedding', id, '--clear', '--origin', 'http://localhost:3000');
+    expect(await json('show', id)).toMatchObject({
+      ...{ shown_as: 'Gamma', origins: ['http://localhost:3000'], callbacks: [] },
+    });
+    await expect(merchant('embedding', id, '--origin', 'https://*.example')).rejects.toThrow('no wildcard');
+    await expect(merchant('embedding', id)).rejects.toThrow('Give --origin');
+    await expect(merchant('embedding', randomUUID(), '--clear')).rejects.toThrow('Merchant not found');
+  });
+
   it('refuse what cannot be done, with a sentence', async () => {
     await expect(merchant('show', 'nobody')).rejects.toThrow('Merchant not found');
     await expect(merchant('suspend', randomUUID())).rejects.toThrow('Merchant not found');

@@ -9,10 +9,12 @@ import { PrivateKeys } from './application/private-keys.js';
 import { RegisterMerchantHandler } from './application/register-merchant.js';
 import { ReinstateMerchantHandler } from './application/reinstate-merchant.js';
 import { RevokeMerchantKeyHandler } from './application/revoke-merchant-key.js';
+import { SetEmbeddingHandler } from './application/set-embedding.js';
 import { SetIpAllowListHandler } from './application/set-ip-allow-list.js';
 import { SuspendMerchantHandler } from './application/suspend-merchant.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
 import { Merchants1764000000200 } from './migrations/1764000000200-merchants.js';
+import { Embedding1764000001430 } from './migrations/1764000001430-embedding.js';
 import { directoryProjection, DirectoryView } from './views/directory.js';
 
 /** Merchants: who may call, with which keys, from where. Operators act through the CLI. */
@@ -27,6 +29,7 @@ import { directoryProjection, DirectoryView } from './views/directory.js';
     SuspendMerchantHandler,
     ReinstateMerchantHandler,
     SetIpAllowListHandler,
+    SetEmbeddingHandler,
     DirectoryView,
     CredentialsLoader,
     {
@@ -49,5 +52,5 @@ export const merchants = defineContext({
   subscriptions: () => [directoryProjection],
   operator: {},
   programs: { merchant: async () => (await import('./cli/merchant.js')).merchantProgram },
-  migrations: [Merchants1764000000200],
+  migrations: [Merchants1764000000200, Embedding1764000001430],
 });

@@ -17,9 +17,19 @@ export function callerOf({ callerId, merchantId }: MerchantCredentials): string 
   return callerId ?? merchantId;
 }
 
+/** What pages of the merchant's users must know of it, besides. */
+export interface KnownMerchant extends MerchantCredentials {
+  /** What people read for it. */
+  readonly shownAs: string;
+  /** Origins that may show these pages in a frame; empty: none was named. */
+  readonly origins: readonly string[];
+  /** Where these pages may lead back to, origins or schemes of apps with their colon; empty: nothing was named. */
+  readonly callbacks: readonly string[];
+}
+
 /** Where an API key is looked up; the merchants context provides it. Asked on every request: keep it cached. */
 export interface MerchantDirectory {
-  find(apiKey: string): Promise<MerchantCredentials | null>;
+  find(apiKey: string): Promise<KnownMerchant | null>;
 }
 
 /** Nest injection token of the {@link MerchantDirectory}. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
 import { DirectoryView } from '../views/directory.js';
 import { PrivateKeys } from './private-keys.js';
 
@@ -12,11 +12,15 @@ export class CredentialsLoader {
   ) {}
 
   /** `merchantId` must be a uuid; null for an unknown one. */
-  async load(merchantId: string): Promise<MerchantCredentials | null> {
+  async load(merchantId: string): Promise<KnownMerchant | null> {
     const found = await this.view.find(merchantId);
     if (found === null) return null;
+    const { origins, callbacks, shownAs } = found.embedding;
     return {
       merchantId: found.merchantId,
+      shownAs: shownAs ?? found.name,
+      origins,
+      callbacks,
       status: found.status,
       ipAllowList: found.ipAllowList,
       privateKeys: found.keys

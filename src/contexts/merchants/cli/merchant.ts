@@ -7,9 +7,11 @@ import type { MerchantChanged } from '../application/merchant-changes.js';
 import { RegisterMerchant } from '../application/register-merchant.js';
 import { ReinstateMerchant } from '../application/reinstate-merchant.js';
 import { RevokeMerchantKey } from '../application/revoke-merchant-key.js';
+import { SetEmbedding } from '../application/set-embedding.js';
 import { SetIpAllowList } from '../application/set-ip-allow-list.js';
 import { SuspendMerchant } from '../application/suspend-merchant.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
+import { ConfigError } from '../../../platform/config/settings.js';
 import { changed, operate, withNotice, type Operator } from '../../../platform/operator/operator.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
@@ -19,7 +21,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
   program
     .command('create')
     .description('register a merchant and show its first private key, once')
-    .requiredOption('--name <name>', 'what operators call the merchant')
+    .requiredOption('--name <name>', 'what it is called; people who sign up read it too')
     .action(async function (this: Command) {
       const { name } = this.opts<{ name: string }>();
       await operate(operator, async (context) => {
@@ -103,6 +105,45 @@ export function merchantProgram(program: Command, operator: Operator): void {
         ),
       ).call(this);
     });
+
+  embeddingCommand(program, operator);
+}
+
+interface EmbeddingOptions {
+  readonly origin?: readonly string[];
+  readonly callback?: readonly string[];
+  readonly shownAs?: string;
+  readonly clear?: boolean;
+}
+
+function embeddingCommand(program: Command, operator: Operator): void {
+  const collect = (each: string, all: readonly string[] = []): readonly string[] => [...all, each];
+  program
+    .command('embedding <merchant-id>')
+    .description(
+      'say whose pages may show the onboarding page in a frame, and where it leads back to; what is not named stays',
+    )
+    .option('--origin <origin>', 'such as https://shop.example; all of them, the former ones go', collect)
+    .option('--callback <target>', 'an origin, or the scheme of an app such as shopapp:; likewise', collect)
+    .option('--shown-as <name>', 'what people who sign up read instead of the name')
+    .option('--clear', 'forget all that was said before')
+    .action(async function (this: Command, id: string) {
+      const { origin, callback, shownAs, clear = false } = this.opts<EmbeddingOptions>();
+      const change = {
+        ...(clear && { origins: [], callbacks: [], shownAs: null }),
+        ...(origin && { origins: origin }),
+        ...(callback && { callbacks: callback }),
+        ...(shownAs !== undefined && { shownAs }),
+      };
+      if (Object.keys(change).length === 0)
+        throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
+      await operate(operator, async (context) =>
+        changed(
+          'Embedding set',
+          await context.get(CommandBus).execute(new SetEmbedding(merchantId(id), change)),
+        ),
+      ).call(this);
+    });
 }
 
 function merchantId(text: string | undefined): string {
@@ -132,8 +173,17 @@ function merchantText(row: MerchantRow): string {
     `  status       ${row.status}`,
     `  registered   ${row.registeredAt.toISOString()}`,
     `  allowed IPs  ${row.ipAllowList.join(', ') || 'anywhere'}`,
+    ...embeddingText(row),
     ...keys,
   ].join('\n');
+}
+
+function embeddingText({ name, embedding: { origins, callbacks, shownAs } }: MerchantRow): readonly string[] {
+  return [
+    `  shown as     ${shownAs ?? name}`,
+    `  framed by    ${origins.join(', ') || 'no origin named: anybody in the sandbox, nobody in production'}`,
+    `  leads to     ${callbacks.join(', ') || 'any https address or app'}`,
+  ];
 }
 
 function merchantJson(row: MerchantRow): object {
@@ -142,6 +192,9 @@ function merchantJson(row: MerchantRow): object {
     name: row.name,
     status: row.status,
     ip_allow_list: row.ipAllowList,
+    origins: row.embedding.origins,
+    callbacks: row.embedding.callbacks,
+    shown_as: row.embedding.shownAs ?? row.name,
     registered_at: row.registeredAt,
     keys: row.keys.map((key) => ({ key_id: key.keyId, issued_at: key.issuedAt, revoked_at: key.revokedAt })),
   };

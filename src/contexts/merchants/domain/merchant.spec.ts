@@ -6,8 +6,10 @@ import {
   registerMerchant,
   reinstateMerchant,
   revokeKey,
+  setEmbedding,
   setIpAllowList,
   suspendMerchant,
+  type Embedding,
   type Merchant,
   type MerchantEvent,
 } from './merchant.js';
@@ -33,6 +35,10 @@ const allowed = (...cidrs: string[]): MerchantEvent => ({
   type: 'merchant.ip_allow_list_set.v1',
   data: { merchant_id: 'm1', cidrs, at },
 });
+const embedded = (origins: string[], callbacks: string[], shown_as: string | null = null): MerchantEvent => ({
+  type: 'merchant.embedding_set.v1',
+  data: { merchant_id: 'm1', origins, callbacks, shown_as, at },
+});
 
 const given = givenOf(merchant);
 
@@ -54,6 +60,10 @@ const allow =
   (...cidrs: string[]) =>
   (state: Merchant): MerchantEvent[] =>
     setIpAllowList({ cidrs, at }, state);
+const embed =
+  (change: Partial<Embedding>) =>
+  (state: Merchant): MerchantEvent[] =>
+    setEmbedding({ change, at }, state);
 
 describe('a merchant', () => {
   it('is registered once, under a name, with a first key', () => {
@@ -90,8 +100,25 @@ describe('a merchant', () => {
     given(registered, allowed('10.0.0.0/8')).when(allow()).then(allowed());
   });
 
+  it('is embedded by the origins that are named; what a change does not name stays', () => {
+    const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
+    given(registered).when(embed({ origins })).then(embedded(origins, []));
+    given(registered, embedded(origins, []))
+      .when(embed({ callbacks, shownAs: ' The Shop ' }))
+      .then(embedded(origins, callbacks, 'The Shop'));
+    given(registered, embedded(origins, callbacks, 'The Shop'))
+      .when(embed({ origins: [], callbacks: [] }))
+      .then(embedded([], [], 'The Shop'));
+    given(registered, embedded(origins, callbacks))
+      .when(embed({ callbacks, shownAs: null }))
+      .then();
+    given(registered).when(embed({})).then();
+    for (const shownAs of ['  ', 'x'.repeat(256)])
+      given(registered).when(embed({ shownAs })).thenRefused('validation_failed');
+  });
+
   it('must be registered first', () => {
-    for (const decide of [issue('k1'), revoke('k1'), suspend, reinstate, allow()]) {
+    for (const decide of [issue('k1'), revoke('k1'), suspend, reinstate, allow(), embed({})]) {
       given().when(decide).thenRefused('not_found');
     }
   });

@@ -20,6 +20,20 @@ export type MerchantIpAllowListSet = DomainEvent<
   'merchant.ip_allow_list_set.v1',
   { merchant_id: string; cidrs: readonly string[]; at: string }
 >;
+/**
+ * `origins` may show pages of the merchant's users in a frame, and those pages lead back to `callbacks` alone (origins, or
+ * schemes of apps with their colon); either may be empty: nothing was said. `shown_as`: what people read for the merchant; null: its name.
+ */
+export type MerchantEmbeddingSet = DomainEvent<
+  'merchant.embedding_set.v1',
+  {
+    merchant_id: string;
+    origins: readonly string[];
+    callbacks: readonly string[];
+    shown_as: string | null;
+    at: string;
+  }
+>;
 
 export type MerchantEvent =
   | MerchantRegistered
@@ -27,7 +41,8 @@ export type MerchantEvent =
   | MerchantKeyRevoked
   | MerchantSuspended
   | MerchantReinstated
-  | MerchantIpAllowListSet;
+  | MerchantIpAllowListSet
+  | MerchantEmbeddingSet;
 
 /** Stored names of all merchant events. */
 export const MERCHANT_EVENTS = [
@@ -37,11 +52,20 @@ export const MERCHANT_EVENTS = [
   'merchant.suspended.v1',
   'merchant.reinstated.v1',
   'merchant.ip_allow_list_set.v1',
+  'merchant.embedding_set.v1',
 ] as const satisfies readonly MerchantEvent['type'][];
 
 /** A rotation overlaps the old private key with the new one, and no more (contract.md 2.6). */
 export const MAX_VALID_KEYS = 2;
 export const MAX_NAME_LENGTH = 255;
+
+/** Who may show the pages of a merchant's users, and where they lead back to: see {@link MerchantEmbeddingSet}. */
+export interface Embedding {
+  readonly origins: readonly string[];
+  readonly callbacks: readonly string[];
+  readonly shownAs: string | null;
+}
+export const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], shownAs: null };
 
 export type Merchant =
   | { readonly status: 'unknown' }
@@ -52,6 +76,7 @@ export type Merchant =
       readonly validKeys: readonly string[];
       readonly revokedKeys: readonly string[];
       readonly ipAllowList: readonly string[];
+      readonly embedding: Embedding;
     };
 type Registered = Exclude<Merchant, { status: 'unknown' }>;
 
@@ -61,7 +86,8 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
   evolve(state, event) {
     if (event.type === 'merchant.registered.v1') {
       const { merchant_id: merchantId, name } = event.data;
-      return { status: 'active', merchantId, name, validKeys: [], revokedKeys: [], ipAllowList: [] };
+      const keys = { validKeys: [], revokedKeys: [] };
+      return { status: 'active', merchantId, name, ...keys, ipAllowList: [], embedding: NO_EMBEDDING };
     }
     return state.status === 'unknown' ? state : evolveRegistered(state, event);
   },
@@ -83,6 +109,10 @@ function evolveRegistered(state: Registered, event: Exclude<MerchantEvent, Merch
       return { ...state, status: 'active' };
     case 'merchant.ip_allow_list_set.v1':
       return { ...state, ipAllowList: event.data.cidrs };
+    case 'merchant.embedding_set.v1': {
+      const { origins, callbacks, shown_as: shownAs } = event.data;
+      return { ...state, embedding: { origins, callbacks, shownAs } };
+    }
     default:
       event satisfies never;
       return state;
@@ -101,11 +131,7 @@ export function registerMerchant(
 ): MerchantEvent[] {
   if (state.status !== 'unknown')
     throw new DomainError('invalid_transition', 'The merchant is registered already');
-  const name = command.name.trim();
-  if (name === '') throw DomainError.invalid({ name: ['must not be blank'] });
-  if (name.length > MAX_NAME_LENGTH) {
-    throw DomainError.invalid({ name: [`must be at most ${MAX_NAME_LENGTH} characters`] });
-  }
+  const name = nameOf('name', command.name);
   const { merchantId, at } = command;
   return [
     { type: 'merchant.registered.v1', data: { merchant_id: merchantId, name, registered_at: at } },
@@ -153,6 +179,29 @@ export function setIpAllowList(
   if (command.cidrs.join() === ipAllowList.join()) return [];
   const data = { merchant_id: merchantId, cidrs: command.cidrs, at: command.at };
   return [{ type: 'merchant.ip_allow_list_set.v1', data }];
+}
+
+/** What `change` does not name stays as it is. Lists in canonical form (see application/embedding.ts). */
+export function setEmbedding(
+  command: { change: Partial<Embedding>; at: string },
+  state: Merchant,
+): MerchantEvent[] {
+  const { merchantId, embedding } = registered(state);
+  const { origins, callbacks, shownAs } = { ...embedding, ...command.change };
+  const shown = shownAs === null ? null : nameOf('shown_as', shownAs);
+  const before = [embedding.origins, embedding.callbacks, embedding.shownAs];
+  if (JSON.stringify([origins, callbacks, shown]) === JSON.stringify(before)) return [];
+  const data = { merchant_id: merchantId, origins, callbacks, shown_as: shown, at: command.at };
+  return [{ type: 'merchant.embedding_set.v1', data }];
+}
+
+function nameOf(field: string, text: string): string {
+  const name = text.trim();
+  if (name === '') throw DomainError.invalid({ [field]: ['must not be blank'] });
+  if (name.length > MAX_NAME_LENGTH) {
+    throw DomainError.invalid({ [field]: [`must be at most ${MAX_NAME_LENGTH} characters`] });
+  }
+  return name;
 }
 
 function keyIssued(merchantId: string, key: NewKey, at: string): MerchantKeyIssued {

@@ -16,6 +16,16 @@ const HISTORY: MerchantEvent[] = [
   issued(SECOND_KEY, '2026-01-03T03:04:05.000Z'),
   { type: 'merchant.key_revoked.v1', data: { merchant_id: ACME, key_id: FIRST_KEY, revoked_at: at } },
   { type: 'merchant.ip_allow_list_set.v1', data: { merchant_id: ACME, cidrs: ['10.0.0.0/8'], at } },
+  {
+    type: 'merchant.embedding_set.v1',
+    data: {
+      merchant_id: ACME,
+      origins: ['https://acme.example'],
+      callbacks: ['acme:'],
+      shown_as: 'ACME!',
+      at,
+    },
+  },
   { type: 'merchant.suspended.v1', data: { merchant_id: ACME, at } },
 ];
 
@@ -65,6 +75,7 @@ describe('the merchant directory', () => {
       name: 'Acme',
       status: 'suspended',
       ipAllowList: ['10.0.0.0/8'],
+      embedding: { origins: ['https://acme.example'], callbacks: ['acme:'], shownAs: 'ACME!' },
       registeredAt: new Date(at),
       keys: [
         {

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { MERCHANT_EVENTS, type MerchantEvent } from '../domain/merchant.js';
+import { MERCHANT_EVENTS, type Embedding, type MerchantEvent } from '../domain/merchant.js';
 
 export const DIRECTORY_VIEW = subscriptionName('merchants.directory');
 
@@ -19,6 +19,7 @@ export interface MerchantRow {
   readonly name: string;
   readonly status: 'active' | 'suspended';
   readonly ipAllowList: readonly string[];
+  readonly embedding: Embedding;
   readonly registeredAt: Date;
   /** Oldest first. */
   readonly keys: readonly MerchantKeyRow[];
@@ -76,6 +77,12 @@ async function applyOne(event: MerchantEvent, tx: PoolClient, schema: string): P
         event.data.cidrs,
       ]);
       return;
+    case 'merchant.embedding_set.v1':
+      await tx.query(
+        `update ${schema}.directory set origins = $2, callbacks = $3, shown_as = $4 where merchant_id = $1`,
+        [event.data.merchant_id, event.data.origins, event.data.callbacks, event.data.shown_as],
+      );
+      return;
     default:
       event satisfies never;
   }
@@ -86,12 +93,15 @@ interface Row {
   name: string;
   status: 'active' | 'suspended';
   ip_allow_list: string[];
+  origins: string[];
+  callbacks: string[];
+  shown_as: string | null;
   registered_at: Date;
   keys: { key_id: string; sealed_private_key: string; issued_at: string; revoked_at: string | null }[];
 }
 
 const SELECT = `
-  select m.merchant_id, m.name, m.status, m.ip_allow_list, m.registered_at,
+  select m.merchant_id, m.name, m.status, m.ip_allow_list, m.origins, m.callbacks, m.shown_as, m.registered_at,
          coalesce(json_agg(k order by k.issued_at, k.key_id) filter (where k.key_id is not null), '[]') as keys
   from merchants.directory m left join merchants.keys k using (merchant_id)`;
 
@@ -122,6 +132,7 @@ function toMerchant(row: Row): MerchantRow {
     name: row.name,
     status: row.status,
     ipAllowList: row.ip_allow_list,
+    embedding: { origins: row.origins, callbacks: row.callbacks, shownAs: row.shown_as },
     registeredAt: row.registered_at,
     keys: row.keys.map((key) => ({
       keyId: key.key_id,

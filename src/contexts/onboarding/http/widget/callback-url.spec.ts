@@ -19,10 +19,40 @@ describe('the callback_url of the widget', () => {
     ['file:///etc/passwd'],
     ['blob:https://shop.example/1'],
     ['http://shop.example'],
+    ['intent://shop.example#Intent;scheme=https;end'],
+    ['https://shop.example@evil.example/'],
+    ['https://:secret@shop.example/'],
     ['/done'],
     ['//shop.example'],
     [''],
   ])('may not be %j', (url) => {
     expect(acceptCallbackUrl(url)).toBeNull();
+  });
+
+  const ALLOWED = ['https://shop.example', 'https://xn--bcher-kva.example', 'shopapp:'];
+
+  it.each([
+    'https://shop.example',
+    'https://SHOP.example:443/done?x=1#y',
+    'https://bücher.example/',
+    'shopapp://done',
+    'ShopApp:/done',
+  ])('may be %j where the merchant allows it', (url) => {
+    expect(acceptCallbackUrl(url, ALLOWED)).toBe(new URL(url).href);
+  });
+
+  it.each([
+    'https://shop.example.evil.example/',
+    'https://evil.example/https://shop.example',
+    'https://evil.example#https://shop.example',
+    'https://evil.example\\@shop.example/',
+    'https://shop.example:8443/',
+    'https://sub.shop.example/',
+    'https://shop.example@evil.example/',
+    'otherapp://done',
+    'javascript:alert(1)',
+    'http://shop.example',
+  ])('may not be %j where the merchant does not', (url) => {
+    expect(acceptCallbackUrl(url, ALLOWED)).toBeNull();
   });
 });

@@ -1,23 +1,19 @@
-/** Schemes that run or read something instead of leading back to an app, and plain http (contract.md 18.2). */
-const REFUSED = new Set([
-  'javascript',
-  'data',
-  'vbscript',
-  'file',
-  'blob',
-  'filesystem',
-  'about',
-  'view-source',
-  'http',
-  'ws',
-  'wss',
-  'ftp',
-]);
+import { leadsToApp } from '../../../merchants/contract.js';
 
-/** The redirect target in canonical form, null when its scheme is not accepted: https and the deep links of apps are. */
-export function acceptCallbackUrl(text: string): string | null {
+/** What a merchant allows pages to lead back to (`merchant.embedding_set.v1`); empty: anything that may be at all. */
+type Allowed = readonly string[];
+
+/**
+ * The redirect target in canonical form (contract.md 18.2): https, or the deep link of an app, and of those that the
+ * merchant named, when it named any. Null when it may not be followed.
+ */
+export function acceptCallbackUrl(text: string, allowed: Allowed = []): string | null {
   // The parser that browsers use: it drops the tabs and line ends that hide a scheme.
   if (!URL.canParse(text)) return null;
-  const url = new URL(text);
-  return REFUSED.has(url.protocol.slice(0, -1)) ? null : url.href;
+  const { protocol, origin, username, password, href } = new URL(text);
+  const isWeb = protocol === 'https:';
+  if (!isWeb && !leadsToApp(protocol)) return null;
+  // What stands before an @ looks like the host and is none.
+  if (isWeb && (username !== '' || password !== '')) return null;
+  return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
 }

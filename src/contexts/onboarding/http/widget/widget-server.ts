@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
 import type { Advice } from '../../../../platform/http/pages/page.js';
 import { PageServer, sendPage, type PageServerConfig } from '../../../../platform/http/pages/page-server.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
@@ -25,13 +26,14 @@ import { WidgetSteps } from './steps.js';
 @Injectable()
 export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly server: PageServer;
+  private readonly warned = new Set<string>();
 
   constructor(
     @Inject(CONFIG) private readonly config: PageServerConfig & Pick<Config, 'roles' | 'widgetPort'>,
     private readonly users: UsersView,
     private readonly gate: WidgetGate,
     private readonly steps: WidgetSteps,
-    log: Log,
+    private readonly log: Log,
     health: HealthRegistry,
   ) {
     this.server = new PageServer(config, log, health, adviceOn);
@@ -57,22 +59,25 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   private async page(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const [merchantId, userId] = [idOf(query['merchant_id']), idOf(query['user_id'])];
-    const callback = query['callback_url'];
-    const callbackUrl = typeof callback === 'string' ? acceptCallbackUrl(callback) : null;
-    if (callback !== undefined && callbackUrl === null) {
-      throw new DomainError(
-        'bad_request',
-        'callback_url must be an https address or the deep link of an app',
-      );
-    }
-    const refusal = await this.gate.refusal(merchantId, userId, request.ip);
-    if (refusal !== null) return this.server.sendRefusal(request, reply, refusal);
+    const merchant = await this.gate.enter(merchantId, userId, request.ip);
+    const callbackUrl = callbackOf(query['callback_url'], merchant);
     const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
     const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
     const sandbox = this.steps.sandbox ? { rejectedLastName: REJECTED_LAST_NAME } : null;
-    return sendPage(reply, null, (nonce) =>
+    const framers = this.gate.framersOf(merchant);
+    if (framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
+    return sendPage(reply, framers, (nonce) =>
       onboardingPage({ ...facts, sandbox, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
     );
+  }
+
+  /** Once for each merchant: its page stays blank in frames, and nobody else would be told why. */
+  private warn(merchantId: string): void {
+    if (this.warned.has(merchantId)) return;
+    this.warned.add(merchantId);
+    const text =
+      'a page in a frame is refused: the merchant named no origins (npm run merchant -- embedding)';
+    this.log.write('warn', text, { merchant_id: merchantId });
   }
 
   private async step(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -84,8 +89,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const step = Object.hasOwn(this.steps.byName, params.step) ? this.steps.byName[params.step] : undefined;
     if (step === undefined) throw DomainError.notFound('Page');
     const [merchantId, userId] = [idOf(params.merchantId), idOf(params.userId)];
-    const refusal = await this.gate.refusal(merchantId, userId, request.ip);
-    if (refusal !== null) return this.server.sendRefusal(request, reply, refusal);
+    await this.gate.enter(merchantId, userId, request.ip);
     const body = request.body;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new DomainError('bad_request', 'The body must be a JSON object');
@@ -97,6 +101,17 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     });
     return reply.header('cache-control', 'no-store').send(response);
   }
+}
+
+function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null {
+  if (given === undefined) return null;
+  const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks) : null;
+  if (accepted !== null) return accepted;
+  const whatever = callbacks.length === 0 ? '' : ', and one that the merchant allows';
+  throw new DomainError(
+    'bad_request',
+    `callback_url must be an https address or the deep link of an app${whatever}`,
+  );
 }
 
 function idOf(value: unknown): string {

@@ -1,0 +1,75 @@
+import { newId } from '../../src/kernel/ids.js';
+import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
+import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { plainTicket, startPeople, type People } from './people.js';
+
+let phones = 0;
+
+export interface Visitor {
+  readonly userId: string;
+  readonly phone: string;
+  page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
+  step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** The widget of one service, with a merchant and as many users as are asked for. */
+export class Widget {
+  private constructor(
+    readonly people: People,
+    readonly merchantId: string,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Widget> {
+    const people = await startPeople({ roles: 'worker,widget', env });
+    const { merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop'));
+    return new Widget(people, merchantId);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.people.module.get(WidgetServer, { strict: false }).port}`;
+  }
+
+  async visitor(): Promise<Visitor> {
+    const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+    const profile = { phone_number: phone };
+    await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
+    const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
+    return {
+      userId,
+      phone,
+      page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
+      step: (name, body = {}, headers = {}) =>
+        fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        }),
+    };
+  }
+
+  /** Types of all events of the user's onboarding. */
+  async eventsOf({ userId }: Visitor): Promise<string[]> {
+    const rows = await this.people.database.query<{ type: string }>(
+      'select type from event_store.events where stream = $1 order by position',
+      [`onboarding-${userId}`],
+    );
+    return rows.map(({ type }) => type);
+  }
+
+  async codesOf({ userId }: Visitor): Promise<number> {
+    return (
+      await this.people.database.query('select 1 from onboarding.phone_codes where user_id = $1', [userId])
+    ).length;
+  }
+
+  close(): Promise<void> {
+    return this.people.close();
+  }
+}
+
+/** The directive of the page's policy that says who may frame it; undefined when it says nothing. */
+export function framersOf(response: Response): string | undefined {
+  const policy = response.headers.get('content-security-policy') ?? '';
+  return /frame-ancestors [^;]*/.exec(policy)?.[0];
+}
