@@ -23,7 +23,7 @@ class CountedSms extends SandboxSms {
   static down = false;
   static readonly latest = new Map<string, string>();
 
-  override async send(phone: string, code: string): Promise<void> {
+  override async send(phone: string, { code }: { readonly code: string }): Promise<void> {
     // As a real network would: time for another request to come in between.
     await new Promise((resolve) => setTimeout(resolve, 50));
     if (CountedSms.down) throw new Error(`could not send ${code} to ${phone}`);

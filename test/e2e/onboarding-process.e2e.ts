@@ -32,10 +32,12 @@ const MASTER_KEY = '11'.repeat(32);
 const ROOT = Buffer.alloc(32, 1);
 const MERCHANT = newId();
 const PHONE = '+15550001111';
+const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
 const WHOLE_HISTORY = [
   'onboarding.started.v1',
   'onboarding.phone_verified.v1',
+  'onboarding.consent_given.v1',
   'onboarding.details_confirmed.v1',
   'onboarding.kyc_submitted.v1',
   'onboarding.kyc_passed.v1',
@@ -67,7 +69,7 @@ async function submit(people: People, userId: string, details = DETAILS): Promis
   await commandBus.execute(new SendPhoneCode(MERCHANT, userId));
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
   await commandBus.execute(new VerifyPhone(MERCHANT, userId, PHONE, code));
-  await commandBus.execute(new ConfirmDetails(MERCHANT, userId, details));
+  await commandBus.execute(new ConfirmDetails(MERCHANT, userId, details, CONSENT));
   await commandBus.execute(new SubmitKyc(MERCHANT, userId));
 }
 
@@ -111,7 +113,7 @@ describe('the onboarding process', () => {
     await submit(people, userId);
     await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.completed.v1');
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
-    const wallet = await new SandboxWallets(people.module.get(KeyRing).root).provision(userId);
+    const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing).root).provision(userId);
     expect(await find(people, userId)).toMatchObject({ accountState: 'active', issuerWalletAddress: wallet });
     await eventually(async () => (await waitingSteps(people)) === 0);
   });
@@ -190,7 +192,7 @@ describe('the onboarding process', () => {
       accountState: 'onboarding',
       issuerWalletAddress: null,
     });
-    await people.commandBus.execute(new ConfirmDetails(MERCHANT, userId, DETAILS));
+    await people.commandBus.execute(new ConfirmDetails(MERCHANT, userId, DETAILS, CONSENT));
     await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
     await eventually(async () => (await find(people, userId))?.accountState === 'active');
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
-import { REJECTED_LAST_NAME } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { SANDBOX_NAMES } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
@@ -11,7 +11,10 @@ import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 
-const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' };
+const DETAILS = {
+  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+};
 const HOUR_SECONDS = 3600;
 
 describe('what a person in the widget may do how often', () => {
@@ -90,7 +93,7 @@ describe('what a person in the widget may do how often', () => {
 
   it('has the identity checked a few times an hour, in any process, and is told when it may again', async () => {
     const { step, events } = await visitor();
-    await step('details', { ...DETAILS, last_name: REJECTED_LAST_NAME });
+    await step('details', { ...DETAILS, last_name: SANDBOX_NAMES.rejected });
     for (let time = 0; time < 3; time += 1) {
       expect((await step('identity', {}, time % 2)).response.status).toBe(200);
       await eventually(async () => (await step('state')).body.stage === 'kyc_failed');

@@ -8,7 +8,8 @@ import {
   SMS_INBOX,
   WALLET_PROVISIONER,
   type SmsInbox,
-  type WalletProvisioner,
+  type ProvisionedWallet,
+  WalletProvisioner,
 } from '../../src/contexts/onboarding/application/ports.js';
 import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
 import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
@@ -21,14 +22,16 @@ import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const PHONE = '+15550001111';
+const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
 
 /** A provider that knows people, not users: one address for whoever asks, until it is told otherwise. */
 class OneWallet implements WalletProvisioner {
   address = HDNodeWallet.createRandom().address;
-  async provision(): Promise<string> {
-    return this.address;
+  async provision(): Promise<ProvisionedWallet> {
+    return { address: this.address, derivation: null };
   }
+  async replace(): Promise<void> {}
 }
 
 describe('one person with one wallet at two merchants', () => {
@@ -62,7 +65,7 @@ describe('one person with one wallet at two merchants', () => {
     await commandBus.execute(new SendPhoneCode(merchant, id));
     const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
     await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code));
-    await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS));
+    await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS, CONSENT));
     await commandBus.execute(new SubmitKyc(merchant, id));
   }
   const stateOf = async (people: People, { merchant, id }: Person): Promise<string | undefined> =>

@@ -25,7 +25,7 @@ describe('the edge of the onboarding widget', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'disburse-widget-log-'));
-    const send = async (phone: string, code: string): Promise<never> => {
+    const send = async (phone: string, { code }: { readonly code: string }): Promise<never> => {
       sentCode = code;
       throw new Error(`no route to ${phone} for "${code} is your code"`);
     };

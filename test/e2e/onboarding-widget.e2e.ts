@@ -9,7 +9,10 @@ import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
-const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' };
+const DETAILS = {
+  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+};
 
 interface StepResponse {
   readonly status: number;

@@ -80,7 +80,8 @@ suite('pages of the service in a browser', () => {
       const { session } = await step('phone', { phone_number: user.phone, code });
       const errors: unknown[] = [];
       for (const date_of_birth of ['1985-02-30', '1985-13-01', '2099-01-01', '12/10/1985', '1985-12-10']) {
-        const details = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth };
+        const consent = { terms_version: 'sandbox', privacy_version: 'sandbox' };
+        const details = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth, ...consent };
         errors.push((await step('details', details, session as string))['errors']);
       }
       const refused = { date_of_birth: ['must be a day in the past'] };

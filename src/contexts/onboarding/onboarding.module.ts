@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/co
 import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { KeyRing } from '../../platform/sealing/key-ring.js';
-import { AbsentProviders } from './adapters/absent-providers.js';
+import { AbsentCards, AbsentIdentity, AbsentProviders } from './adapters/absent-providers.js';
 import {
   SandboxCards,
   SandboxIdentityVerifier,
@@ -13,6 +13,7 @@ import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
 import { PhoneCodes } from './store/phone-codes.js';
+import { Images } from './store/images.js';
 import { Steps } from './store/steps.js';
 import {
   CARD_ISSUER,
@@ -21,19 +22,22 @@ import {
   SMS_SENDER,
   WALLET_PROVISIONER,
 } from './application/ports.js';
+import { RetryCardHandler } from './application/retry-card.js';
+import { StoreImageHandler } from './application/store-image.js';
 import { SendPhoneCodeHandler } from './application/send-phone-code.js';
 import { StartOnboardingHandler } from './application/start-onboarding.js';
 import { stepsSaga } from './application/steps-saga.js';
 import { StepsWorker } from './application/steps-worker.js';
 import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
-import { ONBOARDING_EVENTS } from './domain/onboarding.js';
+import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { WidgetGate } from './http/widget/gate.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
 import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
+import { Images1764000000420 } from './migrations/1764000000420-images.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { ONBOARDING_SETTINGS } from './settings.js';
 
@@ -52,7 +56,10 @@ export class OnboardingModule {
       controllers,
       providers: [
         PhoneCodes,
+        Images,
         Steps,
+        StoreImageHandler,
+        RetryCardHandler,
         StartOnboardingHandler,
         SendPhoneCodeHandler,
         VerifyPhoneHandler,
@@ -83,7 +90,7 @@ export const onboarding = defineContext({
   subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake())],
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
-  migrations: [Onboarding1764000000410],
+  migrations: [Onboarding1764000000410, Images1764000000420],
 });
 
 function sandbox(): Providers {
@@ -107,6 +114,13 @@ function sandbox(): Providers {
 
 function production(): Providers {
   const absent = new AbsentProviders();
-  const ports = [SMS_SENDER, IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER];
-  return { controllers: [], providers: ports.map((provide) => ({ provide, useValue: absent })) };
+  return {
+    controllers: [],
+    providers: [
+      { provide: SMS_SENDER, useValue: absent },
+      { provide: IDENTITY_VERIFIER, useClass: AbsentIdentity },
+      { provide: WALLET_PROVISIONER, useValue: absent },
+      { provide: CARD_ISSUER, useClass: AbsentCards },
+    ],
+  };
 }

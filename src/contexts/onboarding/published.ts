@@ -7,7 +7,7 @@ import type {
   KycSubmitted,
   OnboardingCompleted,
   OnboardingStarted,
-} from './domain/onboarding.js';
+} from './domain/onboarding-events.js';
 
 class OnboardingData {
   @Shown(UUID)

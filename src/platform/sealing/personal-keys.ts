@@ -5,7 +5,7 @@ import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 
 /** Seals and opens what is about one person. */
-export type PersonalKey = Pick<Sealer, 'seal' | 'open'>;
+export type PersonalKey = Pick<Sealer, 'seal' | 'open' | 'openBytes'>;
 
 const CACHED_KEYS = 10_000;
 /** How long another process may still open the data of a person who was forgotten. */

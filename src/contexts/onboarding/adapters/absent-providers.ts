@@ -1,23 +1,35 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { CardIssuer, IdentityVerifier, SmsSender, WalletProvisioner } from '../application/ports.js';
 
-/** What stands in outside sandbox mode until providers are contracted: onboardings wait, and nothing is lost. */
-export class AbsentProviders implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
+/** What stands in where no provider is configured: onboardings wait, and nothing is lost. */
+export class AbsentProviders implements SmsSender, WalletProvisioner {
   send(): Promise<never> {
     return absent('SMS');
-  }
-
-  verify(): Promise<never> {
-    return absent('identity verification');
   }
 
   provision(): Promise<never> {
     return absent('wallet');
   }
 
+  async replace(): Promise<void> {}
+}
+
+export class AbsentIdentity implements IdentityVerifier {
+  readonly provider = 'none';
+
+  decide(): Promise<never> {
+    return absent('identity verification');
+  }
+
+  async forget(): Promise<void> {}
+}
+
+export class AbsentCards implements CardIssuer {
   issue(): Promise<never> {
     return absent('card');
   }
+
+  async forget(): Promise<void> {}
 }
 
 function absent(provider: string): Promise<never> {

@@ -2,14 +2,18 @@ import { createHmac } from 'node:crypto';
 import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
 import { deriveId } from '../../../kernel/ids.js';
-import type {
-  CardIssuer,
-  IdentityVerifier,
-  SmsInbox,
-  SmsSender,
-  WalletProvisioner,
+import {
+  ProviderRefusal,
+  type CardIssuer,
+  type CardRequest,
+  type IdentityRequest,
+  type IdentityVerifier,
+  type ProvisionedWallet,
+  type SmsInbox,
+  type SmsSender,
+  type WalletProvisioner,
 } from '../application/ports.js';
-import type { KycOutcome } from '../domain/onboarding.js';
+import type { KycOutcome } from '../domain/decisions.js';
 
 const MAX_MESSAGES = 10_000;
 
@@ -17,7 +21,7 @@ const MAX_MESSAGES = 10_000;
 export class SandboxSms implements SmsSender, SmsInbox {
   private readonly codes = new LRUCache<string, string>({ max: MAX_MESSAGES });
 
-  async send(phoneNumber: string, code: string): Promise<void> {
+  async send(phoneNumber: string, { code }: { readonly code: string }): Promise<void> {
     this.codes.set(phoneNumber, code);
   }
 
@@ -26,23 +30,36 @@ export class SandboxSms implements SmsSender, SmsInbox {
   }
 }
 
-/** The last name of a person whose identity the sandbox rejects, to try the failing way. */
-export const REJECTED_LAST_NAME = 'Rejected';
+/** Last names by which the ways that end badly, or late, are tried in the sandbox. */
+export const SANDBOX_NAMES = {
+  /** The identity is rejected. */
+  rejected: 'Rejected',
+  /** The identity stays under review. */
+  review: 'Review',
+  /** The first attempt for a card fails. */
+  cardFails: 'Cardless',
+} as const;
 
 export class SandboxIdentityVerifier implements IdentityVerifier {
-  async verify({ details }: Parameters<IdentityVerifier['verify']>[0]): Promise<KycOutcome> {
-    if (details.lastName !== REJECTED_LAST_NAME) return { passed: true };
+  readonly provider = 'sandbox';
+
+  async decide({ details }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
+    if (details.lastName !== SANDBOX_NAMES.rejected) return { passed: true };
     return { passed: false, reason: 'The identity document could not be verified' };
   }
+
+  async forget(): Promise<void> {}
 }
 
 /** Real key pairs derived from the root of the sandbox's key ring, so that test USDC can be received and the keys found again. */
 export class SandboxWallets implements WalletProvisioner {
   constructor(private readonly root: Buffer) {}
 
-  async provision(userId: string): Promise<string> {
-    return (await this.walletOf(userId)).address;
+  async provision(userId: string): Promise<ProvisionedWallet> {
+    return { address: (await this.walletOf(userId)).address, derivation: null };
   }
+
+  async replace(): Promise<void> {}
 
   async walletOf(userId: string): Promise<Wallet> {
     const { Wallet } = await import('ethers');
@@ -52,7 +69,11 @@ export class SandboxWallets implements WalletProvisioner {
 }
 
 export class SandboxCards implements CardIssuer {
-  async issue({ userId }: Parameters<CardIssuer['issue']>[0]): Promise<{ cardId: string }> {
+  async issue({ userId, details, attempt }: CardRequest): Promise<{ cardId: string }> {
+    if (details.lastName === SANDBOX_NAMES.cardFails && attempt === 1)
+      throw new ProviderRefusal('The card could not be issued');
     return { cardId: deriveId('sandbox card', userId) };
   }
+
+  async forget(): Promise<void> {}
 }

@@ -7,21 +7,29 @@ import {
   type Claim,
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, WalletsView } from '../../users/contract.js';
+import { ActivateUser, UsersView, WalletsView } from '../../users/contract.js';
 import {
   completeOnboarding,
-  onboarding,
   recordCard,
+  recordCardFailure,
   recordKycOutcome,
   recordWallet,
+} from '../domain/decisions.js';
+import type { OnboardingEvent } from '../domain/onboarding-events.js';
+import {
+  onboarding,
   type Onboarding,
-  type OnboardingEvent,
   type Stage,
+  type Submitted,
+  type WithWallet,
 } from '../domain/onboarding.js';
+import { Images } from '../store/images.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
+  ProviderRefusal,
   WALLET_PROVISIONER,
   type CardIssuer,
   type IdentityVerifier,
@@ -32,7 +40,8 @@ import {
  * Takes an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion.
  * Every step finds out by the stage whether it was done, and every provider gives the same for the same ids, so that
  * a repeat after a crash at any point is harmless. The user is active before the completion is written: whoever hears
- * of it finds the account `active`. Throws what a provider throws, and {@link WalletTaken}.
+ * of it finds the account `active`. What a provider refuses for good is a failed stage with its reason. Gives the stage
+ * it came to: `kyc_submitted` is under review. Throws what else a provider throws, and {@link WalletTaken}.
  */
 export class AdvanceOnboarding extends Command<Stage> {
   constructor(readonly userId: string) {
@@ -51,6 +60,8 @@ export class WalletTaken extends Error {
 interface Step {
   readonly decide: (state: Onboarding) => OnboardingEvent[];
   readonly claims?: readonly Claim[];
+  /** Before {@link WalletTaken} is thrown. */
+  readonly claimTaken?: () => Promise<void>;
 }
 
 @CommandHandler(AdvanceOnboarding)
@@ -62,7 +73,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     @Inject(WALLET_PROVISIONER) private readonly wallets: WalletProvisioner,
     @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
+    private readonly users: UsersView,
     private readonly walletsInUse: WalletsView,
+    private readonly images: Images,
   ) {}
 
   async execute({ userId }: AdvanceOnboarding): Promise<Stage> {
@@ -73,8 +86,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       try {
         ({ state } = await this.loop.execute(onboarding, userId, step.decide, { claims: step.claims ?? [] }));
       } catch (error) {
-        if (error instanceof ClaimTaken) throw new WalletTaken();
-        throw error;
+        if (!(error instanceof ClaimTaken)) throw error;
+        await step.claimTaken?.();
+        throw new WalletTaken();
       }
     }
   }
@@ -82,27 +96,23 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   /** Does the outside part of the step that follows `state`; null when the next step is not the service's. */
   private async nextStep(state: Onboarding): Promise<Step | null> {
     switch (state.stage) {
-      case 'kyc_submitted': {
-        const outcome = await this.identity.verify(state);
-        const { verificationId } = state;
-        return {
-          decide: (current) => recordKycOutcome({ verificationId, outcome, at: this.now() }, current),
-        };
-      }
+      case 'kyc_submitted':
+        return this.verify(state);
       case 'kyc_passed': {
-        const issuerWalletAddress = await this.wallets.provision(state.userId);
-        if (await this.walletsInUse.isOfAnother(state.userId, issuerWalletAddress)) {
+        const { address, derivation } = await this.wallets.provision(state.userId);
+        if (await this.walletsInUse.isOfAnother(state.userId, address)) {
+          await this.wallets.replace(state.userId, address);
           throw new WalletTaken();
         }
         return {
-          decide: (current) => recordWallet({ issuerWalletAddress, at: this.now() }, current),
-          claims: [walletClaim(issuerWalletAddress)],
+          decide: (current) =>
+            recordWallet({ issuerWalletAddress: address, derivation, at: this.now() }, current),
+          claims: [walletClaim(address)],
+          claimTaken: () => this.wallets.replace(state.userId, address),
         };
       }
-      case 'wallet_provisioned': {
-        const { cardId } = await this.cards.issue(state);
-        return { decide: (current) => recordCard({ cardId, at: this.now() }, current) };
-      }
+      case 'wallet_provisioned':
+        return this.issueCard(state);
       case 'card_issued':
         await this.commandBus.execute(new ActivateUser(state.userId, state.issuerWalletAddress));
         return { decide: (current) => completeOnboarding({ at: this.now() }, current) };
@@ -111,9 +121,42 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     }
   }
 
+  /** Null while the provider has not decided. */
+  private async verify(state: Submitted): Promise<Step | null> {
+    const { verificationId, userId, details } = state;
+    const images = () => this.images.of(userId);
+    const outcome = await this.identity
+      .decide({ verificationId, userId, details, images })
+      .catch((error: unknown) => ({ passed: false as const, reason: reasonOf(error) }));
+    if (outcome === 'under_review') return null;
+    const decided = { verificationId, provider: this.identity.provider, outcome };
+    return { decide: (current) => recordKycOutcome({ ...decided, at: this.now() }, current) };
+  }
+
+  private async issueCard(state: WithWallet): Promise<Step> {
+    const { merchantId, userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
+    const profile = await this.users.find(merchantId, userId);
+    if (profile === null) throw DomainError.notFound('User');
+    const { phoneNumber, email } = profile;
+    const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
+    try {
+      const { cardId } = await this.cards.issue(request);
+      return { decide: (current) => recordCard({ cardId, at: this.now() }, current) };
+    } catch (error) {
+      const reason = reasonOf(error);
+      return { decide: (current) => recordCardFailure({ attempt, reason, at: this.now() }, current) };
+    }
+  }
+
   private now(): string {
     return timestamp(this.clock);
   }
+}
+
+/** Throws what is no refusal for good. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ProviderRefusal) return error.reason;
+  throw error;
 }
 
 /** Before a card is issued for it; the activation claims it for the user itself. */

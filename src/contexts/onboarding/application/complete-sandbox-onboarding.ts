@@ -4,10 +4,12 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { ConfirmDetails } from './confirm-details.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
+import { RetryCard } from './retry-card.js';
 import { SendPhoneCode } from './send-phone-code.js';
 import { StartOnboarding } from './start-onboarding.js';
 import { SubmitKyc } from './submit-kyc.js';
@@ -41,6 +43,8 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     private readonly commandBus: CommandBus,
     private readonly users: UsersView,
     @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'onboardingTermsVersion' | 'onboardingPrivacyVersion'>,
   ) {}
 
   /** Calls for one user at a time share one run. */
@@ -59,8 +63,11 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId));
     if (state.stage === 'started') state = await this.verifyPhone(user);
     if (state.stage === 'phone_verified' || state.stage === 'kyc_failed') {
-      state = await this.commandBus.execute(new ConfirmDetails(merchantId, userId, DETAILS));
+      const { onboardingTermsVersion: termsVersion, onboardingPrivacyVersion: privacyVersion } = this.config;
+      const consent = { termsVersion, privacyVersion };
+      state = await this.commandBus.execute(new ConfirmDetails(merchantId, userId, DETAILS, consent));
     }
+    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId));
     if (state.stage === 'details_confirmed') await this.commandBus.execute(new SubmitKyc(merchantId, userId));
     return this.activation(merchantId, userId);
   }

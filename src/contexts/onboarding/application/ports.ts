@@ -1,8 +1,27 @@
-import type { Details, KycOutcome } from '../domain/onboarding.js';
+import type { KycOutcome } from '../domain/decisions.js';
+import type { IdentityImage } from '../domain/identity-image.js';
+import type { Details } from '../domain/onboarding.js';
+import type { WalletDerivation } from '../domain/onboarding-events.js';
 
-/** Sends one-time codes. Rejects when the message could not be handed over. */
+/**
+ * A provider says no for good, with `reason` for the person: another attempt with the same would end the same way.
+ * Whatever else a port rejects with means unavailable: the same is asked again later.
+ */
+export class ProviderRefusal extends Error {
+  override readonly name = 'ProviderRefusal';
+
+  constructor(
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(reason, options);
+  }
+}
+
+/** Sends one-time codes. Rejects when the message could not be handed over; {@link ProviderRefusal} for a number that takes none. */
 export interface SmsSender {
-  send(phoneNumber: string, code: string): Promise<void>;
+  /** `text` holds the code; both are secret. */
+  send(phoneNumber: string, message: { readonly code: string; readonly text: string }): Promise<void>;
 }
 export const SMS_SENDER = Symbol('SMS_SENDER');
 
@@ -12,28 +31,57 @@ export interface SmsInbox {
 }
 export const SMS_INBOX = Symbol('SMS_INBOX');
 
-/** Decides about an identity. Asked again with the same `verificationId`, it must not start a second verification. */
+export interface IdentityRequest {
+  readonly verificationId: string;
+  readonly userId: string;
+  readonly details: Details;
+  /** What the person uploaded; read once it is needed, and empty when it was handed over before. */
+  readonly images: () => Promise<readonly IdentityImage[]>;
+}
+
+/**
+ * Verifies identities. A verification is asked for, and decided whenever the provider gets to it: `decide` hands over
+ * what was not handed over yet, looks, and gives the outcome or `under_review`. Asked again with the same
+ * `verificationId`, also after a crash half-way, it starts no second verification.
+ */
 export interface IdentityVerifier {
-  verify(request: {
-    readonly verificationId: string;
-    readonly userId: string;
-    readonly details: Details;
-  }): Promise<KycOutcome>;
+  /** Stands in the events of its decisions. */
+  readonly provider: string;
+  decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
+  /** Deletes what the provider holds of a person. Harmless to repeat. */
+  forget(userId: string): Promise<void>;
 }
 export const IDENTITY_VERIFIER = Symbol('IDENTITY_VERIFIER');
 
+export interface ProvisionedWallet {
+  /** EIP-55 checksummed. */
+  readonly address: string;
+  readonly derivation: WalletDerivation | null;
+}
+
 /** Provides the wallet of a user: always the same one for the same user. */
 export interface WalletProvisioner {
-  /** The wallet's address, EIP-55 checksummed. */
-  provision(userId: string): Promise<string>;
+  provision(userId: string): Promise<ProvisionedWallet>;
+  /** `address` turned out to be another user's: from now on the user gets another one, if there can be one. */
+  replace(userId: string, address: string): Promise<void>;
 }
 export const WALLET_PROVISIONER = Symbol('WALLET_PROVISIONER');
 
-/** Issues the card of a user: at most one for the same user. */
+export interface CardRequest {
+  readonly userId: string;
+  readonly issuerWalletAddress: string;
+  readonly details: Details;
+  /** From the profile, E.164. */
+  readonly phoneNumber: string;
+  readonly email: string | null;
+  /** From 1; grows when a failed attempt is tried again. */
+  readonly attempt: number;
+}
+
+/** Issues the card of a user: at most one for the same user, however many attempts there are. */
 export interface CardIssuer {
-  issue(request: {
-    readonly userId: string;
-    readonly issuerWalletAddress: string;
-  }): Promise<{ readonly cardId: string }>;
+  issue(request: CardRequest): Promise<{ readonly cardId: string }>;
+  /** Cancels the cards of a person and deletes what can be deleted. Harmless to repeat. */
+  forget(userId: string): Promise<void>;
 }
 export const CARD_ISSUER = Symbol('CARD_ISSUER');

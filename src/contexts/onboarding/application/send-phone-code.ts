@@ -4,6 +4,7 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
+import { WORDS } from '../words/words.js';
 import { SMS_SENDER, type SmsSender } from './ports.js';
 
 /**
@@ -32,7 +33,8 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     const code = await this.codes.issue(userId, phoneNumber);
     try {
-      await this.sms.send(phoneNumber, code);
+      const text = WORDS.en.sms.replace('{code}', code).replace('{merchant}', 'your account');
+      await this.sms.send(phoneNumber, { code, text });
     } catch (error) {
       await this.codes.notSent(userId, phoneNumber, code);
       throw withoutCode(error, code);

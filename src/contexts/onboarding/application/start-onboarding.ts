@@ -4,7 +4,8 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { UsersView } from '../../users/contract.js';
-import { onboarding, startOnboarding, type Onboarding } from '../domain/onboarding.js';
+import { startOnboarding } from '../domain/decisions.js';
+import { onboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
 /** The user asks for a code, the first act of a person in the widget. A user who came before goes on where they were. Gives where that is. */

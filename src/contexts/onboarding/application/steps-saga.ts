@@ -10,7 +10,7 @@ export const STEPS_SAGA = subscriptionName('onboarding.steps');
 export function stepsSaga(wake: () => void): SubscriptionDefinition {
   return {
     name: STEPS_SAGA,
-    events: ['onboarding.kyc_submitted.v1', 'onboarding.kyc_passed.v1'],
+    events: ['onboarding.kyc_submitted.v1', 'onboarding.kyc_passed.v1', 'onboarding.card_retried.v1'],
     async apply(events, tx) {
       const userIds = new Set(events.map((event) => (event.data as { readonly user_id: string }).user_id));
       await askForSteps(tx, userIds);

@@ -11,6 +11,8 @@ const SWEEP_MS = 500;
 const BATCH = 16;
 /** After this long without an outcome the work is taken up anew: the process that had it is dead. */
 const LEASE_SECONDS = 60;
+/** How often a verification under review is looked at, should the provider's callback not come. */
+const REVIEW: Backoff = { firstMs: 1000, mostMs: 600_000 };
 const RETRY: Backoff = { firstMs: 250, mostMs: 60_000 };
 
 /** Carries out what the saga wrote down, in any number of processes; an unavailable provider is asked again later. */
@@ -38,7 +40,9 @@ export class StepsWorker {
 
   private async carryOut(step: Step): Promise<void> {
     try {
-      await this.commandBus.execute(new AdvanceOnboarding(step.user_id));
+      const stage = await this.commandBus.execute(new AdvanceOnboarding(step.user_id));
+      if (stage === 'kyc_submitted')
+        return await this.steps.retryIn(step, backoffMs(REVIEW, step.attempts - 1));
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'invalid_transition')
         return this.putOff(step, error);

@@ -5,7 +5,8 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { UsersView } from '../../users/contract.js';
-import { onboarding, submitKyc, type Onboarding } from '../domain/onboarding.js';
+import { submitKyc } from '../domain/decisions.js';
+import { onboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 
 /** The user hands in their identity documents; the service goes on from there. Throws `not_found` or `invalid_transition`. */

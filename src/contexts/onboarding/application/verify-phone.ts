@@ -5,7 +5,8 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView } from '../../users/contract.js';
-import { onboarding, verifyPhone, type Onboarding } from '../domain/onboarding.js';
+import { verifyPhone } from '../domain/decisions.js';
+import { onboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes, type Tried } from '../store/phone-codes.js';
 

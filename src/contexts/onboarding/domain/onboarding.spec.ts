@@ -4,17 +4,18 @@ import { fold } from '../../../kernel/aggregate.js';
 import {
   completeOnboarding,
   confirmDetails,
-  onboarding,
   recordCard,
+  recordCardFailure,
   recordKycOutcome,
   recordWallet,
+  retryCard,
   startOnboarding,
   submitKyc,
   verifyPhone,
   type KycOutcome,
-  type Onboarding,
-  type OnboardingEvent,
-} from './onboarding.js';
+} from './decisions.js';
+import type { OnboardingEvent } from './onboarding-events.js';
+import { onboarding, type Onboarding } from './onboarding.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const common = { user_id: 'u1', merchant_id: 'm1', at };
@@ -29,18 +30,23 @@ const confirmedAs = (firstName: string): OnboardingEvent => ({
   data: { ...common, first_name: firstName, last_name: 'Lovelace', date_of_birth: '1815-12-10' },
 });
 const detailsConfirmed = confirmedAs('Ada');
+const consent = { termsVersion: 't1', privacyVersion: 'p1' };
+const consentGiven: OnboardingEvent = {
+  type: 'onboarding.consent_given.v1',
+  data: { ...common, terms_version: 't1', privacy_version: 'p1' },
+};
 const submitted = (verification = 'v1'): OnboardingEvent => ({
   type: 'onboarding.kyc_submitted.v1',
   data: { ...common, verification_id: verification },
 });
 const passedBy = (verification: string): OnboardingEvent => ({
   type: 'onboarding.kyc_passed.v1',
-  data: { ...common, verification_id: verification },
+  data: { ...common, verification_id: verification, provider: 'p' },
 });
 const passed = passedBy('v1');
 const failed: OnboardingEvent = {
   type: 'onboarding.kyc_failed.v1',
-  data: { ...common, verification_id: 'v1', reason: 'document unreadable' },
+  data: { ...common, verification_id: 'v1', provider: 'p', reason: 'document unreadable' },
 };
 const walletProvisioned: OnboardingEvent = {
   type: 'onboarding.wallet_provisioned.v1',
@@ -51,47 +57,52 @@ const completed: OnboardingEvent = {
   type: 'onboarding.completed.v1',
   data: { ...common, issuer_wallet_address: wallet },
 };
-const HISTORY = [
-  started,
-  phoneVerified,
-  detailsConfirmed,
-  submitted(),
-  passed,
-  walletProvisioned,
-  cardIssued,
-  completed,
+/** What each of the steps below adds. */
+const ADDED: readonly OnboardingEvent[][] = [
+  [started],
+  [phoneVerified],
+  [consentGiven, detailsConfirmed],
+  [submitted()],
+  [passed],
+  [walletProvisioned],
+  [cardIssued],
+  [completed],
 ];
+const HISTORY = ADDED.flat();
+const before = (step: number): OnboardingEvent[] => ADDED.slice(0, step).flat();
+const [CONFIRM, SUBMIT, PASS, CARD, COMPLETE] = [2, 3, 4, 6, 7] as const;
 
 type Decide = (state: Onboarding) => OnboardingEvent[];
 const given = givenOf(onboarding);
 
 const start: Decide = (state) => startOnboarding({ userId: 'u1', merchantId: 'm1', at }, state);
 const verify: Decide = (state) => verifyPhone({ verifiedPhone: phone, profilePhone: phone, at }, state);
-const confirm: Decide = (state) => confirmDetails({ details, at }, state);
+const confirm: Decide = (state) => confirmDetails({ details, consent, minimumAge: 18, at }, state);
 const submit: Decide = (state) => submitKyc({ verificationId: 'v1', at }, state);
 const record =
   (outcome: KycOutcome, verificationId = 'v1'): Decide =>
   (state) =>
-    recordKycOutcome({ verificationId, outcome, at }, state);
-const provision: Decide = (state) => recordWallet({ issuerWalletAddress: wallet, at }, state);
+    recordKycOutcome({ verificationId, provider: 'p', outcome, at }, state);
+const provision: Decide = (state) =>
+  recordWallet({ issuerWalletAddress: wallet, derivation: null, at }, state);
 const card: Decide = (state) => recordCard({ cardId: 'c1', at }, state);
 const complete: Decide = (state) => completeOnboarding({ at }, state);
 const STEPS = [start, verify, confirm, submit, record({ passed: true }), provision, card, complete];
 
 describe('an onboarding', () => {
   it('goes step by step from the start to the end', () => {
-    HISTORY.forEach((event, index) => {
-      given(...HISTORY.slice(0, index))
+    ADDED.forEach((events, index) => {
+      given(...before(index))
         .when(STEPS[index]!)
-        .then(event);
+        .then(...events);
     });
     expect(fold(onboarding, HISTORY)).toMatchObject({ stage: 'completed', issuerWalletAddress: wallet });
   });
 
   it('takes each step once: a repeat at any later point changes nothing', () => {
     STEPS.forEach((step, index) => {
-      for (let length = index + 1; length <= HISTORY.length; length++) {
-        given(...HISTORY.slice(0, length))
+      for (let length = index + 1; length <= ADDED.length; length++) {
+        given(...before(length))
           .when(step)
           .then();
       }
@@ -102,10 +113,10 @@ describe('an onboarding', () => {
     for (const [step, history] of [
       [confirm, [started]],
       [submit, [started, phoneVerified]],
-      [provision, [started, phoneVerified, detailsConfirmed, submitted()]],
-      [provision, [started, phoneVerified, detailsConfirmed, submitted(), failed]],
-      [card, HISTORY.slice(0, 5)],
-      [complete, HISTORY.slice(0, 6)],
+      [provision, before(PASS)],
+      [provision, [...before(PASS), failed]],
+      [card, before(CARD - 1)],
+      [complete, before(COMPLETE - 1)],
     ] as const) {
       given(...history)
         .when(step)
@@ -123,8 +134,8 @@ describe('an onboarding', () => {
   });
 
   it('lets a failed verification be tried again with other details', () => {
-    const afterFailure = [started, phoneVerified, detailsConfirmed, submitted(), failed];
-    given(...HISTORY.slice(0, 4))
+    const afterFailure = [...before(PASS), failed];
+    given(...before(PASS))
       .when(record({ passed: false, reason: 'document unreadable' }))
       .then(failed);
     given(...afterFailure)
@@ -144,8 +155,8 @@ describe('an onboarding', () => {
 
   it('takes other details until they are submitted', () => {
     const other: Decide = (state) =>
-      confirmDetails({ details: { ...details, firstName: 'Augusta' }, at }, state);
-    const confirmed = HISTORY.slice(0, 3);
+      confirmDetails({ details: { ...details, firstName: 'Augusta' }, consent, minimumAge: 18, at }, state);
+    const confirmed = before(SUBMIT);
     given(...confirmed)
       .when(other)
       .then(confirmedAs('Augusta'));
@@ -159,7 +170,7 @@ describe('an onboarding', () => {
       submitted(`v${n}`),
       { ...failed, data: { ...failed.data, verification_id: `v${n}` } },
     ]);
-    const history = [...HISTORY.slice(0, 3), ...tries.flat()];
+    const history = [...before(SUBMIT), ...tries.flat()];
     given(...history)
       .when(submit)
       .thenRefused('rate_limited');
@@ -171,21 +182,91 @@ describe('an onboarding', () => {
   it('goes on from a snapshot at any point as from its events', () => {
     const { pack, unpack, subject } = onboarding.snapshots!;
     HISTORY.forEach((_, index) => {
-      const before = fold(onboarding, HISTORY.slice(0, index));
-      const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
+      const state = fold(onboarding, HISTORY.slice(0, index));
+      const kept = unpack(JSON.parse(JSON.stringify(pack(state))));
       expect(fold(onboarding, HISTORY.slice(index), kept)).toEqual(fold(onboarding, HISTORY));
-      expect(subject!(before)).toBe(index === 0 ? null : 'u1');
+      expect(subject!(state)).toBe(index === 0 ? null : 'u1');
     });
   });
 
   it('is kept in this shape: another one needs another version', () => {
     const { version, pack } = onboarding.snapshots!;
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
-      version: 1,
+      version: 2,
       kept: {
-        ...{ stage: 'completed', userId: 'u1', merchantId: 'm1', details, verificationId: 'v1' },
-        ...{ issuerWalletAddress: wallet, tries: { details: [at], checks: [at] } },
+        ...{ stage: 'completed', userId: 'u1', merchantId: 'm1', details, consent, verificationId: 'v1' },
+        ...{ submittedAt: at, issuerWalletAddress: wallet, cardAttempt: 1 },
+        tries: { details: [at], checks: [at], cards: [] },
       },
+    });
+  });
+
+  it('takes nobody who is too young, by the calendar', () => {
+    const born = (dateOfBirth: string): Decide => {
+      const command = { details: { ...details, dateOfBirth }, consent, minimumAge: 18, at };
+      return (state) => confirmDetails(command, state);
+    };
+    given(...before(CONFIRM))
+      .when(born('2008-01-03'))
+      .thenRefused('validation_failed');
+    expect(born('2008-01-02')(fold(onboarding, before(CONFIRM)))).toHaveLength(2);
+  });
+
+  it('keeps a consent to other versions, and asks for one where an older version took the details', () => {
+    const other = { ...consent, termsVersion: 't2' };
+    given(...before(SUBMIT))
+      .when((state) => confirmDetails({ details, consent: other, minimumAge: 18, at }, state))
+      .then({ ...consentGiven, data: { ...consentGiven.data, terms_version: 't2' } } as OnboardingEvent);
+    given(started, phoneVerified, detailsConfirmed).when(submit).thenRefused('invalid_transition');
+  });
+
+  describe('whose card fails', () => {
+    const fail =
+      (attempt: number): Decide =>
+      (state) =>
+        recordCardFailure({ attempt, reason: 'no', at }, state);
+    const retry: Decide = (state) => retryCard({ at }, state);
+    const cardFailed: OnboardingEvent = {
+      type: 'onboarding.card_failed.v1',
+      data: { ...common, reason: 'no' },
+    };
+    const retried: OnboardingEvent = { type: 'onboarding.card_retried.v1', data: common };
+
+    it('says why, and goes on when it is tried again', () => {
+      given(...before(CARD))
+        .when(fail(1))
+        .then(cardFailed);
+      given(...before(CARD), cardFailed)
+        .when(retry)
+        .then(retried);
+      given(...before(CARD), cardFailed, retried)
+        .when(card)
+        .then(cardIssued);
+      given(...before(CARD), cardFailed, retried)
+        .when(fail(2))
+        .then(cardFailed);
+    });
+
+    it('hears of each attempt once, and takes a card that comes late', () => {
+      given(...before(CARD), cardFailed, retried)
+        .when(fail(1))
+        .then();
+      given(...before(CARD), cardFailed)
+        .when(card)
+        .then(cardIssued);
+      given(...HISTORY)
+        .when(fail(1))
+        .then();
+      given(...HISTORY)
+        .when(retry)
+        .then();
+    });
+
+    it('is tried three times within an hour', () => {
+      const history = Array.from({ length: 3 }, () => [cardFailed, retried]).flat();
+      given(...before(CARD), ...history, cardFailed)
+        .when(retry)
+        .thenRefused('rate_limited');
     });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_TRIES, requireCheckQuota, requireDetailsQuota, withTry, type Tries } from './tries.js';
+import { NO_TRIES, requireQuota, withTry, type Tries } from './tries.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -13,15 +13,15 @@ function tried(step: keyof Tries, times: readonly number[]): Tries {
 describe('quotas of an onboarding', () => {
   it('let a fourth identity check wait until the first is an hour old, and say how long', () => {
     const tries = tried('checks', [0, 10 * MINUTE_MS, 20 * MINUTE_MS]);
-    expect(() => requireCheckQuota(tries, after(30 * MINUTE_MS))).toThrow(
+    expect(() => requireQuota('checks', tries, after(30 * MINUTE_MS))).toThrow(
       expect.objectContaining({
         code: 'rate_limited',
         message: 'Your identity was checked 3 times within an hour; try again in 30 minutes',
         retryAfterSeconds: 1800,
       }),
     );
-    expect(() => requireCheckQuota(tries, after(HOUR_MS - 1))).toThrow('in 1 minute');
-    requireCheckQuota(tries, after(HOUR_MS));
+    expect(() => requireQuota('checks', tries, after(HOUR_MS - 1))).toThrow('in 1 minute');
+    requireQuota('checks', tries, after(HOUR_MS));
   });
 
   it('let an eleventh identity check of a day wait for the first to be a day old', () => {
@@ -29,19 +29,19 @@ describe('quotas of an onboarding', () => {
       'checks',
       Array.from({ length: 10 }, (_, n) => n * HOUR_MS),
     );
-    expect(() => requireCheckQuota(tries, after(12 * HOUR_MS))).toThrow(
+    expect(() => requireQuota('checks', tries, after(12 * HOUR_MS))).toThrow(
       '10 times within a day; try again in 12 hours',
     );
-    requireCheckQuota(tries, after(24 * HOUR_MS));
+    requireQuota('checks', tries, after(24 * HOUR_MS));
   });
 
   it('count changes of details by the day, and neither for the other', () => {
     const tries = tried('details', Array<number>(20).fill(0));
-    expect(() => requireDetailsQuota(tries, after(1))).toThrow(
+    expect(() => requireQuota('details', tries, after(1))).toThrow(
       expect.objectContaining({ code: 'rate_limited' }),
     );
-    requireCheckQuota(tries, after(1));
-    requireDetailsQuota(tries, after(24 * HOUR_MS));
+    requireQuota('checks', tries, after(1));
+    requireQuota('details', tries, after(24 * HOUR_MS));
   });
 
   it('remember no more than counts', () => {
@@ -51,7 +51,7 @@ describe('quotas of an onboarding', () => {
 
   it('are not undone by a process whose clock is behind', () => {
     const tries = tried('checks', [HOUR_MS, HOUR_MS, HOUR_MS]);
-    expect(() => requireCheckQuota(tries, after(0))).toThrow(
+    expect(() => requireQuota('checks', tries, after(0))).toThrow(
       expect.objectContaining({ code: 'rate_limited' }),
     );
   });

@@ -9,20 +9,28 @@ interface Quota {
   readonly seconds: number;
 }
 
-const DETAILS: readonly Quota[] = [{ times: 20, within: 'a day', seconds: DAY_SECONDS }];
 /** Each costs money. */
-const CHECKS: readonly Quota[] = [
+const COSTLY: readonly Quota[] = [
   { times: 3, within: 'an hour', seconds: HOUR_SECONDS },
   { times: 10, within: 'a day', seconds: DAY_SECONDS },
 ];
+const QUOTAS: Readonly<Record<keyof Tries, { readonly what: string; readonly quotas: readonly Quota[] }>> = {
+  details: {
+    what: 'Your details were changed',
+    quotas: [{ times: 20, within: 'a day', seconds: DAY_SECONDS }],
+  },
+  checks: { what: 'Your identity was checked', quotas: COSTLY },
+  cards: { what: 'Your card was asked for again', quotas: COSTLY },
+};
 
 /** When a person took the steps that have quotas, as far back as these go; oldest first. */
 export interface Tries {
   readonly details: readonly string[];
   readonly checks: readonly string[];
+  readonly cards: readonly string[];
 }
 
-export const NO_TRIES: Tries = { details: [], checks: [] };
+export const NO_TRIES: Tries = { details: [], checks: [], cards: [] };
 
 /** With one more, and without those that count no more. */
 export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
@@ -30,17 +38,10 @@ export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
   return { ...tries, [step]: [...recent, at] };
 }
 
-/** Throws `rate_limited` when details were changed too often to be changed at `at`. */
-export function requireDetailsQuota(tries: Tries, at: string): void {
-  requireQuota(DETAILS, tries.details, at, 'Your details were changed');
-}
-
-/** Throws `rate_limited` when the identity was checked too often to be checked at `at`. */
-export function requireCheckQuota(tries: Tries, at: string): void {
-  requireQuota(CHECKS, tries.checks, at, 'Your identity was checked');
-}
-
-function requireQuota(quotas: readonly Quota[], tries: readonly string[], at: string, what: string): void {
+/** Throws `rate_limited` when the step was taken too often to be taken at `at`. */
+export function requireQuota(step: keyof Tries, taken: Tries, at: string): void {
+  const { what, quotas } = QUOTAS[step];
+  const tries = taken[step];
   for (const { times, within, seconds } of quotas) {
     // The one that has to grow old before there may be another.
     const oldest = tries.at(-times);

@@ -194,7 +194,7 @@ on('number', (fields) => {
   return sendCode();
 });
 on('code', async (fields) => follow(await call('phone', { phone_number: phoneNumber, code: fields.code.replace(/\s/g, '') })));
-on('details', async (fields) => follow(await call('details', fields)));
+on('details', async (fields) => follow(await call('details', { ...fields, ...facts.consent })));
 on('identity', async () => follow(await call('identity')));
 $('resend').addEventListener('click', () => sendCode().catch((error) => complain($('code'), error)));
 $('other-number').addEventListener('click', () => show('number'));

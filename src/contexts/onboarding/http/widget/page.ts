@@ -11,6 +11,7 @@ export interface PageFacts {
   readonly codeEverySeconds: number;
   /** What the sandbox has to say about trying things; null outside sandbox mode. */
   readonly sandbox: { readonly rejectedLastName: string } | null;
+  readonly consent: { readonly terms_version: string; readonly privacy_version: string };
   /** Today, as `YYYY-MM-DD`. */
   readonly today: string;
 }
@@ -134,6 +135,7 @@ export function onboardingPage(facts: PageFacts, nonce: string): string {
     steps: `/onboarding/${facts.merchantId}/${facts.userId}`,
     callbackUrl: facts.callbackUrl,
     codeEverySeconds: facts.codeEverySeconds,
+    consent: facts.consent,
     sandbox: facts.sandbox !== null,
   };
   const body = `<main data-facts="${escapeHtml(JSON.stringify(data))}">

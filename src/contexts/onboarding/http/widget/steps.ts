@@ -5,11 +5,12 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { findApplicant } from '../../application/applicant.js';
 import { ConfirmDetails } from '../../application/confirm-details.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
+import { RetryCard } from '../../application/retry-card.js';
 import { SendPhoneCode } from '../../application/send-phone-code.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
 import { SubmitKyc } from '../../application/submit-kyc.js';
 import { VerifyPhone } from '../../application/verify-phone.js';
-import type { Details, Onboarding, Stage } from '../../domain/onboarding.js';
+import type { Consent, Details, Onboarding, Stage } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
 import { WidgetSessions } from './sessions.js';
 
@@ -41,9 +42,16 @@ export class WidgetSteps {
     details: (call) =>
       this.inSession(
         call,
-        () => new ConfirmDetails(call.merchantId, call.userId, detailsOf(call.body, this.today())),
+        () =>
+          new ConfirmDetails(
+            call.merchantId,
+            call.userId,
+            detailsOf(call.body, this.today()),
+            consentOf(call.body),
+          ),
       ),
     identity: (call) => this.inSession(call, () => new SubmitKyc(call.merchantId, call.userId)),
+    'card/retry': (call) => this.inSession(call, () => new RetryCard(call.userId)),
     state: (call) => this.inSession(call, () => new StartOnboarding(call.merchantId, call.userId)),
     inbox: (call) => this.readInbox(call),
   };
@@ -85,7 +93,7 @@ export class WidgetSteps {
 
   private async inSession(
     { userId, session }: StepCall,
-    command: () => ConfirmDetails | SubmitKyc | StartOnboarding,
+    command: () => ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
   ): Promise<StepResponse> {
     if (!this.sessions.isOpen(userId, session)) {
       throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
@@ -101,11 +109,15 @@ export class WidgetSteps {
 }
 
 function responseOf(state: Onboarding): StepResponse {
-  return state.stage === 'kyc_failed' ? { stage: state.stage, reason: state.reason } : { stage: state.stage };
+  return 'reason' in state ? { stage: state.stage, reason: state.reason } : { stage: state.stage };
 }
 
 function phoneOf(body: StepCall['body']): string {
   return textOf(body, 'phone_number').replace(PHONE_SEPARATORS, '');
+}
+
+function consentOf(body: StepCall['body']): Consent {
+  return { termsVersion: textOf(body, 'terms_version'), privacyVersion: textOf(body, 'privacy_version') };
 }
 
 function detailsOf(body: StepCall['body'], today: string): Details {

@@ -15,7 +15,7 @@ import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { findApplicant } from '../../application/applicant.js';
 import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
-import { REJECTED_LAST_NAME } from '../../adapters/sandbox-providers.js';
+import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
 import { UsersView } from '../../../users/contract.js';
 import { acceptCallbackUrl } from './callback-url.js';
 import { WidgetGate } from './gate.js';
@@ -29,7 +29,9 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly warned = new Set<string>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: PageServerConfig & Pick<Config, 'roles' | 'widgetPort'>,
+    @Inject(CONFIG)
+    private readonly config: PageServerConfig &
+      Pick<Config, 'roles' | 'widgetPort' | 'onboardingTermsVersion' | 'onboardingPrivacyVersion'>,
     private readonly users: UsersView,
     private readonly gate: WidgetGate,
     private readonly steps: WidgetSteps,
@@ -63,11 +65,13 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const callbackUrl = callbackOf(query['callback_url'], merchant);
     const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
     const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
-    const sandbox = this.steps.sandbox ? { rejectedLastName: REJECTED_LAST_NAME } : null;
+    const { onboardingTermsVersion: terms_version, onboardingPrivacyVersion: privacy_version } = this.config;
+    const consent = { terms_version, privacy_version };
+    const sandbox = this.steps.sandbox ? { rejectedLastName: SANDBOX_NAMES.rejected } : null;
     const framers = this.gate.framersOf(merchant);
     if (framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
     return sendPage(reply, framers, (nonce) =>
-      onboardingPage({ ...facts, sandbox, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
+      onboardingPage({ ...facts, sandbox, consent, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
     );
   }
 

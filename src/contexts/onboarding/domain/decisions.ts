@@ -1,0 +1,170 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { OnboardingEvent, WalletDerivation } from './onboarding-events.js';
+import {
+  reached,
+  type Consent,
+  type Details,
+  type Onboarding,
+  type Stage,
+  type Started,
+} from './onboarding.js';
+import { ageOn } from './age.js';
+import { NO_TRIES, requireQuota } from './tries.js';
+
+export function startOnboarding(
+  command: { userId: string; merchantId: string; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  if (state.stage !== 'not_started') return [];
+  const { userId, merchantId, at } = command;
+  return [{ type: 'onboarding.started.v1', data: { user_id: userId, merchant_id: merchantId, at } }];
+}
+
+/** `verifiedPhone` is the number whose code was entered; it must be the profile's, otherwise nothing is linked (contract.md 18.4). */
+export function verifyPhone(
+  command: { verifiedPhone: string; profilePhone: string; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  const person = inOrder(state, 'started');
+  if (command.verifiedPhone !== command.profilePhone) {
+    throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
+  }
+  if (state.stage !== 'started') return [];
+  return [{ type: 'onboarding.phone_verified.v1', data: { ...common(person), at: command.at } }];
+}
+
+/**
+ * The person agrees to the terms and says who they are; both stand in one commit. Details may be confirmed anew until
+ * they are submitted, and again after a failed verification; the same once more change nothing. Throws
+ * `validation_failed` for a person below `minimumAge` (years), `rate_limited` when details change too often.
+ */
+export function confirmDetails(
+  command: { details: Details; consent: Consent; minimumAge: number; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  const person = inOrder(state, 'phone_verified');
+  if (reached(state, 'kyc_submitted')) return [];
+  const { details, consent, minimumAge, at } = command;
+  if (ageOn(at, details.dateOfBirth) < minimumAge)
+    throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
+  const known = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
+  const given: OnboardingEvent[] = agrees(known.consent, consent)
+    ? []
+    : [
+        {
+          type: 'onboarding.consent_given.v1',
+          data: {
+            ...common(person),
+            ...{ at, terms_version: consent.termsVersion, privacy_version: consent.privacyVersion },
+          },
+        },
+      ];
+  if (state.stage === 'details_confirmed' && isSame(state.details, details)) return given;
+  requireQuota('details', known.tries, at);
+  const { firstName, lastName, dateOfBirth } = details;
+  const fields = { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth };
+  return [...given, { type: 'onboarding.details_confirmed.v1', data: { ...common(person), at, ...fields } }];
+}
+
+function isSame(a: Details, b: Details): boolean {
+  return a.firstName === b.firstName && a.lastName === b.lastName && a.dateOfBirth === b.dateOfBirth;
+}
+
+function agrees(known: Consent | null, given: Consent): boolean {
+  return known?.termsVersion === given.termsVersion && known.privacyVersion === given.privacyVersion;
+}
+
+/**
+ * Throws `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent: an older
+ * version took the details.
+ */
+export function submitKyc(
+  command: { verificationId: string; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  const person = inOrder(state, 'details_confirmed');
+  if (reached(state, 'kyc_submitted')) return [];
+  const known = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
+  if (known.consent === null)
+    throw new DomainError('invalid_transition', 'The terms are not agreed to; confirm the details again');
+  requireQuota('checks', known.tries, command.at);
+  const data = { ...common(person), at: command.at, verification_id: command.verificationId };
+  return [{ type: 'onboarding.kyc_submitted.v1', data }];
+}
+
+export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
+
+/** An outcome of an attempt that is not the current one changes nothing, and neither does a second one. */
+export function recordKycOutcome(
+  command: { verificationId: string; provider: string; outcome: KycOutcome; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  if (state.stage !== 'kyc_submitted' || state.verificationId !== command.verificationId) return [];
+  const { verificationId, provider, outcome, at } = command;
+  const data = { ...common(state), at, verification_id: verificationId, provider };
+  if (outcome.passed) return [{ type: 'onboarding.kyc_passed.v1', data }];
+  return [{ type: 'onboarding.kyc_failed.v1', data: { ...data, reason: outcome.reason } }];
+}
+
+export function recordWallet(
+  command: { issuerWalletAddress: string; derivation: WalletDerivation | null; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  const person = inOrder(state, 'kyc_passed');
+  if (state.stage !== 'kyc_passed') return [];
+  const { issuerWalletAddress, derivation, at } = command;
+  const data = { ...common(person), at, issuer_wallet_address: issuerWalletAddress };
+  return [
+    {
+      type: 'onboarding.wallet_provisioned.v1',
+      data: derivation === null ? data : { ...data, derivation },
+    },
+  ];
+}
+
+/** A card that comes after its attempt was given up is taken all the same. */
+export function recordCard(command: { cardId: string; at: string }, state: Onboarding): OnboardingEvent[] {
+  const person = inOrder(state, 'wallet_provisioned');
+  if (reached(state, 'card_issued')) return [];
+  const data = { ...common(person), at: command.at, card_id: command.cardId };
+  return [{ type: 'onboarding.card_issued.v1', data }];
+}
+
+/** `attempt` is the one that failed; another one may be under way by now, and goes on. */
+export function recordCardFailure(
+  command: { attempt: number; reason: string; at: string },
+  state: Onboarding,
+): OnboardingEvent[] {
+  const person = inOrder(state, 'wallet_provisioned');
+  if (state.stage !== 'wallet_provisioned' || state.cardAttempt !== command.attempt) return [];
+  const data = { ...common(person), at: command.at, reason: command.reason };
+  return [{ type: 'onboarding.card_failed.v1', data }];
+}
+
+/** Changes nothing where no card has failed. Throws `rate_limited` when cards were asked for too often lately. */
+export function retryCard(command: { at: string }, state: Onboarding): OnboardingEvent[] {
+  const person = inOrder(state, 'wallet_provisioned');
+  if (state.stage !== 'card_failed') return [];
+  requireQuota('cards', state.tries, command.at);
+  return [{ type: 'onboarding.card_retried.v1', data: { ...common(person), at: command.at } }];
+}
+
+/** The user is active by now. */
+export function completeOnboarding(command: { at: string }, state: Onboarding): OnboardingEvent[] {
+  inOrder(state, 'card_issued');
+  if (state.stage !== 'card_issued') return [];
+  const data = { ...common(state), at: command.at, issuer_wallet_address: state.issuerWalletAddress };
+  return [{ type: 'onboarding.completed.v1', data }];
+}
+
+function inOrder(state: Onboarding, needed: Stage): Started {
+  if (state.stage === 'not_started') throw DomainError.notFound('Onboarding');
+  if (!reached(state, needed)) {
+    throw new DomainError('invalid_transition', `The onboarding is at ${state.stage}; ${needed} comes first`);
+  }
+  return state;
+}
+
+function common(person: Started): { user_id: string; merchant_id: string } {
+  return { user_id: person.userId, merchant_id: person.merchantId };
+}

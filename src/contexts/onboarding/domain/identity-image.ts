@@ -1,0 +1,8 @@
+export const IMAGE_KINDS = ['document_front', 'document_back', 'selfie'] as const;
+export type ImageKind = (typeof IMAGE_KINDS)[number];
+
+export interface IdentityImage {
+  readonly kind: ImageKind;
+  readonly type: 'image/jpeg' | 'image/png';
+  readonly bytes: Buffer;
+}

@@ -1,0 +1,93 @@
+import type { ImageKind } from '../../domain/identity-image.js';
+import type { Stage } from '../../domain/onboarding.js';
+import type { Words } from '../../words/en.js';
+
+/**
+ * What the server of the onboarding widget and its page (`widgets/onboarding`) tell each other: types alone, as the page
+ * is built apart. Times are ISO 8601, days `YYYY-MM-DD`.
+ */
+
+/** What a page is opened with; it stands in the page. */
+export interface OnboardingFacts {
+  /** Where the steps are: `POST <steps>/<step>`. */
+  readonly steps: string;
+  readonly userId: string;
+  readonly merchantName: string;
+  readonly phoneNumber: string;
+  readonly email: string | null;
+  /** Where a page that stands alone leads in the end. */
+  readonly callbackUrl: string | null;
+  /**
+   * Origins that may embed the page and hear of its steps. Null: anybody may embed it (a sandbox without a list), and
+   * messages go to `location.ancestorOrigins[0]` where the browser tells it, otherwise to nobody.
+   */
+  readonly framers: readonly string[] | null;
+  readonly codeEverySeconds: number;
+  readonly minimumAge: number;
+  readonly consent: {
+    readonly terms: { readonly version: string; readonly url: string };
+    readonly privacy: { readonly version: string; readonly url: string };
+  };
+  /** Today in UTC. */
+  readonly today: string;
+  /** Last names that end badly in the sandbox; null outside of it. */
+  readonly sandbox: { readonly rejected: string; readonly review: string; readonly cardFails: string } | null;
+  /** Language tag, and the words in it. */
+  readonly locale: string;
+  readonly words: Words;
+}
+
+/** Bodies of the steps. All but `code` and `phone` carry the session as a Bearer token. */
+export interface StepBodies {
+  code: { readonly phone_number: string };
+  phone: { readonly phone_number: string; readonly code: string };
+  /** The versions are those that the page showed. */
+  details: {
+    readonly first_name: string;
+    readonly last_name: string;
+    readonly date_of_birth: string;
+    readonly terms_version: string;
+    readonly privacy_version: string;
+  };
+  /** Hands in what was uploaded to `images/<kind>` (the raw bytes of a JPEG or PNG as the body of that call). */
+  identity: Record<string, never>;
+  'card/retry': Record<string, never>;
+  state: Record<string, never>;
+  /** Sandbox alone. */
+  inbox: Record<string, never>;
+}
+
+/** What every step but `code` and `inbox` answers with. */
+export interface StepState {
+  /** Of `details_confirmed` without consent, which older versions left behind, `phone_verified` is told. */
+  readonly stage: Stage;
+  /** After the code alone. */
+  readonly session?: string;
+  /** Of `kyc_failed` and `card_failed`. */
+  readonly reason?: string;
+  /** Since when the identity is under review. */
+  readonly submitted_at?: string;
+  /** Which images are there; of `details_confirmed`. */
+  readonly images?: readonly ImageKind[];
+}
+
+/** A refusal: a problem document. `errors.session`: the session has ended; `errors.code`: the code was not right. */
+export interface StepRefusal {
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+  /** 422 of a code: how many more guesses it takes; 0: ask for a new one. */
+  readonly attempts_left?: number;
+}
+
+/** Where the page is, as it tells whoever embeds it; no personal data. */
+export type PageStep =
+  'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
+
+/** Sent by `postMessage` at each step; `version` changes when a member changes its meaning. */
+export interface StepMessage {
+  readonly type: 'disburse.onboarding';
+  readonly version: 1;
+  readonly user_id: string;
+  readonly step: PageStep;
+}

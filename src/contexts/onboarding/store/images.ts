@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
+import type { IdentityImage, ImageKind } from '../domain/identity-image.js';
+
+interface ImageRow extends Record<string, unknown> {
+  readonly kind: ImageKind;
+  readonly type: IdentityImage['type'];
+  readonly sealed: string;
+}
+
+/**
+ * Images of documents and faces on their way to the identity provider: sealed with the key of the person, one of each
+ * kind, deleted once they are handed over or too old.
+ */
+@Injectable()
+export class Images {
+  constructor(
+    private readonly database: Database,
+    private readonly personalKeys: PersonalKeys,
+  ) {}
+
+  /** Takes the place of an earlier one of its kind. Throws `not_found` for a person who was forgotten. */
+  async keep(userId: string, { kind, type, bytes }: IdentityImage): Promise<void> {
+    const key = await this.personalKeys.obtain(userId);
+    if (key === null) throw DomainError.notFound('User');
+    await this.database.query(
+      `insert into onboarding.images (user_id, kind, type, sealed) values ($1, $2, $3, $4)
+       on conflict (user_id, kind) do update set type = excluded.type, sealed = excluded.sealed, stored_at = now()`,
+      [userId, kind, type, key.seal(bytes, placeOf(userId, kind))],
+    );
+  }
+
+  async kinds(userId: string): Promise<readonly ImageKind[]> {
+    const rows = await this.database.query<{ kind: ImageKind }>(
+      'select kind from onboarding.images where user_id = $1 order by kind',
+      [userId],
+    );
+    return rows.map(({ kind }) => kind);
+  }
+
+  /** All of the person; empty when they were deleted. */
+  async of(userId: string): Promise<readonly IdentityImage[]> {
+    const rows = await this.database.query<ImageRow>(
+      'select kind, type, sealed from onboarding.images where user_id = $1 order by kind',
+      [userId],
+    );
+    const key = (await this.personalKeys.find([userId])).get(userId);
+    if (key === undefined) return [];
+    return rows.map(({ kind, type, sealed }) => ({
+      kind,
+      type,
+      bytes: key.openBytes(sealed, placeOf(userId, kind)),
+    }));
+  }
+
+  async delete(userId: string): Promise<void> {
+    await this.database.query('delete from onboarding.images where user_id = $1', [userId]);
+  }
+}
+
+function placeOf(userId: string, kind: ImageKind): string {
+  return `onboarding-image/${userId}/${kind}`;
+}

@@ -1,0 +1,8 @@
+import { de } from './de.js';
+import { en, type Words } from './en.js';
+import { es } from './es.js';
+
+export type Locale = 'en' | 'es' | 'de';
+
+/** The words of each language that the onboarding speaks. */
+export const WORDS: Readonly<Record<Locale, Words>> = { en, es, de };
