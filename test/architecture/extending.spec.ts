@@ -104,7 +104,7 @@ describe('docs/extending.md', () => {
     const list = async () => (await client.get(path)).json<{ notes: object[]; is_closed: boolean }>();
     expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
 
-    program('user', 'deactivate', id);
+    program('user', 'deactivate', id, '--reason', 'a note is enough');
     await eventually(async () => ((await list()).is_closed ? true : null));
     expect((await client.post(path, { text: 'too late' })).status).toBe(409);
   });

@@ -92,7 +92,9 @@ describe('the operator programs', () => {
     await expect(merchant('show', 'nobody')).rejects.toThrow('Merchant not found');
     await expect(merchant('suspend', randomUUID())).rejects.toThrow('Merchant not found');
     await expect(merchant('create', '--name', ' ')).rejects.toThrow('name must not be blank');
-    await expect(run('user', 'deactivate', randomUUID())).rejects.toThrow('User not found');
+    await expect(run('user', 'deactivate', randomUUID(), '--reason', 'gone')).rejects.toThrow(
+      'User not found',
+    );
     const dataDir = specFolder('no-sandbox');
     await expect(invoke('merchant', { DATA_DIR: dataDir }, 'list')).rejects.toThrow(
       `No sandbox is running in ${dataDir}`,
@@ -143,9 +145,15 @@ describe('the operator programs', () => {
   it('deactivate a user', async () => {
     const response = await app.merchant.post('/merchants/v1/users', { phone_number: '+15550001111' });
     const { id } = response.json<{ user: { id: string } }>().user;
-    expect(await run('user', 'deactivate', id)).toMatch(/^The user is deactivating|^The user is deactivated/);
+    await expect(run('user', 'deactivate', id, '--reason', 'x'.repeat(501))).rejects.toThrow('1 to 500');
+    const asked = ['--reason', 'ticket 7', '--actor', 'grace'];
+    expect(await run('user', 'deactivate', id, ...asked)).toMatch(/^The user is deactivat(ing|ed)/);
     const done = async (): Promise<string> => run('user', '--json', 'complete-deactivation', id);
     expect(JSON.parse(await done())).toEqual({ user_id: id, account_state: 'deactivated' });
+    expect(JSON.parse(await run('user', '--json', 'show', id))).toMatchObject({
+      ...{ account_state: 'deactivated', deactivation_reason: 'ticket 7', deactivation_actor: 'grace' },
+      deactivation_at: expect.any(String),
+    });
     const got = await app.merchant.get(`/merchants/v1/users/${id}`);
     expect(got.json<{ user: object }>().user).toMatchObject({ account_state: 'deactivated' });
   });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
+import { ACT } from '../support/people.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
@@ -201,7 +202,7 @@ describe('the onboarding process', () => {
     const people = await start({ roles: 'api' });
     const userId = await createUser(people);
     await submit(people, userId);
-    await people.commandBus.execute(new StartDeactivation(userId));
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
     const url = people.database.dataSource.options as { readonly url?: string };
     await start({ databaseUrl: url.url!, roles: 'worker' });
     await eventually(async () => (await find(people, userId))?.accountState === 'deactivated');

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
@@ -66,7 +67,7 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   it('409: the user is deactivating or deactivated', async () => {
     const id = await createUser();
     const commands = app.app.get(CommandBus);
-    await commands.execute(new StartDeactivation(id));
+    await commands.execute(new StartDeactivation(id, ACT));
     expect((await complete(id)).status).toBe(409);
     await expect(
       (async () => {

@@ -4,6 +4,7 @@ import { CommitObservers } from '../../src/platform/event-store/commit-observer.
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { openEventStoreDb } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { ACT } from '../support/people.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../src/platform/event-store/port.js';
 import { RetryingCommandLoop } from '../../src/platform/event-store/retrying-command-loop.js';
@@ -114,7 +115,9 @@ class World {
   }
 
   start(store = this.store): Promise<unknown> {
-    return new StartDeactivationHandler(loopOver(store), clock).execute(new StartDeactivation(this.userId));
+    return new StartDeactivationHandler(loopOver(store), clock).execute(
+      new StartDeactivation(this.userId, ACT),
+    );
   }
 
   /** What the subscription does with what came since the last time. Everything comes twice. */

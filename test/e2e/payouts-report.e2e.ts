@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import {
@@ -190,8 +191,8 @@ describe('POST /payouts/report', () => {
     const [leaving, gone] = [await createUser(merchant), await createUser(merchant)];
     await reported(merchant, leaving);
     const bus = app.app.get(CommandBus);
-    await bus.execute(new StartDeactivation(leaving));
-    await bus.execute(new StartDeactivation(gone));
+    await bus.execute(new StartDeactivation(leaving, ACT));
+    await bus.execute(new StartDeactivation(gone, ACT));
     problem(await report(merchant, leaving), 409);
     const state = async (): Promise<string> =>
       (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;

@@ -5,6 +5,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { ACT } from '../support/people.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
@@ -39,7 +40,7 @@ describe('the deactivation of a user', () => {
 
   it('is over by itself when no payout is pending', async () => {
     const userId = await createUser();
-    await people.commandBus.execute(new StartDeactivation(userId));
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
     await until(userId, 'deactivated');
   });
 
@@ -47,7 +48,7 @@ describe('the deactivation of a user', () => {
     const [userId, one, two] = [await createUser(), newId(), newId()];
     await payout(one, 'payout.reported.v1', userId);
     await payout(two, 'payout.reported.v1', userId);
-    await people.commandBus.execute(new StartDeactivation(userId));
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
     await payout(one, 'payout.received.v1', userId);
     const refusal = async (): Promise<string> => {
       for (;;) {
@@ -68,16 +69,16 @@ describe('the deactivation of a user', () => {
   });
 
   it('is refused for an unknown user and for one who is deactivated', async () => {
-    await expect(people.commandBus.execute(new StartDeactivation(newId()))).rejects.toMatchObject({
+    await expect(people.commandBus.execute(new StartDeactivation(newId(), ACT))).rejects.toMatchObject({
       code: 'not_found',
     });
     const userId = await createUser();
     await expect(people.commandBus.execute(new SettleDeactivation(userId))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-    await people.commandBus.execute(new StartDeactivation(userId));
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
     await until(userId, 'deactivated');
-    await expect(people.commandBus.execute(new StartDeactivation(userId))).rejects.toMatchObject({
+    await expect(people.commandBus.execute(new StartDeactivation(userId, ACT))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
   });

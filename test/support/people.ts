@@ -81,3 +81,6 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
 export function plainTicket(id: string): { id(): string; response(): undefined } {
   return { id: () => id, response: () => undefined };
 }
+
+/** Why and by whom an operator's command was given. */
+export const ACT = { reason: 'the customer asked for it', actor: 'spec' } as const;

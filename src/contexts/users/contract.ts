@@ -4,15 +4,15 @@ export { CompleteDeactivation } from './application/complete-deactivation.js';
 export { StartDeactivation, type UserChanged } from './application/start-deactivation.js';
 export { userJson, UserResponse } from './views/user-json.js';
 export { payee, type Payee } from './domain/payee.js';
-export { USER_EVENTS } from './domain/user.js';
+export { readAct, type OperatorAct } from './domain/leaving.js';
+export type { AccountState, ExistingUser } from './domain/user.js';
+export { USER_EVENTS } from './domain/user-events.js';
 export type {
-  AccountState,
-  ExistingUser,
   UserActivated,
   UserCreated,
   UserDeactivated,
   UserDeactivationStarted,
   UserEvent,
-} from './domain/user.js';
+} from './domain/user-events.js';
 export { UsersView } from './views/users.js';
 export { USERS_VIEW, WalletsView } from './views/wallets.js';

@@ -6,7 +6,7 @@ import { CreateUserHandler } from './application/create-user.js';
 import { LocateUser } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
-import { USER_EVENTS } from './domain/user.js';
+import { USER_EVENTS } from './domain/user-events.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1764000000320 } from './migrations/1764000000320-users.js';
 import { UsersView } from './views/users.js';

@@ -39,6 +39,9 @@ export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant):
  * merely slow then conflicts with the mark, loads again and comes back here. It must write to the claim once more
  * even though it still seems to hold it, because whoever fenced it may be about to take the claim.
  *
+ * A holder that is done with it (`freedBy`) stays so: that it is, may be read before the append. Of two who then want the
+ * claim, one conflicts at its revision and finds the other.
+ *
  * Throws {@link ClaimTaken} when an established owner holds it.
  */
 export async function contestedClaim(
@@ -51,9 +54,11 @@ export async function contestedClaim(
   if (held === null) return firstClaim(claim, claimant);
   const { owner, revision } = held;
   if (owner === claimant.stream && claimant.established) return { stream, events: [], expected: revision };
-  if (owner !== claimant.stream && !(await fence(store, owner, claimant.metadata))) {
-    throw new ClaimTaken(claim, owner);
-  }
+  const isFree =
+    owner === claimant.stream ||
+    (await isFreed(store, claim, owner)) ||
+    (await fence(store, owner, claimant.metadata));
+  if (!isFree) throw new ClaimTaken(claim, owner);
   return { stream, events: [taken(claimant.stream, claimant.metadata)], expected: revision };
 }
 
@@ -66,7 +71,9 @@ export async function claimTaken(
   for (const claim of claims) {
     const owner = await claimOwner(store, claim);
     if (owner === null || owner === claimant) continue;
-    if (!(await store.readStream(owner)).every(isFence)) return new ClaimTaken(claim, owner);
+    const events = await store.readStream(owner);
+    if (!events.every(isFence) && !events.some(({ type }) => type === claim.freedBy))
+      return new ClaimTaken(claim, owner);
   }
   return null;
 }
@@ -77,6 +84,10 @@ export async function claimOwner(
   claim: Pick<Claim, 'category' | 'key'>,
 ): Promise<string | null> {
   return (await readClaim(store, claimStream(claim)))?.owner ?? null;
+}
+
+async function isFreed(store: EventStore, { freedBy }: Claim, holder: string): Promise<boolean> {
+  return freedBy !== undefined && (await store.readStream(holder)).some(({ type }) => type === freedBy);
 }
 
 async function readClaim(

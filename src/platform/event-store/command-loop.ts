@@ -17,6 +17,11 @@ export interface Claim {
   /** Field to blame when somebody else holds it, and the message. */
   readonly field: string;
   readonly message: string;
+  /**
+   * Stored name of an event that ends the need of whoever holds it: a holder whose stream has it gives way. It has to be
+   * one after which the holder never asks for the claim again. Absent: it is held for ever.
+   */
+  readonly freedBy?: string;
 }
 
 export interface ExecuteOptions<State> {

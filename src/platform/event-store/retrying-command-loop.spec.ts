@@ -1,14 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { CLAIM_EVENTS } from './claims.js';
-import { AlreadyResponded, ClaimTaken, PreconditionFailed, type Claim } from './command-loop.js';
+import { AlreadyResponded, PreconditionFailed, type Claim } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
-import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore, NewEvent, StoredResponse } from './port.js';
 import { RetryingCommandLoop } from './retrying-command-loop.js';
 
@@ -30,22 +29,8 @@ const noKeys = { obtain: async () => null, find: async () => new Map() };
 
 function loopOver(store: EventStore, observers = new CommitObservers()): RetryingCommandLoop {
   const registry = new EventRegistry();
-  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }]);
+  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
   return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), observers);
-}
-
-/** A store whose every call can be held up, to interleave two processes in any order. */
-function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
-  return overridden(inner, {
-    commit: async (commit) => {
-      await scheduler.schedule(Promise.resolve(), 'commit');
-      return inner.commit(commit);
-    },
-    readStream: async (...args) => {
-      await scheduler.schedule(Promise.resolve(), 'read');
-      return inner.readStream(...args);
-    },
-  });
 }
 
 /** The same store with some methods of its own. */
@@ -157,118 +142,6 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
       await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
       expect((await loop.load(counter, 'one')).state).toBe(1);
-    });
-  });
-
-  describe('with claims', () => {
-    it('wins a free one, keeps its own, and refuses one that another holds', async () => {
-      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
-      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
-      const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
-      await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
-      expect((await loop.load(counter, 'two')).revision).toBeNull();
-      // What the refused one claimed on its way is free for others.
-      await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
-    });
-
-    it('reads one event of a claim, however often it changed hands', async () => {
-      const hands = Array.from({ length: 500 }, () => {
-        return { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
-      });
-      await store.commit({ appends: [{ stream: 'phone-p', events: hands, expected: 'no_stream' }] });
-      let read = 0;
-      const counted = overridden(store, {
-        readStream: async (...args) => {
-          const events = await store.readStream(...args);
-          read += events.length;
-          return events;
-        },
-      });
-      await loopOver(counted).execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
-      expect(read).toBeLessThan(10);
-    });
-
-    it('takes over from an owner who died before its first event, and fences it', async () => {
-      const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
-      await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
-      await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
-      expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0 });
-      const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
-      await expect(late).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
-      // Without the claim it may still begin.
-      expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
-    });
-
-    it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
-      const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-slow' }, metadata: {} };
-      await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
-      let comesBack: Promise<unknown> | null = null;
-      const rival = overridden(store, {
-        commit: async (commit) => {
-          const takesOver = commit.appends.some(
-            ({ stream, expected }) => stream === 'phone-p' && expected === 0,
-          );
-          if (takesOver) {
-            comesBack ??= loop.execute(counter, 'slow', () => [add(1)], { claims: [phone('p')] });
-            await comesBack;
-          }
-          return store.commit(commit);
-        },
-      });
-      const executing = loopOver(rival).execute(counter, 'rival', () => [add(1)], { claims: [phone('p')] });
-      await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-slow'));
-      expect((await loop.load(counter, 'slow')).state).toBe(1);
-      expect((await loop.load(counter, 'rival')).state).toBe(0);
-    });
-
-    it('leaves each claim with one established owner, however calls of rivals interleave and die', async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.scheduler(),
-          fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 3, maxLength: 3 }),
-          async (scheduler, lifetimes) => {
-            const memory: Memory = { events: [], responses: new Map() };
-            const inner = new InMemoryEventStore(atomic, memory);
-            const mortal = (calls: number): EventStore => {
-              let left = calls;
-              const through = scheduled(inner, scheduler);
-              return overridden(through, {
-                commit: async (commit) => {
-                  if (left === 0) throw new Error('killed');
-                  left -= 1;
-                  return through.commit(commit);
-                },
-              });
-            };
-            const race = Promise.allSettled(
-              lifetimes.map((calls, n) =>
-                loopOver(mortal(calls)).execute(
-                  counter,
-                  `rival${n}`,
-                  (state) => (state === 0 ? [add(1)] : []),
-                  {
-                    claims: [phone('p')],
-                    expectNew: true,
-                  },
-                ),
-              ),
-            );
-            await scheduler.waitFor(race);
-            const established = await Promise.all(
-              lifetimes.map((_, n) => loopOver(inner).load(counter, `rival${n}`)),
-            );
-            expect(established.filter(({ state }) => state > 0).length).toBeLessThanOrEqual(1);
-            // A claim is never lost for good: whoever comes later gets it, or is told who has it.
-            const later = await loopOver(inner)
-              .execute(counter, 'later', () => [add(1)], { claims: [phone('p')] })
-              .catch((error: unknown) => error);
-            const holder = established.findIndex(({ state }) => state > 0);
-            if (holder >= 0) expect(later).toEqual(new ClaimTaken(phone('p'), `counter-rival${holder}`));
-            else expect(later).toMatchObject({ state: 1 });
-          },
-        ),
-        { numRuns: 300 },
-      );
     });
   });
 

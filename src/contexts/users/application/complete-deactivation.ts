@@ -3,7 +3,8 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { completeDeactivation, user } from '../domain/user.js';
+import { completeDeactivation } from '../domain/leaving.js';
+import { user } from '../domain/user.js';
 import type { UserChanged } from './start-deactivation.js';
 
 /**

@@ -3,17 +3,23 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop, type Executed } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { startDeactivation, user, type User, type UserEvent } from '../domain/user.js';
+import { readAct, startDeactivation, type OperatorAct } from '../domain/leaving.js';
+import type { UserEvent } from '../domain/user-events.js';
+import { user, type User } from '../domain/user.js';
 
 /** What every command on a user gives. */
 export type UserChanged = Executed<User, UserEvent>;
 
 /**
  * onboarding or active to deactivating: no payout is accepted for the user from now on, and the user is deactivated
- * once none is pending. Throws `not_found`, or `invalid_transition` when the user is deactivated.
+ * once none is pending. One who is deactivating keeps the reason of the first time. Throws `bad_request` for an unfit
+ * reason or actor, `not_found`, or `invalid_transition` when the user is deactivated.
  */
 export class StartDeactivation extends Command<UserChanged> {
-  constructor(readonly userId: string) {
+  constructor(
+    readonly userId: string,
+    readonly act: OperatorAct,
+  ) {
     super();
   }
 }
@@ -25,8 +31,8 @@ export class StartDeactivationHandler implements ICommandHandler<StartDeactivati
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ userId }: StartDeactivation): Promise<UserChanged> {
-    const at = timestamp(this.clock);
-    return this.loop.execute(user, userId, (state) => startDeactivation({ at }, state));
+  async execute({ userId, act }: StartDeactivation): Promise<UserChanged> {
+    const command = { ...readAct(act), at: timestamp(this.clock) };
+    return this.loop.execute(user, userId, (state) => startDeactivation(command, state));
   }
 }

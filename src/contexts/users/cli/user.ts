@@ -4,6 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
+import type { Act } from '../domain/user.js';
 import { userJson } from '../views/user-json.js';
 
 const PERSONAL = 'show the phone number and the email too';
@@ -61,9 +62,18 @@ async function located(context: INestApplicationContext, known: Known, personal 
   const found = await context.get(LocateUser).by(known);
   if (found === null) throw DomainError.notFound('User');
   const { phone_number, email, ...rest } = userJson(found);
-  const json = { merchant_id: found.merchantId, ...rest, ...(personal ? { phone_number, email } : {}) };
+  const json = {
+    ...{ merchant_id: found.merchantId, ...rest },
+    ...('deactivation' in found ? told('deactivation', found.deactivation) : {}),
+    ...(personal ? { phone_number, email } : {}),
+  };
   const lines = Object.entries(json).map(([name, value]) => `  ${name.padEnd(21)}  ${value ?? 'none'}`);
   return { text: [...lines, ...(personal ? [] : [HIDDEN])].join('\n'), json };
+}
+
+/** Since when, why, and who did it. */
+function told(what: string, { at, reason, actor }: Act): Record<string, string | null> {
+  return { [`${what}_at`]: at, [`${what}_reason`]: reason, [`${what}_actor`]: actor };
 }
 
 function userId(text: string | undefined): string {

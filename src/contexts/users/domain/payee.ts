@@ -1,5 +1,6 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
-import type { AccountState, UserEvent } from './user.js';
+import type { UserEvent } from './user-events.js';
+import type { AccountState } from './user.js';
 
 /** What paying a user takes to know of them; no personal data. */
 export type Payee =

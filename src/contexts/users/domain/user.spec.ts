@@ -2,15 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { payee } from './payee.js';
-import {
-  activateUser,
-  completeDeactivation,
-  createUser,
-  startDeactivation,
-  user,
-  type User,
-  type UserEvent,
-} from './user.js';
+import { completeDeactivation, readAct, startDeactivation } from './leaving.js';
+import { activateUser, createUser, user, type User } from './user.js';
+import type { UserEvent } from './user-events.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const ids = { user_id: 'u1', merchant_id: 'm1' };
@@ -32,13 +26,22 @@ const activated: UserEvent = {
   type: 'user.activated.v1',
   data: { ...ids, issuer_wallet_address: wallet, activated_at: at },
 };
-const deactivationStarted: UserEvent = { type: 'user.deactivation_started.v1', data: { ...ids, at } };
-const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at } };
+const act = { reason: 'ticket 7', actor: 'ops' };
+const deactivationStarted: UserEvent = {
+  type: 'user.deactivation_started.v1',
+  data: { ...ids, at, ...act },
+};
+const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at, ...act } };
+/** As versions wrote them that did not ask why. */
+const older: UserEvent[] = [
+  { type: 'user.deactivation_started.v1', data: { ...ids, at } },
+  { type: 'user.deactivated.v1', data: { ...ids, at } },
+];
 
 const given = givenOf(user);
 
 const activate = (state: User): UserEvent[] => activateUser({ issuerWalletAddress: wallet, at }, state);
-const deactivate = (state: User): UserEvent[] => startDeactivation({ at }, state);
+const deactivate = (state: User): UserEvent[] => startDeactivation({ ...act, at }, state);
 const completeWith =
   (pendingPayouts: number | null) =>
   (state: User): UserEvent[] =>
@@ -89,6 +92,29 @@ describe('a user', () => {
       accountState: 'deactivated',
       issuerWalletAddress: wallet,
     });
+  });
+
+  it('tells why it was deactivated and by whom, where that is known', () => {
+    expect(fold(user, [created, deactivationStarted, deactivated])).toMatchObject({
+      deactivation: { at, reason: 'ticket 7', actor: 'ops' },
+    });
+    expect(fold(user, [created, ...older])).toMatchObject({
+      accountState: 'deactivated',
+      deactivation: { at, reason: null, actor: null },
+    });
+    given(created, older[0]!).when(completeWith(0)).then(older[1]!);
+  });
+
+  it('is deactivated with a reason and an actor of sensible length alone', () => {
+    expect(readAct({ reason: '  moved away ', actor: ' ops ' })).toEqual({
+      reason: 'moved away',
+      actor: 'ops',
+    });
+    expect(readAct({ reason: '😀'.repeat(500), actor: 'ops' }).reason).toHaveLength(1000);
+    for (const unfit of ['', '  ', 'x'.repeat(501), 'two\nlines']) {
+      expect(() => readAct({ reason: unfit, actor: 'ops' })).toThrow('The reason must have 1 to 500');
+    }
+    expect(() => readAct({ reason: 'fit', actor: ' ' })).toThrow('The actor must have 1 to 100');
   });
 
   it('must exist', () => {

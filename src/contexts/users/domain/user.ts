@@ -1,45 +1,17 @@
-import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import type { Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
-
-/** `phone_number` and `email` are sealed in the store with the key of the person. */
-export type UserCreated = DomainEvent<
-  'user.created.v1',
-  {
-    user_id: string;
-    merchant_id: string;
-    external_id: string | null;
-    phone_number: string;
-    email: string | null;
-    created_at: string;
-  }
->;
-/** `issuer_wallet_address` is EIP-55 checksummed. */
-export type UserActivated = DomainEvent<
-  'user.activated.v1',
-  { user_id: string; merchant_id: string; issuer_wallet_address: string; activated_at: string }
->;
-export type UserDeactivationStarted = DomainEvent<
-  'user.deactivation_started.v1',
-  { user_id: string; merchant_id: string; at: string }
->;
-export type UserDeactivated = DomainEvent<
-  'user.deactivated.v1',
-  { user_id: string; merchant_id: string; at: string }
->;
-
-export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated;
-
-/** Stored names of all user events. */
-export const USER_EVENTS = [
-  'user.created.v1',
-  'user.activated.v1',
-  'user.deactivation_started.v1',
-  'user.deactivated.v1',
-] as const satisfies readonly UserEvent['type'][];
+import type { UserCreated, UserDeactivated, UserEvent } from './user-events.js';
 
 /** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
+
+/** What an operator did, when and why. Nulls: of a version that did not ask. */
+export interface Act {
+  readonly at: string;
+  readonly reason: string | null;
+  readonly actor: string | null;
+}
 
 export interface Profile {
   readonly userId: string;
@@ -59,6 +31,7 @@ export type User =
   | (Profile & {
       readonly accountState: 'deactivating' | 'deactivated';
       readonly issuerWalletAddress: string | null;
+      readonly deactivation: Act;
     });
 export type ExistingUser = Exclude<User, { accountState: 'unknown' }>;
 
@@ -72,15 +45,19 @@ export const user: Aggregate<User, UserEvent> = {
       case 'user.activated.v1':
         return { ...state, accountState: 'active', issuerWalletAddress: event.data.issuer_wallet_address };
       case 'user.deactivation_started.v1':
-        return { ...state, accountState: 'deactivating' };
+        return { ...state, accountState: 'deactivating', deactivation: actOf(event.data) };
       case 'user.deactivated.v1':
-        return { ...state, accountState: 'deactivated' };
+        return { ...state, accountState: 'deactivated', deactivation: actOf(event.data) };
       default:
         event satisfies never;
         return state;
     }
   },
 };
+
+function actOf({ at, reason, actor }: UserDeactivated['data']): Act {
+  return { at, reason: reason ?? null, actor: actor ?? null };
+}
 
 function created(data: UserCreated['data']): User {
   return {
@@ -135,48 +112,11 @@ export function activateUser(command: { issuerWalletAddress: string; at: string 
   ];
 }
 
-/** onboarding or active to deactivating: from here on no payout is accepted for the user. */
-export function startDeactivation(command: { at: string }, state: User): UserEvent[] {
-  const { userId, merchantId, accountState } = existing(state);
-  if (accountState === 'deactivating') return [];
-  if (accountState === 'deactivated') throw refused('The user is deactivated already');
-  return [
-    {
-      type: 'user.deactivation_started.v1',
-      data: { user_id: userId, merchant_id: merchantId, at: command.at },
-    },
-  ];
-}
-
-/**
- * deactivating to deactivated. `pendingPayouts` must be counted up to the start of the deactivation or later, and is null
- * before; since then it can only fall, because no payout is accepted for a user who is deactivating.
- */
-export function completeDeactivation(
-  command: { pendingPayouts: number | null; at: string },
-  state: User,
-): UserEvent[] {
-  const { userId, merchantId, accountState } = existing(state);
-  if (accountState === 'deactivated') return [];
-  if (accountState !== 'deactivating')
-    throw refused(`A user who is ${accountState} is not being deactivated`);
-  if (command.pendingPayouts === null) {
-    throw new DomainError(
-      'unavailable',
-      'The pending payouts of the user are still being counted; try again',
-    );
-  }
-  if (command.pendingPayouts > 0) throw refused(`${command.pendingPayouts} payouts of the user are pending`);
-  return [
-    { type: 'user.deactivated.v1', data: { user_id: userId, merchant_id: merchantId, at: command.at } },
-  ];
-}
-
-function existing(state: User): ExistingUser {
+export function existing(state: User): ExistingUser {
   if (state.accountState === 'unknown') throw DomainError.notFound('User');
   return state;
 }
 
-function refused(message: string): DomainError {
+export function refused(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }

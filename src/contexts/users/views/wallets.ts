@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { UserActivated } from '../domain/user.js';
+import type { UserActivated } from '../domain/user-events.js';
 
 /** Name of the read model of users, to be awaited after an activation. */
 export const USERS_VIEW = subscriptionName('users.views');

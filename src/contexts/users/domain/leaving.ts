@@ -1,0 +1,70 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { UserEvent } from './user-events.js';
+import { existing, refused, type User } from './user.js';
+
+/** Longest reason, in code points. */
+export const MAX_REASON_LENGTH = 500;
+const MAX_ACTOR_LENGTH = 100;
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+/** Why an operator acts, and who that is. Events hold it for ever: no personal data of the user. */
+export interface OperatorAct {
+  readonly reason: string;
+  readonly actor: string;
+}
+
+/** Trimmed. Throws `bad_request` when the reason or the actor is blank, too long or holds control characters. */
+export function readAct({ reason, actor }: OperatorAct): OperatorAct {
+  return {
+    reason: textOf('reason', reason, MAX_REASON_LENGTH),
+    actor: textOf('actor', actor, MAX_ACTOR_LENGTH),
+  };
+}
+
+function textOf(name: string, given: string, most: number): string {
+  const text = given.trim();
+  if (text === '' || [...text].length > most || UNPRINTABLE.test(text)) {
+    throw new DomainError('bad_request', `The ${name} must have 1 to ${most} characters and no line breaks`);
+  }
+  return text;
+}
+
+/** onboarding or active to deactivating: from here on no payout is accepted for the user. */
+export function startDeactivation(command: OperatorAct & { at: string }, state: User): UserEvent[] {
+  const { userId, merchantId, accountState } = existing(state);
+  const { at, reason, actor } = command;
+  if (accountState === 'deactivating') return [];
+  if (accountState === 'deactivated') throw refused('The user is deactivated already');
+  return [
+    {
+      type: 'user.deactivation_started.v1',
+      data: { user_id: userId, merchant_id: merchantId, at, reason, actor },
+    },
+  ];
+}
+
+/**
+ * deactivating to deactivated. `pendingPayouts` must be counted up to the start of the deactivation or later, and is null
+ * before; since then it can only fall, because no payout is accepted for a user who is deactivating.
+ */
+export function completeDeactivation(
+  command: { pendingPayouts: number | null; at: string },
+  state: User,
+): UserEvent[] {
+  const leaver = existing(state);
+  const { userId, merchantId } = leaver;
+  if (leaver.accountState === 'deactivated') return [];
+  if (leaver.accountState !== 'deactivating')
+    throw refused(`A user who is ${leaver.accountState} is not being deactivated`);
+  if (command.pendingPayouts === null) {
+    throw new DomainError(
+      'unavailable',
+      'The pending payouts of the user are still being counted; try again',
+    );
+  }
+  if (command.pendingPayouts > 0) throw refused(`${command.pendingPayouts} payouts of the user are pending`);
+  const { reason, actor } = leaver.deactivation;
+  const why = reason === null || actor === null ? {} : { reason, actor };
+  const data = { user_id: userId, merchant_id: merchantId, at: command.at, ...why };
+  return [{ type: 'user.deactivated.v1', data }];
+}
