@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { connected } from '../../../platform/operator/connected.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { exportLines, exportTo, type Exported } from '../application/export.js';
+import { isWhole, type Asked } from '../domain/manifest.js';
+import { MOMENT_FORMS, readMoment } from '../domain/moment.js';
+import { ExportFolder } from '../store/export-folder.js';
+import { LineStream } from '../store/line-stream.js';
+import { progressOf } from './progress.js';
+import { counted } from './text.js';
+
+const PART_EVENTS = 100_000;
+const MOST_PART_EVENTS = 10_000_000;
+
+interface Options {
+  readonly out?: string;
+  readonly merchant?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly partEvents?: string;
+}
+
+/** `npm run audit -- export`: the log as lines that anybody can check. Changes nothing. */
+export function exportProgram(program: Command, operator: Operator): void {
+  program
+    .command('export')
+    .description(
+      'write the events as they are stored, one line of JSON each with its hash; personal fields stay sealed',
+    )
+    .option(
+      '--out <folder>',
+      'into parts with a manifest; the same command again goes on after the last whole part. Without it: the lines alone, to standard output',
+    )
+    .option('--merchant <id>', "only a merchant's")
+    .option('--from <moment>', `after this position, or from this time on. ${MOMENT_FORMS}`)
+    .option('--to <moment>', 'up to this position, or before this time')
+    .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
+    .action(async ({ out, ...options }: Options) => {
+      const asked = askedOf(options);
+      await connected(operator, async (_database, store) => {
+        const progress = progressOf();
+        if (out === undefined) {
+          const lines = new LineStream(process.stdout, 'standard output');
+          const end = await store.head();
+          await exportLines(store, asked, { end, progress }, ({ text }) => lines.line(text));
+          return lines.end();
+        }
+        const folder = await ExportFolder.at(resolve(out));
+        const signedHead = (): Promise<null> => Promise.resolve(null);
+        const exported = await exportTo(folder, store, asked, { progress, signedHead, now: new Date() });
+        const asJson = program.opts<{ json?: boolean }>().json === true;
+        operator.print(asJson ? JSON.stringify(exported.manifest, null, 2) : describe(exported, folder.path));
+      });
+    });
+}
+
+function askedOf({ merchant, from, to, partEvents = String(PART_EVENTS) }: Omit<Options, 'out'>): Asked {
+  if (merchant !== undefined && !isUuid(merchant)) throw DomainError.notFound('Merchant');
+  const events = /^[0-9]{1,8}$/.test(partEvents) ? Number(partEvents) : 0;
+  if (events < 1 || events > MOST_PART_EVENTS)
+    throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MOST_PART_EVENTS}`);
+  return {
+    merchant: merchant?.toLowerCase() ?? null,
+    from: momentOf('--from', from),
+    to: momentOf('--to', to),
+    part_events: events,
+  };
+}
+
+function momentOf(option: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const moment = readMoment(text);
+  if (moment === null) throw new DomainError('bad_request', `${option} must be ${MOMENT_FORMS}`);
+  return moment.kind === 'position' ? moment.position : moment.time.toISOString();
+}
+
+function describe({ manifest, resumed }: Exported, path: string): string {
+  const { events, parts, first_position, last_position, merkle_root, asked } = manifest;
+  const lines = [
+    `${counted(events, 'event')} in ${counted(parts.length, 'part')}, positions ${first_position ?? 'none'} to ${last_position ?? 'none'}: ${path}`,
+  ];
+  if (resumed === null) lines.push('It was complete before: nothing was left to do.');
+  else if (resumed > 0) lines.push(`${counted(resumed, 'event')} were there from an earlier run.`);
+  if (isWhole(asked)) lines.push(`Merkle root ${merkle_root}`);
+  return lines.join('\n');
+}
