@@ -92,7 +92,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
     const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
     await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
     await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
-    expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0 });
+    expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
     const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
     await expect(late).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
     // Without the claim it may still begin.

@@ -5,6 +5,8 @@ import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
 export interface Loaded<State> {
   readonly state: State;
   readonly revision: number | null;
+  /** Id of its last event, for what follows from it elsewhere; null without one. */
+  readonly lastId: string | null;
 }
 
 /**
@@ -25,7 +27,10 @@ export interface Claim {
 }
 
 export interface ExecuteOptions<State> {
+  /** What caused the events. Every command says so: a request passes its `@Cause()`, a process its `actor`. */
   readonly metadata?: EventMetadata;
+  /** The events follow from the last one of the stream: it is their `causation_id`. */
+  readonly follows?: true;
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
   readonly claims?: readonly Claim[];
   /**
@@ -57,6 +62,8 @@ export interface Executed<State, Event> {
   readonly events: readonly Event[];
   /** Position to wait for in the views; null when nothing was written. */
   readonly position: string | null;
+  /** As {@link Loaded.lastId}, after these events. */
+  readonly lastId: string | null;
 }
 
 /** The request's key already has a response: the edge replays `response`. */

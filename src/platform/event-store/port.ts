@@ -4,8 +4,13 @@ export type JsonObject = { readonly [key: string]: Json };
 
 /** Who and what caused an event; never personal data. */
 export interface EventMetadata {
+  /** What wrote it: the route of a request (`POST /v1/orders`), a process of the service (`payouts.verification`), `operator`. */
+  readonly actor?: string;
   readonly request_id?: string;
   readonly merchant_id?: string;
+  /** The API key of the request, where it is not the merchant's id. */
+  readonly key_id?: string;
+  /** Id of the event that it follows from; of the delivery whose response disabled an endpoint. */
   readonly causation_id?: string;
   /** W3C traceparent of the request that caused the event. */
   readonly traceparent?: string;

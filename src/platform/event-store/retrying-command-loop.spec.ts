@@ -47,16 +47,31 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     loop = loopOver(store);
   });
 
+  it('writes which event of the stream others follow from', async () => {
+    const metadata = { actor: 'test' };
+    await loop.execute(counter, 'one', () => [add(1)], { metadata, follows: true });
+    await loop.execute(counter, 'one', () => [add(2), add(3)], { metadata, follows: true });
+    await loop.execute(counter, 'one', () => [add(4)], { metadata });
+    const [first, ...later] = await store.readStream('counter-one');
+    expect(first!.metadata).toEqual(metadata);
+    const following = { ...metadata, causation_id: first!.id };
+    expect(later.map((event) => event.metadata)).toEqual([following, following, metadata]);
+  });
+
   it('loads, decides, appends, and says where', async () => {
     await loop.execute(counter, 'one', () => [add(1), add(2)]);
     const executed = await loop.execute(counter, 'one', (state) => [add(state * 10)]);
-    expect(executed).toEqual({ state: 33, events: [add(30)], position: '3' });
-    expect(await loop.load(counter, 'one')).toEqual({ state: 33, revision: 2 });
-    expect(await loop.load(counter, 'none')).toEqual({ state: 0, revision: null });
+    expect(executed).toMatchObject({ state: 33, events: [add(30)], position: '3' });
+    const lastId = (await store.readStream('counter-one')).at(-1)!.id;
+    expect(executed.lastId).toBe(lastId);
+    expect(await loop.load(counter, 'one')).toEqual({ state: 33, revision: 2, lastId });
+    expect(await loop.load(counter, 'none')).toEqual({ state: 0, revision: null, lastId: null });
   });
 
   it('writes nothing when there is nothing to do', async () => {
-    expect(await loop.execute(counter, 'one', () => [])).toEqual({ state: 0, events: [], position: null });
+    expect(await loop.execute(counter, 'one', () => [])).toEqual({
+      ...{ state: 0, events: [], position: null, lastId: null },
+    });
     expect(await store.head()).toBeNull();
   });
 
@@ -128,7 +143,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
         },
         { expectNew: true },
       );
-      expect(refusing).toEqual({ state: 14, events: [], position: null });
+      expect(refusing).toMatchObject({ state: 14, events: [], position: null });
     });
   });
 

@@ -65,7 +65,7 @@ export class RetryingCommandLoop implements CommandLoop {
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, streamOf(aggregate, id));
     requireKnown(found);
-    return { state: found.state, revision: found.revision };
+    return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
   async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
@@ -97,18 +97,20 @@ export class RetryingCommandLoop implements CommandLoop {
       if (attempt > 1) await backOff(RETRY, attempt - 2);
       const found = assume ? assumedNew(aggregate) : await this.find(aggregate, stream);
       requireKnown(found);
-      const decided = await this.decide(aggregate, stream, found, decide, options);
+      const metadata = causeOf(options, found);
+      const decided = await this.decide(aggregate, stream, found, decide, { ...options, metadata });
       if (decided === 'look') {
         assume = false;
         continue;
       }
       failpoint('command.decided');
-      const result = await this.write(decided, found, contested, options);
+      const result = await this.write(decided, found, contested, { ...options, metadata });
       if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
       if (result.outcome === 'committed') {
         failpoint('commit.done');
-        const { state, events } = decided;
-        return { state, events, position: events.length > 0 ? result.position : null };
+        const { state, events, append } = decided;
+        const lastId = append.events.at(-1)?.id ?? found.lastId;
+        return { state, events, position: events.length > 0 ? result.position : null, lastId };
       }
       if (options.preconditions?.some((each) => each.stream === result.stream)) {
         throw new PreconditionFailed(result.stream, result.actual);
@@ -150,6 +152,7 @@ export class RetryingCommandLoop implements CommandLoop {
       established: own.length > 0 || snapshot !== null,
       assumed: false,
       unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
+      lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
     };
     if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
       this.snapshots?.save(aggregate, stream, {
@@ -230,7 +233,21 @@ export class RetryingCommandLoop implements CommandLoop {
 }
 
 function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
-  return { state: initial, revision: null, established: false, assumed: true, unknown: undefined };
+  return {
+    state: initial,
+    revision: null,
+    established: false,
+    assumed: true,
+    unknown: undefined,
+    lastId: null,
+  };
+}
+
+function causeOf<S>(
+  { metadata = NO_METADATA, follows }: ExecuteOptions<S>,
+  { lastId }: Found<S>,
+): EventMetadata {
+  return follows === undefined || lastId === null ? metadata : { ...metadata, causation_id: lastId };
 }
 
 function requireKnown({ unknown }: Pick<Found<unknown>, 'unknown'>): void {

@@ -37,9 +37,12 @@ export const Ticket = createParamDecorator((_: unknown, context: ExecutionContex
 export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata => {
   const request = requestOf(context);
   const parent = traceparent();
+  const { merchantId, callerId } = merchantOf(request);
   return {
+    actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
     request_id: request.id,
-    merchant_id: merchantOf(request).merchantId,
+    merchant_id: merchantId,
+    ...(callerId === undefined ? {} : { key_id: callerId }),
     ...(parent === undefined ? {} : { traceparent: parent }),
   };
 });

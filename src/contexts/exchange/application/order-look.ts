@@ -51,7 +51,7 @@ export class OrderLook {
       order,
       orderId,
       (current: Order) => observe(observation, current),
-      cause === undefined ? {} : { metadata: cause },
+      cause === undefined ? { metadata: { actor: 'exchange.watch' }, follows: true } : { metadata: cause },
     );
     failpoint('order.observed');
     return { state: made(state), isDepositUnderWay };

@@ -24,7 +24,9 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
 
   async execute({ orderId, refund }: RecordRefund): Promise<MadeOrder> {
     const given = { ...refund, at: timestamp(this.clock) };
-    const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current));
+    const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
+      metadata: { actor: 'operator' },
+    });
     return made(state);
   }
 }

@@ -19,7 +19,9 @@ export class MerchantChanges {
   ) {}
 
   async change(merchantId: string, decide: (state: Merchant) => MerchantEvent[]): Promise<MerchantChanged> {
-    const { position } = await this.loop.execute(merchant, merchantId, decide);
+    const { position } = await this.loop.execute(merchant, merchantId, decide, {
+      metadata: { actor: 'operator' },
+    });
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
   }
 }

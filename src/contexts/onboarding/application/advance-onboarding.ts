@@ -8,6 +8,7 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { ActivateUser, UsersView, WalletsView } from '../../users/contract.js';
 import {
@@ -57,6 +58,8 @@ export class WalletTaken extends Error {
   }
 }
 
+const ACTOR = 'onboarding.steps';
+
 interface Step {
   readonly decide: (state: Onboarding) => OnboardingEvent[];
   readonly claims?: readonly Claim[];
@@ -79,12 +82,16 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   ) {}
 
   async execute({ userId }: AdvanceOnboarding): Promise<Stage> {
-    let { state } = await this.loop.load(onboarding, userId);
+    let { state, lastId } = await this.loop.load(onboarding, userId);
     for (;;) {
-      const step = await this.nextStep(state);
+      const step = await this.nextStep(state, lastId);
       if (step === null) return state.stage;
       try {
-        ({ state } = await this.loop.execute(onboarding, userId, step.decide, { claims: step.claims ?? [] }));
+        ({ state, lastId } = await this.loop.execute(onboarding, userId, step.decide, {
+          metadata: { actor: ACTOR },
+          follows: true,
+          claims: step.claims ?? [],
+        }));
       } catch (error) {
         if (!(error instanceof ClaimTaken)) throw error;
         await step.claimTaken?.();
@@ -94,7 +101,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 
   /** Does the outside part of the step that follows `state`; null when the next step is not the service's. */
-  private async nextStep(state: Onboarding): Promise<Step | null> {
+  private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
       case 'kyc_submitted':
         return this.verify(state);
@@ -114,7 +121,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       case 'wallet_provisioned':
         return this.issueCard(state);
       case 'card_issued':
-        await this.commandBus.execute(new ActivateUser(state.userId, state.issuerWalletAddress));
+        await this.commandBus.execute(
+          new ActivateUser(state.userId, state.issuerWalletAddress, followsFrom(lastId)),
+        );
         return { decide: (current) => completeOnboarding({ at: this.now() }, current) };
       default:
         return null;
@@ -157,6 +166,11 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
 function reasonOf(error: unknown): string {
   if (error instanceof ProviderRefusal) return error.reason;
   throw error;
+}
+
+/** The activation is written in another stream: it says which event of the onboarding it follows from. */
+function followsFrom(lastId: string | null): EventMetadata {
+  return { actor: ACTOR, ...(lastId === null ? {} : { causation_id: lastId }) };
 }
 
 /** Before a card is issued for it; the activation claims it for the user itself. */

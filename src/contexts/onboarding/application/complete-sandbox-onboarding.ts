@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
@@ -30,6 +31,7 @@ export class CompleteSandboxOnboarding extends Command<ExistingUser> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -48,36 +50,40 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   ) {}
 
   /** Calls for one user at a time share one run. */
-  execute({ merchantId, userId }: CompleteSandboxOnboarding): Promise<ExistingUser> {
+  execute({ merchantId, userId, cause }: CompleteSandboxOnboarding): Promise<ExistingUser> {
     const key = `${merchantId} ${userId}`;
     const running = this.underWay.get(key);
     if (running !== undefined) return running;
-    const started = this.complete(merchantId, userId).finally(() => this.underWay.delete(key));
+    const started = this.complete(merchantId, userId, cause).finally(() => this.underWay.delete(key));
     this.underWay.set(key, started);
     return started;
   }
 
-  private async complete(merchantId: string, userId: string): Promise<ExistingUser> {
+  private async complete(merchantId: string, userId: string, cause: EventMetadata): Promise<ExistingUser> {
     const user = await findApplicant(this.users, merchantId, userId);
     if (user.accountState === 'active') return user;
-    let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId));
-    if (state.stage === 'started') state = await this.verifyPhone(user);
+    let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
+    if (state.stage === 'started') state = await this.verifyPhone(user, cause);
     if (state.stage === 'phone_verified' || state.stage === 'kyc_failed') {
       const { onboardingTermsVersion: termsVersion, onboardingPrivacyVersion: privacyVersion } = this.config;
       const consent = { termsVersion, privacyVersion };
-      state = await this.commandBus.execute(new ConfirmDetails(merchantId, userId, DETAILS, consent));
+      state = await this.commandBus.execute(new ConfirmDetails(merchantId, userId, DETAILS, consent, cause));
     }
-    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId));
-    if (state.stage === 'details_confirmed') await this.commandBus.execute(new SubmitKyc(merchantId, userId));
+    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId, cause));
+    if (state.stage === 'details_confirmed')
+      await this.commandBus.execute(new SubmitKyc(merchantId, userId, cause));
     return this.activation(merchantId, userId);
   }
 
-  private async verifyPhone({ merchantId, userId, phoneNumber }: ExistingUser): Promise<Onboarding> {
+  private async verifyPhone(
+    { merchantId, userId, phoneNumber }: ExistingUser,
+    cause: EventMetadata,
+  ): Promise<Onboarding> {
     for (let attempt = 1; ; attempt += 1) {
       await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
       const code = this.inbox.lastCode(phoneNumber) ?? '';
       try {
-        return await this.commandBus.execute(new VerifyPhone(merchantId, userId, phoneNumber, code));
+        return await this.commandBus.execute(new VerifyPhone(merchantId, userId, phoneNumber, code, cause));
       } catch (error) {
         if (!(error instanceof DomainError) || error.code !== 'validation_failed') throw error;
         if (attempt === CODE_ATTEMPTS)

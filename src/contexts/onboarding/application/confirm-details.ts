@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { UsersView } from '../../users/contract.js';
@@ -16,6 +17,7 @@ export class ConfirmDetails extends Command<Onboarding> {
     readonly userId: string,
     readonly details: Details,
     readonly consent: Consent,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -30,12 +32,15 @@ export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
     private readonly users: UsersView,
   ) {}
 
-  async execute({ merchantId, userId, details, consent }: ConfirmDetails): Promise<Onboarding> {
+  async execute({ merchantId, userId, details, consent, cause }: ConfirmDetails): Promise<Onboarding> {
     await findApplicant(this.users, merchantId, userId);
     const at = timestamp(this.clock);
     const minimumAge = this.config.onboardingMinimumAge;
-    const { state } = await this.loop.execute(onboarding, userId, (current) =>
-      confirmDetails({ details, consent, minimumAge, at }, current),
+    const { state } = await this.loop.execute(
+      onboarding,
+      userId,
+      (current) => confirmDetails({ details, consent, minimumAge, at }, current),
+      { metadata: cause },
     );
     return state;
   }

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { UsersView } from '../../users/contract.js';
 import { startOnboarding } from '../domain/decisions.js';
@@ -13,6 +14,7 @@ export class StartOnboarding extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -26,11 +28,14 @@ export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> 
     private readonly users: UsersView,
   ) {}
 
-  async execute({ merchantId, userId }: StartOnboarding): Promise<Onboarding> {
+  async execute({ merchantId, userId, cause }: StartOnboarding): Promise<Onboarding> {
     await findApplicant(this.users, merchantId, userId);
     const at = timestamp(this.clock);
-    const { state } = await this.loop.execute(onboarding, userId, (current) =>
-      startOnboarding({ userId, merchantId, at }, current),
+    const { state } = await this.loop.execute(
+      onboarding,
+      userId,
+      (current) => startOnboarding({ userId, merchantId, at }, current),
+      { metadata: cause },
     );
     return state;
   }

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { UsersView } from '../../users/contract.js';
@@ -14,6 +15,7 @@ export class SubmitKyc extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -27,9 +29,13 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
     private readonly users: UsersView,
   ) {}
 
-  async execute({ merchantId, userId }: SubmitKyc): Promise<Onboarding> {
+  async execute({ merchantId, userId, cause }: SubmitKyc): Promise<Onboarding> {
     await findApplicant(this.users, merchantId, userId);
     const submission = { verificationId: newId(), at: timestamp(this.clock) };
-    return (await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current))).state;
+    return (
+      await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current), {
+        metadata: cause,
+      })
+    ).state;
   }
 }

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView } from '../../users/contract.js';
@@ -21,6 +22,7 @@ export class VerifyPhone extends Command<Onboarding> {
     readonly userId: string,
     readonly phoneNumber: string,
     readonly code: string,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -40,12 +42,16 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
     private readonly codes: PhoneCodes,
   ) {}
 
-  async execute({ merchantId, userId, phoneNumber, code }: VerifyPhone): Promise<Onboarding> {
+  async execute({ merchantId, userId, phoneNumber, code, cause }: VerifyPhone): Promise<Onboarding> {
     const profile = await findApplicant(this.users, merchantId, userId);
     const tried = await this.codes.redeem(userId, phoneNumber, code);
     if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
     const at = timestamp(this.clock);
     const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
-    return (await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current))).state;
+    return (
+      await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current), {
+        metadata: cause,
+      })
+    ).state;
   }
 }

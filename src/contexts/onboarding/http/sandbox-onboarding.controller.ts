@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
@@ -33,8 +33,9 @@ export class SandboxOnboardingController {
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
+    @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId));
+    const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation came from a worker: whatever it wrote stands before the head.
     await this.progress.reached(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };

@@ -27,8 +27,11 @@ export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
 
   async execute({ payoutId, reason }: ExpirePayout): Promise<Expiry> {
     const at = timestamp(this.clock);
-    const { events, state } = await this.loop.execute(payout, payoutId, (state) =>
-      expire({ reason, at }, state),
+    const { events, state } = await this.loop.execute(
+      payout,
+      payoutId,
+      (state) => expire({ reason, at }, state),
+      { metadata: { actor: 'payouts.verification' }, follows: true },
     );
     if (events.length > 0) return 'expired';
     return state.status === 'pending' ? 'early' : 'ended';

@@ -45,7 +45,11 @@ export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
           payout,
           command.payoutId,
           (state) => receive({ evidence, at }, state),
-          { claims: [transferClaim(command.chainId, command.hash, evidence.log_index)] },
+          {
+            metadata: { actor: 'payouts.verification' },
+            follows: true,
+            claims: [transferClaim(command.chainId, command.hash, evidence.log_index)],
+          },
         );
         return events.length > 0 ? 'received' : 'ended';
       } catch (error) {

@@ -36,7 +36,7 @@ export class SettleDeactivationHandler implements ICommandHandler<SettleDeactiva
   private async giveUpIntended({ intended, position }: Leaving): Promise<boolean> {
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
-      if (!(await fence(this.store, stream, {}))) {
+      if (!(await fence(this.store, stream, { actor: 'users.deactivation' }))) {
         // A version without intents reported it, and its repeat brought the intent afterwards.
         const reported = (await this.store.readStream(stream)).find((event) => !isFence(event));
         if (reported === undefined || comparePositions(reported.position, position) > 0) return false;

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
@@ -17,6 +18,7 @@ export class ActivateUser extends Command<UserChanged> {
   constructor(
     readonly userId: string,
     readonly issuerWalletAddress: string,
+    readonly cause: EventMetadata = {},
   ) {
     super();
   }
@@ -30,7 +32,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
     private readonly wallets: WalletsView,
   ) {}
 
-  async execute({ userId, issuerWalletAddress }: ActivateUser): Promise<UserChanged> {
+  async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<UserChanged> {
     // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
     const taken = await this.wallets.isOfAnother(userId, issuerWalletAddress);
     const at = timestamp(this.clock);
@@ -49,7 +51,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
           if (taken && events.length > 0) throw walletTaken();
           return events;
         },
-        { claims: [claim] },
+        { metadata: cause, claims: [claim] },
       );
     } catch (error) {
       if (error instanceof ClaimTaken) throw walletTaken();

@@ -29,6 +29,9 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
 
   execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
     const at = timestamp(this.clock);
-    return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state));
+    return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state), {
+      metadata: { actor: 'users.deactivation' },
+      follows: true,
+    });
   }
 }

@@ -33,6 +33,8 @@ export class StartDeactivationHandler implements ICommandHandler<StartDeactivati
 
   async execute({ userId, act }: StartDeactivation): Promise<UserChanged> {
     const command = { ...readAct(act), at: timestamp(this.clock) };
-    return this.loop.execute(user, userId, (state) => startDeactivation(command, state));
+    return this.loop.execute(user, userId, (state) => startDeactivation(command, state), {
+      metadata: { actor: 'operator' },
+    });
   }
 }

@@ -53,6 +53,7 @@ export class DisableWebhookEndpointHandler implements ICommandHandler<DisableWeb
           : disableFailing({ ...place, failing_since: reason.failingSince, at }, state),
       {
         metadata: {
+          actor: 'webhooks.disabling',
           merchant_id: merchantId,
           ...(reason.cause === 'gone' ? { causation_id: reason.deliveryId } : {}),
         },

@@ -22,7 +22,9 @@ export class ExchangeKeyChanges {
     keyId: string,
     decide: (state: ExchangeKey) => ExchangeKeyEvent[],
   ): Promise<ExchangeKeyChanged> {
-    const { position } = await this.loop.execute(exchangeKey, keyId, decide);
+    const { position } = await this.loop.execute(exchangeKey, keyId, decide, {
+      metadata: { actor: 'operator' },
+    });
     return { visible: await this.progress.reached(EXCHANGE_KEYS_VIEW, position) };
   }
 }

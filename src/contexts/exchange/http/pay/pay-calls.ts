@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { deriveId } from '../../../../kernel/ids.js';
+import type { EventMetadata } from '../../../../platform/event-store/port.js';
 import { clientOf } from '../../../../platform/http/address.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder } from '../../application/cancel-order.js';
@@ -67,7 +68,7 @@ export class PayCalls {
     const caller = { callerAddress: address, client: clientOf(address) };
     const order = { ...payer, ...caller, merchantId, pairId: pair.id, amountFrom };
     const ticket = new PageTicket(this.sessions.link(payer), request);
-    const cause = { request_id: requestId, merchant_id: merchantId };
+    const cause = causeOf('orders', requestId, merchantId, payer);
     return this.shown(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }
 
@@ -80,7 +81,7 @@ export class PayCalls {
       keyId: payer.keyId,
       complianceNotice: null,
       ticket: new PageTicket(orderId, name),
-      cause: { request_id: requestId, merchant_id: state.facts.merchant_id },
+      cause: causeOf(`orders/:id/${name}`, requestId, state.facts.merchant_id, payer),
     };
     return this.shown(await this.commandBus.execute(new Action(action)));
   }
@@ -96,6 +97,10 @@ export class PayCalls {
   private now(): number {
     return this.clock.now().getTime();
   }
+}
+
+function causeOf(path: string, requestId: string, merchantId: string, { keyId }: Payer): EventMetadata {
+  return { actor: `POST /widget/api/${path}`, request_id: requestId, merchant_id: merchantId, key_id: keyId };
 }
 
 /** A request of a page: its ids follow from the page's own word for it, its response is made anew each time. */

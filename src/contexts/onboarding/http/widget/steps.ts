@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
+import type { EventMetadata } from '../../../../platform/event-store/port.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { findApplicant } from '../../application/applicant.js';
 import { ConfirmDetails } from '../../application/confirm-details.js';
@@ -22,6 +23,8 @@ export interface StepCall {
   readonly merchantId: string;
   readonly userId: string;
   readonly session: string;
+  /** What the events of the step say of their cause. */
+  readonly cause: EventMetadata;
   readonly body: Readonly<Record<string, unknown>>;
 }
 export interface StepResponse {
@@ -48,11 +51,13 @@ export class WidgetSteps {
             call.userId,
             detailsOf(call.body, this.today()),
             consentOf(call.body),
+            call.cause,
           ),
       ),
-    identity: (call) => this.inSession(call, () => new SubmitKyc(call.merchantId, call.userId)),
-    'card/retry': (call) => this.inSession(call, () => new RetryCard(call.userId)),
-    state: (call) => this.inSession(call, () => new StartOnboarding(call.merchantId, call.userId)),
+    identity: (call) => this.inSession(call, () => new SubmitKyc(call.merchantId, call.userId, call.cause)),
+    'card/retry': (call) => this.inSession(call, () => new RetryCard(call.userId, call.cause)),
+    state: (call) =>
+      this.inSession(call, () => new StartOnboarding(call.merchantId, call.userId, call.cause)),
     inbox: (call) => this.readInbox(call),
   };
 
@@ -74,20 +79,22 @@ export class WidgetSteps {
     return timestamp(this.clock).slice(0, 10);
   }
 
-  private async sendCode({ merchantId, userId, body }: StepCall): Promise<StepResponse> {
+  private async sendCode({ merchantId, userId, body, cause }: StepCall): Promise<StepResponse> {
     const applicant = await findApplicant(this.users, merchantId, userId);
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
     // The first act of a person: whoever only looks at the page starts nothing (contract.md 18.3).
-    await this.commandBus.execute(new StartOnboarding(merchantId, userId));
+    await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
     await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
     return {};
   }
 
-  private async verifyPhone({ merchantId, userId, body }: StepCall): Promise<StepResponse> {
+  private async verifyPhone({ merchantId, userId, body, cause }: StepCall): Promise<StepResponse> {
     const code = textOf(body, 'code').trim();
-    const state = await this.commandBus.execute(new VerifyPhone(merchantId, userId, phoneOf(body), code));
+    const state = await this.commandBus.execute(
+      new VerifyPhone(merchantId, userId, phoneOf(body), code, cause),
+    );
     return { ...responseOf(state), session: this.sessions.open(userId) };
   }
 

@@ -101,6 +101,11 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       merchantId,
       userId,
       session: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+      cause: {
+        actor: `POST /onboarding/:merchantId/:userId/${params.step}`,
+        request_id: request.id,
+        merchant_id: merchantId,
+      },
       body: body as Readonly<Record<string, unknown>>,
     });
     return reply.header('cache-control', 'no-store').send(response);

@@ -1,0 +1,85 @@
+import { startService } from '../../src/service.js';
+import { startTestApp, type TestApp } from './app.js';
+import { eventually } from './eventually.js';
+import { ADDRESS, orderIn } from './exchange-orders.js';
+import { MerchantWebhooks } from './merchant-webhooks.js';
+import { invoke, type Run } from './operator.js';
+import { createPayee, reported, settledPayout } from './payout-calls.js';
+import { TestReceiver } from './receiver.js';
+import { SignedClient } from './signed-client.js';
+
+/** Of everything that a merchant does here, one: ids of what came of it. */
+export interface WholeJourney {
+  readonly app: TestApp;
+  readonly user: string;
+  /** 12.50 USDC. */
+  readonly received: string;
+  /** 7 USDC. */
+  readonly pending: string;
+  /** 3 USDC, of another user who leaves. */
+  readonly expired: string;
+  readonly leaver: string;
+  /** 100 USDC, completed. */
+  readonly order: string;
+  readonly endpoint: string;
+  /** An endpoint that responded 410. */
+  readonly gone: string;
+  readonly test: string;
+  run(program: string, ...args: string[]): Promise<Run>;
+  close(): Promise<void>;
+}
+
+/** Payouts of each outcome, an exchange order, webhooks, and what an operator does, all over HTTP and the programs. */
+export async function wholeJourney(): Promise<WholeJourney> {
+  const receiver = await TestReceiver.start();
+  const app = await startTestApp({
+    PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+    CHAIN_MAX_HEAD_AGE_SECONDS: '0',
+    EXCHANGE_CHECK_INTERVAL_MS: '50',
+    EXCHANGE_SCAN_INTERVAL_MS: '20',
+    EXCHANGE_SETTLE_MS: '50',
+  });
+  const { merchant, chain } = app;
+  const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+  const run = (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
+  const webhooks = new MerchantWebhooks(app, merchant);
+  const endpoint = await webhooks.register(`${receiver.url}/hook`);
+  const gone = await webhooks.register(`${receiver.url}/gone`);
+  receiver.behavior = (response, { path }) => response.writeHead(path === '/gone' ? 410 : 204).end();
+  const test = await webhooks.test(endpoint);
+
+  const payee = await createPayee(merchant);
+  const { hash } = await chain.transfer(payee.wallet, '12.50');
+  const received = (await reported(merchant, payee.id, { amount: '12.50', transaction_hash: hash })).id;
+  await settledPayout(merchant, received);
+  const leaver = await createPayee(merchant);
+  // Nobody waits a day for a payout to expire.
+  const brief = await startService({ ...app.config, roles: ['api'], payoutVerificationWindowSeconds: 1 });
+  const inHaste = new SignedClient(brief.address!, merchant.credentials);
+  const expired = (await reported(inHaste, leaver.id, { amount: '3' })).id;
+  await brief.close();
+  await run('user', 'deactivate', leaver.id);
+
+  const made = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+  await chain.transfer(made.deposit_address, '100');
+  await chain.mine();
+  const seen = (stream: string, type: string): Promise<true> =>
+    eventually(async () => {
+      const sql = 'select from event_store.events where stream = $1 and type = $2';
+      return (await app.database.query(sql, [stream, type])).length > 0;
+    });
+  await seen(`order-${made.id}`, 'order.completed.v1');
+  await settledPayout(merchant, expired);
+  await seen(`user-${leaver.id}`, 'user.deactivated.v1');
+  await seen(`webhook_endpoints-${merchant.credentials.apiKey}`, 'webhook_endpoint.disabled.v1');
+  await run('merchant', 'allow-ips', app.secondMerchant.credentials.apiKey, '127.0.0.0/8');
+  const pending = (await reported(merchant, payee.id, { amount: '7' })).id;
+  return {
+    ...{ app, user: payee.id, received, pending, expired, leaver: leaver.id, order: made.id },
+    ...{ endpoint, gone, test, run },
+    close: async () => {
+      await app.close();
+      await receiver.stop();
+    },
+  };
+}
