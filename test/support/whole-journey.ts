@@ -58,7 +58,7 @@ export async function wholeJourney(): Promise<WholeJourney> {
   const inHaste = new SignedClient(brief.address!, merchant.credentials);
   const expired = (await reported(inHaste, leaver.id, { amount: '3' })).id;
   await brief.close();
-  await run('user', 'deactivate', leaver.id);
+  await run('user', 'deactivate', leaver.id, '--reason', 'asked for it', '--actor', 'ops@example.com');
 
   const made = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   await chain.transfer(made.deposit_address, '100');
