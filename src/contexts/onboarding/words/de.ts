@@ -1,5 +1,189 @@
 import type { Words } from './en.js';
 
+/** German; people are addressed as "Sie". */
 export const de: Words = {
-  sms: '{code} ist dein Code für {merchant}. Gib ihn niemandem.',
+  sms: '{code} ist Ihr Code für {merchant}. Geben Sie ihn an niemanden weiter.',
+
+  title: 'Registrierung',
+  loading: 'Einen Moment…',
+  noScript: 'Diese Seite braucht JavaScript. Bitte schalten Sie es ein und laden Sie die Seite neu.',
+  steps: 'Schritte',
+  stepOf: 'Schritt {step} von {steps}',
+  stepPhone: 'Telefon',
+  stepDetails: 'Angaben',
+  stepDocuments: 'Dokumente',
+  busy: 'Einen Moment…',
+  sandbox: 'Testumgebung.',
+  opensTab: 'öffnet sich in einem neuen Tab',
+
+  phoneHeading: 'Bestätigen Sie Ihre Telefonnummer',
+  phoneLead: '{merchant} richtet Ihr Konto mit disburse ein. Zuerst schicken wir einen Code auf Ihr Telefon.',
+  phoneLabel: 'Telefonnummer',
+  phoneMissing: 'Geben Sie Ihre Telefonnummer mit Ländervorwahl ein.',
+  phoneOther:
+    'Das ist nicht die Nummer, die {merchant} von Ihnen hat. Prüfen Sie sie oder bitten Sie {merchant}, sie zu ändern.',
+  phoneSubmit: 'Code schicken',
+
+  codeHeading: 'Geben Sie den Code ein',
+  codeLead: 'Wir haben sechs Ziffern an {phone} geschickt. Der Code gilt zehn Minuten.',
+  codeLabel: 'Code',
+  codeMissing: 'Geben Sie die sechs Ziffern des Codes ein.',
+  codeWrong: 'Der Code stimmt nicht. Sehen Sie in der Nachricht nach und versuchen Sie es noch einmal.',
+  codeWrongLeft: 'Der Code stimmt nicht. Sie haben noch {left} Versuche.',
+  codeWrongLast: 'Der Code stimmt nicht. Sie haben noch einen Versuch.',
+  codeSpent: 'Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.',
+  codeSentBefore: 'Wir haben gerade erst einen Code geschickt. Bitte verwenden Sie diesen.',
+  codeSentAgain: 'Wir haben einen neuen Code geschickt.',
+  codeSubmit: 'Bestätigen',
+  codeAgain: 'Neuen Code schicken',
+  codeAgainIn: 'Neuen Code schicken in {seconds} s',
+  codeBack: 'Zurück zur Telefonnummer',
+  codeSandbox: 'Hier kommt nichts auf einem Telefon an. Der Code ist {code}.',
+  codeSandboxGone:
+    'Hier kommt nichts auf einem Telefon an, und der Code ist nicht mehr da. Fordern Sie einen neuen an.',
+
+  detailsHeading: 'Ihre Angaben',
+  detailsLead: 'Geben Sie alles so ein, wie es in Ihrem Pass oder Personalausweis steht.',
+  detailsSandbox:
+    'Mit dem Nachnamen {rejected} scheitert die Identitätsprüfung, mit {review} bleibt sie offen, mit {card} scheitert die erste Karte. Mit jedem anderen geht alles gut.',
+  firstNameLabel: 'Vorname',
+  firstNameMissing: 'Geben Sie Ihren Vornamen ein, mit höchstens 100 Zeichen.',
+  lastNameLabel: 'Nachname',
+  lastNameMissing: 'Geben Sie Ihren Nachnamen ein, mit höchstens 100 Zeichen.',
+  birthLabel: 'Geburtsdatum',
+  birthHint: 'Sie müssen mindestens {age} Jahre alt sein.',
+  birthMissing: 'Geben Sie Ihr Geburtsdatum ein.',
+  birthTooYoung: 'Für die Registrierung müssen Sie mindestens {age} Jahre alt sein.',
+  emailLabel: 'E-Mail',
+  emailHint: 'So ist sie bei {merchant} hinterlegt.',
+  consent: 'Ich stimme den {terms} zu und habe die {privacy} gelesen.',
+  consentTerms: 'Nutzungsbedingungen',
+  consentPrivacy: 'Datenschutzerklärung',
+  consentVersions: 'Nutzungsbedingungen: Version {terms}. Datenschutzerklärung: Version {privacy}.',
+  consentWhy:
+    '{merchant} verwendet disburse, um Ihre Identität zu prüfen und Ihnen Wallet und Karte bereitzustellen.',
+  consentMissing:
+    'Um fortzufahren, stimmen Sie den Nutzungsbedingungen zu und lesen Sie die Datenschutzerklärung.',
+  consentChanged:
+    'Die Nutzungsbedingungen oder die Datenschutzerklärung haben sich geändert. Bitte lesen Sie sie noch einmal und stimmen Sie zu.',
+  detailsSubmit: 'Weiter',
+
+  documentsHeading: 'Fotos von Ihrem Dokument und von Ihnen',
+  documentsLead:
+    'Wir vergleichen Ihr Gesicht mit Ihrem Dokument. Die Fotos gehen an die Identitätsprüfung, {merchant} sieht sie nicht.',
+  documentsKind: 'Welches Dokument verwenden Sie?',
+  documentsPassport: 'Reisepass',
+  documentsIdCard: 'Personalausweis',
+  documentsLicence: 'Führerschein',
+  documentsPhotos: 'Fotos',
+  documentsTaken: 'Aufgenommen',
+  documentsNeeded: 'Fehlt noch',
+  documentsBegin: 'Fotos aufnehmen',
+  documentsGoOn: 'Nächstes Foto aufnehmen',
+  documentsSubmit: 'Fotos absenden',
+  documentsRetake: 'Neu aufnehmen',
+  documentsChange: 'Angaben ändern',
+  documentFront: 'Vorderseite des Dokuments',
+  documentPassport: 'Seite mit dem Passfoto',
+  documentBack: 'Rückseite des Dokuments',
+  selfie: 'Foto von Ihrem Gesicht',
+
+  captureFrontHelp:
+    'Legen Sie das Dokument auf einen dunklen, ruhigen Untergrund. Alle vier Ecken sind im Bild.',
+  captureBackHelp: 'Drehen Sie das Dokument um. Alle vier Ecken sind im Bild.',
+  captureSelfieHelp: 'Sehen Sie gerade in die Kamera, bei gutem Licht, ohne Mütze und Sonnenbrille.',
+  captureStarting: 'Die Kamera startet. Vielleicht fragt Ihr Browser, ob er sie verwenden darf.',
+  captureLive: 'Bild der Kamera',
+  captureTake: 'Foto aufnehmen',
+  captureTaken: 'Das aufgenommene Foto',
+  captureLook: 'Ist alles scharf und gut zu lesen?',
+  captureLookSelfie: 'Ist Ihr ganzes Gesicht gut zu sehen?',
+  captureUse: 'Dieses Foto verwenden',
+  captureAgain: 'Noch einmal aufnehmen',
+  captureUpload: 'Stattdessen ein Foto hochladen',
+  captureUploadOnly: 'Ein Foto hochladen',
+  captureCameraAgain: 'Kamera noch einmal versuchen',
+  captureBack: 'Zurück zur Übersicht',
+  captureSample: 'Beispielfoto verwenden',
+  captureSandbox: 'Jedes Foto ist recht, niemand sieht es an.',
+
+  cameraRefused:
+    'Die Kamera ist für diese Seite gesperrt. Erlauben Sie sie in den Einstellungen Ihres Browsers (das Symbol neben der Adresse) und versuchen Sie es noch einmal, oder laden Sie ein Foto hoch.',
+  cameraNotDelegated:
+    'Die Seite, die dieses Formular zeigt, gibt die Kamera nicht frei. Laden Sie stattdessen ein Foto hoch.',
+  cameraInsecure: 'Die Kamera braucht eine sichere Verbindung (https). Laden Sie stattdessen ein Foto hoch.',
+  cameraNone: 'Dieses Gerät hat keine Kamera. Laden Sie stattdessen ein Foto hoch.',
+  cameraBusy:
+    'Ein anderes Programm oder ein anderer Tab verwendet die Kamera. Schließen Sie es und versuchen Sie es noch einmal, oder laden Sie ein Foto hoch.',
+  cameraUnknown:
+    'Die Kamera ließ sich nicht starten. Versuchen Sie es noch einmal oder laden Sie ein Foto hoch.',
+
+  imageHeic:
+    'Das ist ein HEIC-Foto, das Ihr Browser nicht öffnen kann. Wählen Sie ein JPEG oder PNG, oder nehmen Sie das Foto mit der Kamera auf.',
+  imageUnreadable: 'Diese Datei lässt sich nicht als Foto öffnen. Wählen Sie ein JPEG oder PNG.',
+  imageSmall: 'Dieses Foto ist zu klein, um etwas zu erkennen. Wählen Sie ein größeres.',
+  imageLarge: 'Dieses Foto ist zu groß. Nehmen Sie es noch einmal auf oder wählen Sie ein kleineres.',
+  imageRefused:
+    'Dieses Foto ist nicht verwendbar. Nehmen Sie es noch einmal auf oder wählen Sie ein anderes.',
+  imagesMissing: 'Einige Fotos sind nicht angekommen. Bitte nehmen Sie sie noch einmal auf.',
+
+  reviewHeading: 'Ihre Dokumente werden geprüft',
+  reviewText:
+    'Meistens dauert das wenige Minuten, manchmal bis zu einem Tag. Sie können diese Seite schließen: Unter demselben Link sehen Sie, wie es steht.',
+  reviewSince: 'Abgeschickt am {time}',
+  reviewLost: 'Die Verbindung ist unterbrochen. Wir versuchen es weiter.',
+
+  failedHeading: 'Wir konnten Ihre Identität nicht bestätigen',
+  failedText:
+    'Prüfen Sie Ihre Angaben und nehmen Sie die Fotos noch einmal auf, bei gutem Licht und ohne Spiegelungen.',
+  failedReason: 'Die Identitätsprüfung meldet: {reason}',
+  failedRetry: 'Noch einmal versuchen',
+
+  cardFailedHeading: 'Ihre Karte konnte nicht ausgestellt werden',
+  cardFailedText: 'Ihre Identität ist bestätigt, und Ihr Wallet ist eingerichtet. Nur die Karte fehlt noch.',
+  cardFailedReason: 'Der Kartenaussteller meldet: {reason}',
+  cardFailedRetry: 'Noch einmal versuchen',
+
+  setupHeading: 'Wir richten Ihr Konto ein',
+  setupText:
+    'Ihre Identität ist bestätigt. Jetzt kommen Wallet und Karte; diese Seite geht von selbst weiter.',
+  setupSlow:
+    'Es dauert länger als sonst. Sie können hier warten oder später mit demselben Link wiederkommen.',
+
+  doneHeading: 'Ihr Konto ist bereit',
+  doneText: 'Wallet und Karte sind eingerichtet. {merchant} kann Ihnen jetzt Geld senden.',
+  doneEmbedded: 'Sie können auf der Seite von {merchant} weitermachen.',
+  doneClose: 'Sie können diese Seite schließen.',
+  doneContinue: 'Zurück zu {merchant}',
+
+  sessionEnded:
+    'Sie waren eine Weile weg. Bestätigen Sie Ihre Telefonnummer noch einmal, dann geht es dort weiter, wo Sie waren.',
+  troubleOffline: 'Sie sind offline. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
+  troubleUnreachable:
+    'Wir erreichen den Dienst nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
+  troubleServer:
+    'Bei uns ist etwas schiefgegangen. Es ist nichts verloren; versuchen Sie es gleich noch einmal.',
+  troubleOften: 'Das war zu oft. Versuchen Sie es {time} noch einmal.',
+  troubleToday: 'Das war für heute zu oft. Versuchen Sie es morgen noch einmal.',
+  troubleCodes: 'Heute wurden zu viele Codes geschickt. Versuchen Sie es morgen noch einmal.',
+  troubleEntry: 'In diesem Formular stimmt etwas nicht. Prüfen Sie es und versuchen Sie es noch einmal.',
+  troubleMoved: 'Das ist inzwischen geschehen, vielleicht in einem anderen Tab. So steht es jetzt.',
+
+  refusedLink: 'Dieser Link funktioniert nicht',
+  refusedLinkText:
+    'Er ist unvollständig oder nicht mehr gültig. Bitte gehen Sie dorthin zurück, wo Sie ihn gefunden haben, und öffnen Sie ihn noch einmal.',
+  refusedSuspended: 'Die Registrierung pausiert',
+  refusedSuspendedText:
+    'Mit diesem Link kann sich gerade niemand registrieren. Bitte versuchen Sie es später noch einmal.',
+  refusedClosing: 'Dieses Konto wird geschlossen',
+  refusedClosingText: 'Mit diesem Link kann man sich nicht mehr registrieren.',
+  refusedTooOften: 'Zu viele Anfragen',
+  refusedTooOftenText: 'Bitte warten Sie eine Minute und versuchen Sie es noch einmal.',
+  refusedTrouble: 'Bei uns klemmt es gerade',
+  refusedTroubleText: 'Bitte versuchen Sie es gleich noch einmal. Von Ihren Eingaben ist nichts verloren.',
+
+  sandboxTerms: 'Bedingungen der Testumgebung',
+  sandboxPrivacy: 'Datenschutz in der Testumgebung',
+  sandboxTermsText:
+    'Hier wird nur ausprobiert. Niemand wird hier wirklich registriert, und die Zustimmung verpflichtet zu nichts. Bitte geben Sie erfundene Namen ein und zeigen Sie erfundene Dokumente.',
 };
