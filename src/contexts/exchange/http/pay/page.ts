@@ -1,9 +1,9 @@
 import { escapeHtml, layout, type Advice } from '../../../../platform/http/pages/page.js';
-import type { PayAssets } from './assets.js';
+import type { PageAssets } from '../../../../platform/http/pages/assets.js';
 import type { PayFacts } from './page-types.js';
 
 /** The script builds the page out of the facts; what stands here is for those who run none, and until it is there. */
-export function payPage(facts: PayFacts, { script, style }: PayAssets): string {
+export function payPage(facts: PayFacts, { script, style }: PageAssets): string {
   const head = `<link rel="stylesheet" href="/widget/assets/${style}">
 <script src="/widget/assets/${script}" defer></script>`;
   const { heading, text } =

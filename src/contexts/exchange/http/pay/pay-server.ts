@@ -7,6 +7,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { readAssets, sendAsset, type PageAssets } from '../../../../platform/http/pages/assets.js';
 import { PageServer, sendPage, type PageServerConfig } from '../../../../platform/http/pages/page-server.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
@@ -15,7 +16,6 @@ import { PayerOrders } from '../../application/payer.js';
 import { orderRecord } from '../../domain/order-record.js';
 import { OrderChanges } from '../../views/order-changes.js';
 import { sendIcon } from '../icons.controller.js';
-import { readAssets, type PayAssets } from './assets.js';
 import { PayGate } from './gate.js';
 import { PayOpening } from './opening.js';
 import { OrderStreams } from './order-streams.js';
@@ -28,7 +28,6 @@ type PayConfig = PageServerConfig & Pick<Config, 'roles' | 'payPort' | 'payFrame
 type Params = Readonly<Record<'file' | 'id' | 'action', string>>;
 
 const SOURCES = { script: "'self'", style: "'self'", image: "'self' data:" };
-const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Serves `{pay_url}/widget` (contract.md 26) on PAY_PORT, in processes with the role `widget`. */
 @Injectable()
@@ -54,7 +53,7 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.roles.includes('widget')) return;
-    const assets = readAssets();
+    const assets = readAssets('pay');
     const { routes } = this.server;
     routes.get('/widget', (request, reply) => this.page(request, reply, assets));
     routes.get('/widget/assets/:file', (request, reply) => sendAsset(request, reply, assets));
@@ -89,7 +88,11 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.server.close();
   }
 
-  private async page(request: FastifyRequest, reply: FastifyReply, assets: PayAssets): Promise<FastifyReply> {
+  private async page(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    assets: PageAssets,
+  ): Promise<FastifyReply> {
     const opened = await this.opening.open(request);
     const refusal = await this.gate.refusal(opened.payer, request.ip);
     if (refusal !== null) return this.server.sendRefusal(request, reply, refusal);
@@ -137,21 +140,6 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no');
     return body;
   }
-}
-
-function sendAsset(request: FastifyRequest, reply: FastifyReply, { files }: PayAssets): FastifyReply {
-  const asset = files.get((request.params as Params).file);
-  if (asset === undefined) throw DomainError.notFound('File');
-  const zips = (request.headers['accept-encoding'] ?? '').includes('gzip');
-  reply.headers({
-    'content-type': asset.type,
-    'cache-control': asset.immutable ? FOREVER : 'no-cache',
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    vary: 'accept-encoding',
-    ...(zips && { 'content-encoding': 'gzip' }),
-  });
-  return reply.send(zips ? asset.gzipped : asset.plain);
 }
 
 function bodyOf({ body }: FastifyRequest): Readonly<Record<string, unknown>> {
