@@ -14,7 +14,7 @@ import { plainTicket, startPeople, type People } from '../support/people.js';
 let merchantId: string;
 const PHONE = '+15550001111';
 const EMAIL = 'ada@example.com';
-const STEP_ROUTE = '/onboarding/:merchantId/:userId/:step';
+const stepRoute = (name: string): string => `/onboarding/:merchantId/:userId/${name}`;
 
 describe('the edge of the onboarding widget', () => {
   let people: People;
@@ -71,7 +71,7 @@ describe('the edge of the onboarding widget', () => {
     const guess = JSON.stringify({ phone_number: PHONE, code: '135790' });
     const responses = [
       [page, 'GET', '/onboarding', 200],
-      [await post('phone', guess), 'POST', STEP_ROUTE, 422],
+      [await post('phone', guess), 'POST', stepRoute('phone'), 422],
       [await fetch(`${url}/elsewhere?email=${EMAIL}`), 'GET', 'unknown', 404],
     ] as const;
     for (const [response, method, route, status] of responses) {
@@ -91,7 +91,7 @@ describe('the edge of the onboarding widget', () => {
     const failure = await eventually(async () =>
       (await linesOf(response)).find(({ msg }) => msg === 'request failed'),
     );
-    expect(failure).toMatchObject({ level: 'error', route: STEP_ROUTE });
+    expect(failure).toMatchObject({ level: 'error', route: stepRoute('code') });
     expect(JSON.stringify(failure)).toContain('no route to [redacted]');
     expect(sentCode).toMatch(/^[0-9]{6}$/);
     for (const personal of ['5550001111', sentCode]) expect(JSON.stringify(failure)).not.toContain(personal);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SetEmbedding } from '../../src/contexts/merchants/application/set-embedding.js';
 import type { Embedding } from '../../src/contexts/merchants/domain/merchant.js';
 import { eventually } from '../support/eventually.js';
-import { framersOf, Widget, type Visitor } from '../support/widget-lab.js';
+import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
 
 let widget: Widget;
 const embed = (change: Partial<Embedding>) =>
@@ -67,7 +67,7 @@ describe('the page in production', () => {
   beforeAll(async () => {
     widget = await Widget.start({
       ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', REQUIRE_HTTPS: 'false' },
-      RATE_LIMIT_PER_MINUTE: '10000',
+      ...{ RATE_LIMIT_PER_MINUTE: '10000', ...TERMS },
       ...{
         CHAIN_RPC_URL: 'http://127.0.0.1:1',
         USDC_ADDRESS: `0x${'1'.repeat(40)}`,

@@ -4,6 +4,11 @@ import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-s
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { plainTicket, startPeople, type People } from './people.js';
 
+/** Settings of what people agree to. */
+export const TERMS = {
+  ...{ ONBOARDING_TERMS_URL: 'https://disburse.example/terms', ONBOARDING_TERMS_VERSION: '2026-11' },
+  ...{ ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy', ONBOARDING_PRIVACY_VERSION: '7' },
+};
 let phones = 0;
 
 export interface Visitor {

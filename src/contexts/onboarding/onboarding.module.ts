@@ -22,6 +22,7 @@ import {
   SMS_SENDER,
   WALLET_PROVISIONER,
 } from './application/ports.js';
+import { PresentTerms } from './application/present-terms.js';
 import { RetryCardHandler } from './application/retry-card.js';
 import { StoreImageHandler } from './application/store-image.js';
 import { SendPhoneCodeHandler } from './application/send-phone-code.js';
@@ -33,6 +34,7 @@ import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { WidgetGate } from './http/widget/gate.js';
+import { OnboardingFactsOf } from './http/widget/page-facts.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
@@ -67,8 +69,10 @@ export class OnboardingModule {
         SubmitKycHandler,
         AdvanceOnboardingHandler,
         StepsWorker,
+        PresentTerms,
         WidgetSessions,
         WidgetGate,
+        OnboardingFactsOf,
         WidgetSteps,
         WidgetServer,
         ...providers,

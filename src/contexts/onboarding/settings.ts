@@ -4,17 +4,25 @@ import { integer, optional, setting, text, url, type SettingsOf } from '../../pl
 export const ONBOARDING_SETTINGS = {
   widgetPort: setting('WIDGET_PORT', integer(0, 65535), 3001, 'the port of the onboarding widget.'),
   widgetUrl: optional('WIDGET_URL', url('http', 'https'), 'the widget_url that merchants see.'),
-  onboardingTermsVersion: setting(
+  onboardingTermsUrl: optional(
+    'ONBOARDING_TERMS_URL',
+    url('https', 'http'),
+    'where the terms stand that people agree to; the sandbox has a page of its own.',
+  ),
+  onboardingTermsVersion: optional(
     'ONBOARDING_TERMS_VERSION',
     text,
-    'sandbox',
-    'the version of the terms that people agree to; it stands in the event of their consent.',
+    'the version of these terms; it stands in the event of their consent.',
   ),
-  onboardingPrivacyVersion: setting(
+  onboardingPrivacyUrl: optional(
+    'ONBOARDING_PRIVACY_URL',
+    url('https', 'http'),
+    'where the privacy notice stands that people agree to; the sandbox has a page of its own.',
+  ),
+  onboardingPrivacyVersion: optional(
     'ONBOARDING_PRIVACY_VERSION',
     text,
-    'sandbox',
-    'the version of the privacy notice that people agree to; it stands in the event of their consent.',
+    'the version of this notice; it stands in the event of their consent.',
   ),
   onboardingMinimumAge: setting(
     'ONBOARDING_MINIMUM_AGE',

@@ -5,11 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
 import { ConfirmDetails } from './confirm-details.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
+import { PresentTerms } from './present-terms.js';
 import { RetryCard } from './retry-card.js';
 import { SendPhoneCode } from './send-phone-code.js';
 import { StartOnboarding } from './start-onboarding.js';
@@ -45,8 +45,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     private readonly commandBus: CommandBus,
     private readonly users: UsersView,
     @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'onboardingTermsVersion' | 'onboardingPrivacyVersion'>,
+    private readonly terms: PresentTerms,
   ) {}
 
   /** Calls for one user at a time share one run. */
@@ -65,9 +64,8 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
     if (state.stage === 'started') state = await this.verifyPhone(user, cause);
     if (state.stage === 'phone_verified' || state.stage === 'kyc_failed') {
-      const { onboardingTermsVersion: termsVersion, onboardingPrivacyVersion: privacyVersion } = this.config;
-      const consent = { termsVersion, privacyVersion };
-      state = await this.commandBus.execute(new ConfirmDetails(merchantId, userId, DETAILS, consent, cause));
+      const confirmed = new ConfirmDetails(merchantId, userId, DETAILS, this.terms.consent(), cause);
+      state = await this.commandBus.execute(confirmed);
     }
     if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId, cause));
     if (state.stage === 'details_confirmed')

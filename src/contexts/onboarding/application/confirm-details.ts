@@ -9,8 +9,12 @@ import { UsersView } from '../../users/contract.js';
 import { confirmDetails } from '../domain/decisions.js';
 import { onboarding, type Consent, type Details, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
+import { PresentTerms } from './present-terms.js';
 
-/** The user agrees to the terms and confirms who they are. Throws `not_found`, `invalid_transition` or `validation_failed`. */
+/**
+ * The user agrees to the terms and confirms who they are. Throws `not_found`, `invalid_transition` (also for terms that are
+ * not the present ones), `validation_failed`, or `unavailable` where no terms are set.
+ */
 export class ConfirmDetails extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,
@@ -30,10 +34,12 @@ export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingMinimumAge'>,
     private readonly users: UsersView,
+    private readonly terms: PresentTerms,
   ) {}
 
   async execute({ merchantId, userId, details, consent, cause }: ConfirmDetails): Promise<Onboarding> {
     await findApplicant(this.users, merchantId, userId);
+    this.terms.require(consent);
     const at = timestamp(this.clock);
     const minimumAge = this.config.onboardingMinimumAge;
     const { state } = await this.loop.execute(

@@ -4,8 +4,17 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
-import { WORDS } from '../words/words.js';
+import { WORDS, type Locale } from '../words/words.js';
 import { SMS_SENDER, type SmsSender } from './ports.js';
+
+/** What the message with the code says besides: in which language, and for whom. */
+export interface MessageWords {
+  readonly locale: Locale;
+  readonly merchant: string;
+}
+
+/** Longer names would make two messages of one. */
+const MOST_OF_NAME = 40;
 
 /**
  * Sends a one-time code to the number of the user's profile, and to no other: the widget's address is not secret.
@@ -16,6 +25,7 @@ export class SendPhoneCode extends Command<void> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly words: MessageWords = { locale: 'en', merchant: 'your account' },
   ) {
     super();
   }
@@ -29,17 +39,21 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({ merchantId, userId }: SendPhoneCode): Promise<void> {
+  async execute({ merchantId, userId, words }: SendPhoneCode): Promise<void> {
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     const code = await this.codes.issue(userId, phoneNumber);
     try {
-      const text = WORDS.en.sms.replace('{code}', code).replace('{merchant}', 'your account');
-      await this.sms.send(phoneNumber, { code, text });
+      await this.sms.send(phoneNumber, { code, text: textOf(code, words) });
     } catch (error) {
       await this.codes.notSent(userId, phoneNumber, code);
       throw withoutCode(error, code);
     }
   }
+}
+
+function textOf(code: string, { locale, merchant }: MessageWords): string {
+  const put: Readonly<Record<string, string>> = { code, merchant: merchant.slice(0, MOST_OF_NAME) };
+  return WORDS[locale].sms.replaceAll(/\{(code|merchant)\}/g, (_, name: string) => put[name]!);
 }
 
 /** Providers quote the message they refuse, and what they say is logged; a bare code is not known by its form. */

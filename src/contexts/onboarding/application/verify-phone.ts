@@ -9,12 +9,13 @@ import { UsersView } from '../../users/contract.js';
 import { verifyPhone } from '../domain/decisions.js';
 import { onboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes, type Tried } from '../store/phone-codes.js';
+import { PhoneCodes } from '../store/phone-codes.js';
 
 /**
  * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
- * `rate_limited` after too many wrong codes in a day, or `validation_failed`: on `code` when it is wrong, too old, used or tried too often; on `phone_number` when it is not
- * the one of the profile, and then nothing is linked (contract.md 18.4).
+ * `rate_limited` after too many wrong codes in a day, {@link WrongCode} when it is wrong, too old, used or tried too often,
+ * or `validation_failed` on `phone_number` when it is not the one of the profile, and then nothing is linked
+ * (contract.md 18.4).
  */
 export class VerifyPhone extends Command<Onboarding> {
   constructor(
@@ -28,10 +29,13 @@ export class VerifyPhone extends Command<Onboarding> {
   }
 }
 
-const REFUSALS: Readonly<Record<Exclude<Tried, 'right'>, string>> = {
-  wrong: 'is wrong',
-  spent: 'is no longer valid: ask for a new one',
-};
+/** The code was not the one that was sent; it takes `attemptsLeft` more guesses. */
+export class WrongCode extends DomainError {
+  constructor(readonly attemptsLeft: number) {
+    const refusal = attemptsLeft === 0 ? 'is no longer valid: ask for a new one' : 'is wrong';
+    super('validation_failed', `code ${refusal}`, { code: [refusal] });
+  }
+}
 
 @CommandHandler(VerifyPhone)
 export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
@@ -45,7 +49,7 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
   async execute({ merchantId, userId, phoneNumber, code, cause }: VerifyPhone): Promise<Onboarding> {
     const profile = await findApplicant(this.users, merchantId, userId);
     const tried = await this.codes.redeem(userId, phoneNumber, code);
-    if (tried !== 'right') throw DomainError.invalid({ code: [REFUSALS[tried]] });
+    if (tried !== 'right') throw new WrongCode(tried);
     const at = timestamp(this.clock);
     const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
     return (

@@ -25,20 +25,20 @@ describe('one-time codes', () => {
     expect(code).toMatch(/^[0-9]{6}$/);
     const tries = await Promise.all([codes.redeem(userId, PHONE, code), codes.redeem(userId, PHONE, code)]);
     expect(tries.filter((each) => each === 'right')).toHaveLength(1);
-    expect(await codes.redeem(userId, PHONE, code)).toBe('spent');
+    expect(await codes.redeem(userId, PHONE, code)).toBe(0);
   });
 
   it('are good for a few tries', async () => {
     const userId = newId();
     const code = await codes.issue(userId, PHONE);
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
-      expect(await codes.redeem(userId, PHONE, wrong(code))).toBe('wrong');
+      expect(await codes.redeem(userId, PHONE, wrong(code))).toBe(MAX_ATTEMPTS - attempt);
     }
     expect(await codes.redeem(userId, PHONE, code)).toBe('right');
     const next = await codes.issue(userId, PHONE);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
       await codes.redeem(userId, PHONE, wrong(next));
-    expect(await codes.redeem(userId, PHONE, next)).toBe('spent');
+    expect(await codes.redeem(userId, PHONE, next)).toBe(0);
   });
 
   it('run out', async () => {
@@ -47,7 +47,7 @@ describe('one-time codes', () => {
     await db.database.query(`update onboarding.phone_codes set expires_at = now() where user_id = $1`, [
       userId,
     ]);
-    expect(await codes.redeem(userId, PHONE, code)).toBe('spent');
+    expect(await codes.redeem(userId, PHONE, code)).toBe(0);
   });
 
   it('are replaced by the next one, and are good for their own user and number alone', async () => {
@@ -59,9 +59,9 @@ describe('one-time codes', () => {
     };
     let second = await again(first);
     while (second === first) second = await again(second);
-    expect(await codes.redeem(userId, PHONE, first)).toBe('wrong');
-    expect(await codes.redeem(other, PHONE, second)).toBe('spent');
-    expect(await codes.redeem(userId, '+15550002222', second)).toBe('wrong');
+    expect(await codes.redeem(userId, PHONE, first)).toBe(MAX_ATTEMPTS - 1);
+    expect(await codes.redeem(other, PHONE, second)).toBe(0);
+    expect(await codes.redeem(userId, '+15550002222', second)).toBe(MAX_ATTEMPTS - 2);
     expect(await codes.redeem(userId, PHONE, second)).toBe('right');
   });
 

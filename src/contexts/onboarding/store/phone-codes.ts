@@ -13,7 +13,8 @@ export const CODE_EVERY_SECONDS = 30;
 export const MAX_CODES_A_DAY = 10;
 export const MAX_GUESSES_A_DAY = 30;
 
-export type Tried = 'right' | 'wrong' | 'spent';
+/** A guess that was not right tells how many more the code takes; 0: none, it has run out, was used or tried too often. */
+export type Tried = 'right' | number;
 
 /** The times of that column that lie within the last 24 hours. */
 const lastDay = (column: 'sent_at' | 'guessed_at'): string =>
@@ -64,7 +65,7 @@ export class PhoneCodes {
 
   /**
    * Whether that is the code that was sent to that number. `right` at most once for each code; every call counts as a
-   * try, and once a code is `spent` no other can be right: it has run out, was used or was tried too often. Throws `rate_limited` after {@link MAX_GUESSES_A_DAY} wrong ones, also for the right code.
+   * try. Throws `rate_limited` after {@link MAX_GUESSES_A_DAY} wrong ones, also for the right code.
    */
   async redeem(userId: string, phoneNumber: string, code: string): Promise<Tried> {
     // Comparing in SQL tells nothing by its time: who does not hold the key cannot choose the hash.
@@ -78,9 +79,8 @@ export class PhoneCodes {
       [userId, this.hash(userId, phoneNumber, code)],
     );
     if (tried?.right === true) return 'right';
-    if (tried !== undefined && tried.attempts_left > 0) return 'wrong';
     if (tried === undefined) await this.refuseGuesses(userId);
-    return 'spent';
+    return tried?.attempts_left ?? 0;
   }
 
   /** Says which of the limits it was. */

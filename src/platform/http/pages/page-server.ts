@@ -57,7 +57,7 @@ export class PageServer {
     private readonly config: PageServerConfig,
     private readonly log: Log,
     private readonly health: HealthRegistry,
-    advise: (status: number) => Advice,
+    advise: (problem: Problem, request: FastifyRequest) => Advice,
   ) {
     const refusals = new Refusals(advise);
     this.refusals = refusals;
@@ -192,7 +192,7 @@ function receive(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 class Refusals {
-  constructor(private readonly advise: (status: number) => Advice) {}
+  constructor(private readonly advise: (problem: Problem, request: FastifyRequest) => Advice) {}
 
   /** Responds with what was thrown; what went wrong inside is told to the log alone. */
   refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
@@ -215,6 +215,6 @@ class Refusals {
       return reply;
     }
     reply.status(problem.status).headers(problem.headers ?? {});
-    return sendPage(reply, [], (nonce) => refusalPage(this.advise(problem.status), problem.detail, nonce));
+    return sendPage(reply, [], (nonce) => refusalPage(this.advise(problem, request), problem.detail, nonce));
   }
 }

@@ -24,10 +24,12 @@ export interface Sources {
   readonly script: string;
   readonly style: string;
   readonly image: string;
+  /** Videos and sounds; none when it is not given. */
+  readonly media?: string;
 }
 
 /** Everything comes from the listener itself or stands in the page, and nothing from elsewhere. */
-export function contentSecurityPolicy({ script, style, image }: Sources, framedBy: Framers): string {
+export function contentSecurityPolicy({ script, style, image, media }: Sources, framedBy: Framers): string {
   const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
   return [
     "default-src 'none'",
@@ -35,16 +37,17 @@ export function contentSecurityPolicy({ script, style, image }: Sources, framedB
     `script-src ${script}`,
     `style-src ${style}`,
     `img-src ${image}`,
+    ...(media === undefined ? [] : [`media-src ${media}`]),
     "base-uri 'none'",
     "form-action 'none'",
     ...(framers === null ? [] : [`frame-ancestors ${framers.join(' ')}`]),
   ].join('; ');
 }
 
-/** A whole document. `head` and `body` are HTML. */
-export function layout(title: string, head: string, body: string): string {
+/** A whole document in the language `lang`. `head` and `body` are HTML. */
+export function layout(title: string, head: string, body: string, lang = 'en'): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${escapeHtml(lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -64,14 +67,16 @@ ${body}
 export interface Advice {
   readonly heading: string;
   readonly text: string;
+  /** The language of both; English when it is not given. */
+  readonly lang?: string;
 }
 
 /** `detail`: the words of the service, in small print. */
-export function refusalPage({ heading, text }: Advice, detail: string, nonce: string): string {
+export function refusalPage({ heading, text, lang }: Advice, detail: string, nonce: string): string {
   const main = `<main>
 <h1>${escapeHtml(heading)}</h1>
 <p class="lead">${escapeHtml(text)}</p>
 <p class="small">${escapeHtml(detail)}</p>
 </main>`;
-  return layout(heading, `<style nonce="${nonce}">${PAGE_STYLE}</style>`, main);
+  return layout(heading, `<style nonce="${nonce}">${PAGE_STYLE}</style>`, main, lang);
 }

@@ -47,7 +47,7 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     log: Log,
     health: HealthRegistry,
   ) {
-    this.server = new PageServer(config, log, health, adviceOn);
+    this.server = new PageServer(config, log, health, ({ status }) => adviceOn(status));
     this.streams = new OrderStreams(changes, log);
   }
 

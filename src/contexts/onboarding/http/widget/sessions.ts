@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 
 const VALID_MS = 3_600_000;
@@ -27,6 +28,12 @@ export class WidgetSessions {
     const hash = Buffer.from(given);
     if (hash.length !== expected.length || !timingSafeEqual(hash, expected)) return false;
     return Number(expires) > this.clock.now().getTime();
+  }
+
+  /** Throws `forbidden` on `session` for one that is not open. */
+  require(userId: string, token: string): void {
+    if (this.isOpen(userId, token)) return;
+    throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
   }
 
   private hash(userId: string, expires: string): string {

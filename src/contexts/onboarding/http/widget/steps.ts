@@ -3,16 +3,23 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
+import { toProblem } from '../../../../platform/http/error-mapping.js';
+import { Refusal } from '../../../../platform/http/problem.js';
 import { findApplicant } from '../../application/applicant.js';
 import { ConfirmDetails } from '../../application/confirm-details.js';
+import { PresentTerms } from '../../application/present-terms.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { RetryCard } from '../../application/retry-card.js';
 import { SendPhoneCode } from '../../application/send-phone-code.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
 import { SubmitKyc } from '../../application/submit-kyc.js';
-import { VerifyPhone } from '../../application/verify-phone.js';
-import type { Consent, Details, Onboarding, Stage } from '../../domain/onboarding.js';
+import { VerifyPhone, WrongCode } from '../../application/verify-phone.js';
+import type { Consent, Details, Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
+import { Images } from '../../store/images.js';
+import type { Locale } from '../../words/words.js';
+import type { StepState } from './page-types.js';
 import { WidgetSessions } from './sessions.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -20,44 +27,29 @@ const MAX_NAME_LENGTH = 100;
 const PHONE_SEPARATORS = /[\s().-]/g;
 
 export interface StepCall {
-  readonly merchantId: string;
+  readonly merchant: KnownMerchant;
   readonly userId: string;
   readonly session: string;
+  readonly locale: Locale;
   /** What the events of the step say of their cause. */
   readonly cause: EventMetadata;
   readonly body: Readonly<Record<string, unknown>>;
 }
-export interface StepResponse {
-  readonly stage?: Stage;
-  readonly session?: string;
-  /** Why the identity was not verified, when it was not. */
-  readonly reason?: string;
-  /** The code that the sandbox's phone got last. */
-  readonly code?: string | null;
-}
+/** `code`: the one that the sandbox's phone got last. */
+type StepResponse = StepState | { readonly code: string | null } | Record<string, never>;
 
-/** The steps of the widget, by the last part of their path. Those after the phone ask for a session. */
+/** The steps of the widget, by their path. Those after the phone ask for a session. */
 @Injectable()
 export class WidgetSteps {
   readonly byName: Readonly<Record<string, (call: StepCall) => Promise<StepResponse>>> = {
     code: (call) => this.sendCode(call),
     phone: (call) => this.verifyPhone(call),
-    details: (call) =>
-      this.inSession(
-        call,
-        () =>
-          new ConfirmDetails(
-            call.merchantId,
-            call.userId,
-            detailsOf(call.body, this.today()),
-            consentOf(call.body),
-            call.cause,
-          ),
-      ),
-    identity: (call) => this.inSession(call, () => new SubmitKyc(call.merchantId, call.userId, call.cause)),
-    'card/retry': (call) => this.inSession(call, () => new RetryCard(call.userId, call.cause)),
+    details: (call) => this.confirmDetails(call),
+    identity: (call) =>
+      this.inSession(call, (merchantId, userId) => new SubmitKyc(merchantId, userId, call.cause)),
+    'card/retry': (call) => this.inSession(call, (_, userId) => new RetryCard(userId, call.cause)),
     state: (call) =>
-      this.inSession(call, () => new StartOnboarding(call.merchantId, call.userId, call.cause)),
+      this.inSession(call, (merchantId, userId) => new StartOnboarding(merchantId, userId, call.cause)),
     inbox: (call) => this.readInbox(call),
   };
 
@@ -65,58 +57,71 @@ export class WidgetSteps {
     private readonly commandBus: CommandBus,
     private readonly users: UsersView,
     private readonly sessions: WidgetSessions,
+    private readonly images: Images,
+    private readonly terms: PresentTerms,
     @Inject(CLOCK) private readonly clock: Clock,
     @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
   ) {}
 
-  /** Whether codes go to the sandbox's phone, which whoever tries the widget may look at. */
-  get sandbox(): boolean {
-    return this.inbox !== null;
-  }
-
-  /** The day it is, `YYYY-MM-DD` in UTC. */
-  today(): string {
-    return timestamp(this.clock).slice(0, 10);
-  }
-
-  private async sendCode({ merchantId, userId, body, cause }: StepCall): Promise<StepResponse> {
+  private async sendCode({ merchant, userId, locale, body, cause }: StepCall): Promise<StepResponse> {
+    const { merchantId } = merchant;
+    // Where nobody can agree to anything, nobody gets a message either.
+    this.terms.present();
     const applicant = await findApplicant(this.users, merchantId, userId);
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
     // The first act of a person: whoever only looks at the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
-    await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
+    const words = { locale, merchant: merchant.shownAs };
+    await this.commandBus.execute(new SendPhoneCode(merchantId, userId, words));
     return {};
   }
 
-  private async verifyPhone({ merchantId, userId, body, cause }: StepCall): Promise<StepResponse> {
+  private async verifyPhone({ merchant, userId, body, cause }: StepCall): Promise<StepResponse> {
     const code = textOf(body, 'code').trim();
-    const state = await this.commandBus.execute(
-      new VerifyPhone(merchantId, userId, phoneOf(body), code, cause),
-    );
-    return { ...responseOf(state), session: this.sessions.open(userId) };
+    const verify = new VerifyPhone(merchant.merchantId, userId, phoneOf(body), code, cause);
+    try {
+      const state = await this.commandBus.execute(verify);
+      return { ...(await this.stateOf(state)), session: this.sessions.open(userId) };
+    } catch (error) {
+      if (!(error instanceof WrongCode)) throw error;
+      const members = { attempts_left: error.attemptsLeft };
+      throw new Refusal({ ...toProblem(error), members });
+    }
+  }
+
+  private async confirmDetails(call: StepCall): Promise<StepResponse> {
+    return this.inSession(call, (merchantId, userId) => {
+      const details = detailsOf(call.body, timestamp(this.clock).slice(0, 10));
+      return new ConfirmDetails(merchantId, userId, details, consentOf(call.body), call.cause);
+    });
   }
 
   private async inSession(
-    { userId, session }: StepCall,
-    command: () => ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
+    { merchant, userId, session }: StepCall,
+    command: (merchantId: string, userId: string) => ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
   ): Promise<StepResponse> {
-    if (!this.sessions.isOpen(userId, session)) {
-      throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
-    }
-    return responseOf(await this.commandBus.execute(command()));
+    this.sessions.require(userId, session);
+    return this.stateOf(await this.commandBus.execute(command(merchant.merchantId, userId)));
   }
 
-  private async readInbox({ merchantId, userId }: StepCall): Promise<StepResponse> {
+  private async readInbox({ merchant, userId }: StepCall): Promise<StepResponse> {
     if (this.inbox === null) throw DomainError.notFound('Page');
-    const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
+    const { phoneNumber } = await findApplicant(this.users, merchant.merchantId, userId);
     return { code: this.inbox.lastCode(phoneNumber) };
   }
-}
 
-function responseOf(state: Onboarding): StepResponse {
-  return 'reason' in state ? { stage: state.stage, reason: state.reason } : { stage: state.stage };
+  /** All that the page needs after a reload. */
+  private async stateOf(state: Onboarding): Promise<StepState> {
+    const { stage } = state;
+    if (stage === 'kyc_submitted') return { stage, submitted_at: state.submittedAt };
+    if (stage === 'kyc_failed' || stage === 'card_failed') return { stage, reason: state.reason };
+    if (stage !== 'details_confirmed') return { stage };
+    // Older versions took details without consent; they are asked for again.
+    if (state.consent === null) return { stage: 'phone_verified' };
+    return { stage, images: await this.images.kinds(state.userId) };
+  }
 }
 
 function phoneOf(body: StepCall['body']): string {

@@ -9,18 +9,24 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
-import type { Advice } from '../../../../platform/http/pages/page.js';
+import { readAssets, sendAsset, type PageAssets } from '../../../../platform/http/pages/assets.js';
 import { PageServer, sendPage, type PageServerConfig } from '../../../../platform/http/pages/page-server.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
-import { findApplicant } from '../../application/applicant.js';
-import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
-import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
-import { UsersView } from '../../../users/contract.js';
+import { PresentTerms } from '../../application/present-terms.js';
 import { acceptCallbackUrl } from './callback-url.js';
+import { formerPage } from './former-page.js';
 import { WidgetGate } from './gate.js';
-import { onboardingPage } from './page.js';
+import { localeOf } from './locale.js';
+import { OnboardingFactsOf } from './page-facts.js';
+import { adviceOn, onboardingPage } from './page.js';
+import { serveSandboxTerms } from './sandbox-terms.js';
 import { WidgetSteps } from './steps.js';
+
+/** What the page shows of the camera and of images before they are sent are blobs of its own. */
+const SOURCES = { script: "'self'", style: "'self'", image: "'self' data: blob:", media: 'blob:' };
+/** The page asks for the camera itself, also where a merchant's frame delegates it. */
+const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=()';
 
 /** Serves `{widget_url}/onboarding` (contract.md 18) on WIDGET_PORT, in processes with the role `widget`. */
 @Injectable()
@@ -29,23 +35,32 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly warned = new Set<string>();
 
   constructor(
-    @Inject(CONFIG)
-    private readonly config: PageServerConfig &
-      Pick<Config, 'roles' | 'widgetPort' | 'onboardingTermsVersion' | 'onboardingPrivacyVersion'>,
-    private readonly users: UsersView,
+    @Inject(CONFIG) private readonly config: PageServerConfig & Pick<Config, 'mode' | 'roles' | 'widgetPort'>,
     private readonly gate: WidgetGate,
+    private readonly facts: OnboardingFactsOf,
     private readonly steps: WidgetSteps,
+    private readonly terms: PresentTerms,
     private readonly log: Log,
-    health: HealthRegistry,
+    private readonly health: HealthRegistry,
   ) {
-    this.server = new PageServer(config, log, health, adviceOn);
+    this.server = new PageServer(config, log, health, (problem, request) =>
+      adviceOn(problem, localeOf(request)),
+    );
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.roles.includes('widget')) return;
+    this.tellWhatIsMissing();
     const { routes } = this.server;
-    routes.get('/onboarding', (request, reply) => this.page(request, reply));
-    routes.post('/onboarding/:merchantId/:userId/:step', (request, reply) => this.step(request, reply));
+    const assets = builtAssets();
+    routes.get('/onboarding', (request, reply) => this.page(request, reply, assets));
+    if (assets !== null)
+      routes.get('/onboarding/assets/:file', (request, reply) => sendAsset(request, reply, assets));
+    if (this.config.mode === 'sandbox') serveSandboxTerms(routes);
+    for (const name of Object.keys(this.steps.byName))
+      routes.post(`/onboarding/:merchantId/:userId/${name}`, (request, reply) =>
+        this.step(name, request, reply),
+      );
     await this.server.listen(this.config.widgetPort);
   }
 
@@ -58,21 +73,28 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     await this.server.close();
   }
 
-  private async page(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  private tellWhatIsMissing(): void {
+    const missing = this.terms.missing();
+    if (missing.length === 0) return;
+    const text = `nobody can be onboarded: ${missing.join(', ')} not set`;
+    this.log.write('warn', text);
+    this.health.register({ name: 'onboarding_terms', check: async () => text });
+  }
+
+  private async page(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    assets: PageAssets | null,
+  ): Promise<FastifyReply> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const [merchantId, userId] = [idOf(query['merchant_id']), idOf(query['user_id'])];
     const merchant = await this.gate.enter(merchantId, userId, request.ip);
     const callbackUrl = callbackOf(query['callback_url'], merchant);
-    const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
-    const facts = { merchantId, userId, phoneNumber, email, callbackUrl, today: this.steps.today() };
-    const { onboardingTermsVersion: terms_version, onboardingPrivacyVersion: privacy_version } = this.config;
-    const consent = { terms_version, privacy_version };
-    const sandbox = this.steps.sandbox ? { rejectedLastName: SANDBOX_NAMES.rejected } : null;
-    const framers = this.gate.framersOf(merchant);
-    if (framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
-    return sendPage(reply, framers, (nonce) =>
-      onboardingPage({ ...facts, sandbox, consent, codeEverySeconds: CODE_EVERY_SECONDS }, nonce),
-    );
+    const facts = await this.facts.of({ merchant, userId, callbackUrl, locale: localeOf(request) });
+    if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
+    reply.headers({ 'permissions-policy': PERMISSIONS, vary: 'accept-language' });
+    if (assets === null) return sendPage(reply, facts.framers, (nonce) => formerPage(facts, nonce));
+    return sendPage(reply, facts.framers, () => onboardingPage(facts, assets), SOURCES);
   }
 
   /** Once for each merchant: its page stays blank in frames, and nobody else would be told why. */
@@ -84,32 +106,40 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     this.log.write('warn', text, { merchant_id: merchantId });
   }
 
-  private async step(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const params = request.params as {
-      readonly merchantId: string;
-      readonly userId: string;
-      readonly step: string;
-    };
-    const step = Object.hasOwn(this.steps.byName, params.step) ? this.steps.byName[params.step] : undefined;
-    if (step === undefined) throw DomainError.notFound('Page');
+  private async step(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const params = request.params as { readonly merchantId: string; readonly userId: string };
     const [merchantId, userId] = [idOf(params.merchantId), idOf(params.userId)];
-    await this.gate.enter(merchantId, userId, request.ip);
+    const merchant = await this.gate.enter(merchantId, userId, request.ip);
     const body = request.body;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new DomainError('bad_request', 'The body must be a JSON object');
-    const response = await step({
-      merchantId,
+    const response = await this.steps.byName[name]!({
+      merchant,
       userId,
-      session: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+      session: sessionOf(request),
+      locale: localeOf(request),
       cause: {
-        actor: `POST /onboarding/:merchantId/:userId/${params.step}`,
+        actor: `POST /onboarding/:merchantId/:userId/${name}`,
         request_id: request.id,
         merchant_id: merchantId,
       },
       body: body as Readonly<Record<string, unknown>>,
     });
-    return reply.header('cache-control', 'no-store').send(response);
+    return reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(response);
   }
+}
+
+/** Null until there is a build of the page. */
+function builtAssets(): PageAssets | null {
+  try {
+    return readAssets('onboarding');
+  } catch {
+    return null;
+  }
+}
+
+function sessionOf({ headers }: FastifyRequest): string {
+  return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
 function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null {
@@ -126,22 +156,4 @@ function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null
 function idOf(value: unknown): string {
   if (!isUuid(value)) throw DomainError.notFound('User');
   return value.toLowerCase();
-}
-
-/** What people are told who followed a link; the words of the service stand below it in small print. */
-function adviceOn(status: number): Advice {
-  if (status >= 500) {
-    return {
-      heading: 'We are having trouble',
-      text: 'Please try again in a moment. Nothing you entered is lost.',
-    };
-  }
-  if (status === 429) return { heading: 'Too many requests', text: 'Please wait a minute and try again.' };
-  if (status === 409) {
-    return { heading: 'This account is being closed', text: 'Nobody can sign up with this link any more.' };
-  }
-  return {
-    heading: 'This link does not work',
-    text: 'It is incomplete or no longer valid. Please go back to where you found it and open it again.',
-  };
 }

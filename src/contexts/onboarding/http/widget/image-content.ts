@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { Fault } from '../../../kernel/fault.js';
+import { Fault } from '../../../../kernel/fault.js';
 
 /** An image by its own bytes, whatever its name or its header said. */
 export interface ImageContent {

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import type { Consent } from '../domain/onboarding.js';
+import { ONBOARDING_SETTINGS } from '../settings.js';
+
+interface Document {
+  readonly version: string;
+  /** An address, or a path of the widget. */
+  readonly url: string;
+}
+
+/** What people agree to now. */
+export interface Terms {
+  readonly terms: Document;
+  readonly privacy: Document;
+}
+
+/** Where the sandbox shows what stands for terms and privacy notice. */
+export const SANDBOX_PATHS = { terms: '/onboarding/terms', privacy: '/onboarding/privacy' } as const;
+const SANDBOX_VERSION = 'sandbox';
+
+const SETTINGS = [
+  'onboardingTermsUrl',
+  'onboardingTermsVersion',
+  'onboardingPrivacyUrl',
+  'onboardingPrivacyVersion',
+] as const;
+type TermsConfig = Pick<Config, 'mode' | (typeof SETTINGS)[number]>;
+
+/** The terms and the privacy notice as they are set. The sandbox has its own; elsewhere nobody is onboarded without. */
+@Injectable()
+export class PresentTerms {
+  constructor(@Inject(CONFIG) private readonly config: TermsConfig) {}
+
+  /** Names of the settings that are missing; empty when people can agree. */
+  missing(): readonly string[] {
+    if (this.config.mode === 'sandbox') return [];
+    return SETTINGS.filter((key) => this.config[key] === null).map((key) => ONBOARDING_SETTINGS[key].name);
+  }
+
+  /** Throws `unavailable` where they are not set. */
+  present(): Terms {
+    if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
+    const { onboardingTermsUrl, onboardingTermsVersion, onboardingPrivacyUrl, onboardingPrivacyVersion } =
+      this.config;
+    return {
+      terms: {
+        url: onboardingTermsUrl ?? SANDBOX_PATHS.terms,
+        version: onboardingTermsVersion ?? SANDBOX_VERSION,
+      },
+      privacy: {
+        url: onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
+        version: onboardingPrivacyVersion ?? SANDBOX_VERSION,
+      },
+    };
+  }
+
+  /** Agreeing to them, as they are now. */
+  consent(): Consent {
+    const { terms, privacy } = this.present();
+    return { termsVersion: terms.version, privacyVersion: privacy.version };
+  }
+
+  /** Throws `invalid_transition` for versions that a page showed before they changed. */
+  require(consent: Consent): void {
+    const { termsVersion, privacyVersion } = this.consent();
+    const changed = {
+      ...(consent.termsVersion !== termsVersion && {
+        terms_version: [`is not the present one, ${termsVersion}`],
+      }),
+      ...(consent.privacyVersion !== privacyVersion && {
+        privacy_version: [`is not the present one, ${privacyVersion}`],
+      }),
+    };
+    if (Object.keys(changed).length > 0)
+      throw new DomainError('invalid_transition', 'The terms have changed; load the page again', changed);
+  }
+}
