@@ -22,6 +22,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'Exchange orders': 'Orders that exchange what is deposited, and pay out to an address.',
   Exchange: 'What can be exchanged, and links to the pay widget.',
   Webhooks: 'What the service sends to the endpoints of a merchant.',
+  Audit: 'Proofs that what is stored was not changed.',
   Sandbox: 'Short cuts that exist in the sandbox alone.',
   Documentation: 'This document.',
   Health: 'For load balancers and operators; not signed.',

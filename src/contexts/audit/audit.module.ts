@@ -1,7 +1,44 @@
+import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { EVENT_STORE } from '../../platform/event-store/port.js';
+import { HeadSigner } from './application/head-signer.js';
+import { ledgerFollower } from './application/ledger-follower.js';
+import { LedgerKeys } from './application/ledger-keys.js';
+import { PayoutProofs } from './application/payout-proofs.js';
+import { LedgerController } from './http/ledger.controller.js';
+import { Ledger1764000001300 } from './migrations/1764000001300-ledger.js';
+import { AUDIT_SETTINGS } from './settings.js';
+import { Heads } from './store/heads.js';
+import { Ledger } from './store/ledger.js';
+import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 
-/** Audit: proves the books. Nothing of it runs in the service. */
+@Module({ providers: [SigningKeys, LedgerKeys], exports: [SigningKeys, LedgerKeys] })
+class LedgerKeysModule {}
+
+/** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
+@Module({
+  imports: [LedgerKeysModule],
+  controllers: [LedgerController],
+  providers: [Ledger, Heads, HeadSigner, PayoutProofs],
+})
+export class AuditModule {}
+
+/** Audit: proves the books, and keeps evidence of the log. */
 export const audit = defineContext({
   name: 'audit',
-  programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },
+  module: () => AuditModule,
+  subscriptions: (get) => [ledgerFollower(get(EVENT_STORE))],
+  operator: { module: () => LedgerKeysModule, subscriptions: () => [] },
+  sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
+  settings: AUDIT_SETTINGS,
+  programs: {
+    audit: async () => {
+      const [books, ledger] = await Promise.all([import('./cli/audit.js'), import('./cli/ledger.js')]);
+      return (program, operator) => {
+        books.auditProgram(program, operator);
+        ledger.ledgerProgram(program, operator);
+      };
+    },
+  },
+  migrations: [Ledger1764000001300],
 });

@@ -69,7 +69,9 @@ export class VitalsModule implements OnModuleInit {
     this.health.register({
       name: 'views',
       check: async () => {
-        const late = (await lag.all()).some(({ ageMs }) => ageMs > this.config.projectionLagLimitMs);
+        const late = (await lag.all()).some(
+          ({ ageMs, isAwaited }) => isAwaited && ageMs > this.config.projectionLagLimitMs,
+        );
         if (late) throw new Error('a subscription is too far behind');
       },
     });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { backOff } from '../background/backoff.js';
 import {
   comparePositions,
@@ -25,7 +26,10 @@ export class EventFeed {
   private source: Subscription | null = null;
   private running: Promise<void> | null = null;
 
-  constructor(private readonly store: EventStore) {}
+  constructor(private readonly store: EventStore) {
+    // One for each subscription that waits.
+    setMaxListeners(0, this.closing.signal);
+  }
 
   start(): void {
     this.running ??= this.run();

@@ -26,6 +26,11 @@ export interface SubscriptionDefinition {
   /** Stored event names it wants; others only move the checkpoint. */
   readonly events: readonly string[];
   /**
+   * Whatever `events` says: every event of the log, of types that this version does not know too, as it is stored,
+   * with sealed fields sealed. For what keeps account of the log itself; no read waits for it, and no readiness.
+   */
+  readonly wholeLog?: true;
+  /**
    * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened.
    * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
    */

@@ -9,6 +9,8 @@ export interface Lag {
   readonly position: string | null;
   /** Age of the oldest event that is not behind the checkpoint, in milliseconds; 0 when there is none. */
   readonly ageMs: number;
+  /** Somebody's reads or work wait for it. */
+  readonly isAwaited: boolean;
 }
 
 /** How long a measurement is good for, so that asking is cheap. */
@@ -48,7 +50,8 @@ export class SubscriptionLag {
   }
 
   private async measure(): Promise<readonly Lag[]> {
-    const names = this.registry.all().map(({ name }) => name);
+    const definitions = this.registry.all();
+    const names = definitions.map(({ name }) => name);
     const positions = await this.checkpoints.read(names);
     const head = await this.store.head();
     const next = new Map<string | null, number>();
@@ -57,9 +60,9 @@ export class SubscriptionLag {
       const ageMs = oldest ? this.clock.now().getTime() - oldest.recordedAt.getTime() : 0;
       next.set(position, Math.max(0, ageMs));
     }
-    return names.map((name) => {
+    return definitions.map(({ name, wholeLog }) => {
       const position = positions.get(name) ?? null;
-      return { name, position, ageMs: next.get(position) ?? 0 };
+      return { name, position, ageMs: next.get(position) ?? 0, isAwaited: !wholeLog };
     });
   }
 }

@@ -118,7 +118,7 @@ export class SubscriptionLoop {
     if (events.length >= this.limit) this.readAhead(last);
     const wanted = events.filter(({ type }) => this.mannerOf(type) === 'apply');
     if (wanted.length > 0) {
-      const decoded = await this.parts.codec.decode(wanted);
+      const decoded = this.definition.wholeLog ? wanted : await this.parts.codec.decode(wanted);
       const { name } = this.definition;
       const applied = await traced('subscription.batch', { subscription: name, events: decoded.length }, () =>
         this.parts.checkpoints.advance(name, this.stored, last, (tx) => this.definition.apply(decoded, tx)),
@@ -172,7 +172,7 @@ export class SubscriptionLoop {
     let manner = this.manners.get(type);
     if (manner === undefined) {
       const { codec } = this.parts;
-      if (this.names.has(codec.currentName(type))) manner = 'apply';
+      if (this.definition.wholeLog || this.names.has(codec.currentName(type))) manner = 'apply';
       else manner = codec.knows(type) ? 'pass' : 'wait';
       this.manners.set(type, manner);
     }

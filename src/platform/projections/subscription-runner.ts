@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { EventCodec } from '../event-store/event-codec.js';
@@ -27,6 +28,8 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     private readonly passing: PassingTypes,
   ) {
     this.feed = new EventFeed(store);
+    // One for each subscription that waits.
+    setMaxListeners(0, this.stopping.signal);
   }
 
   onApplicationBootstrap(): void {

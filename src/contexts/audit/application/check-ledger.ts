@@ -1,0 +1,204 @@
+import { canonicalJson, eventLeaf, leafHash, type StoredEvent } from '../domain/event-leaf.js';
+import type { LedgerFinding } from '../domain/ledger-findings.js';
+import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
+import type { SignedHead } from '../domain/signed-head.js';
+import type { Leaf, LedgerState } from '../store/ledger.js';
+import { DifferencesOfLog } from './differences-of-log.js';
+import { HeadRoots, type ReadHeads } from './head-roots.js';
+
+/** What a log is held against. All of it is read before the first event is, so that the log has all that it tells of. */
+export interface CheckedLedger {
+  /** Null: there are no leaves at hand, as beside an export; heads alone say what was there. */
+  readonly state: LedgerState | null;
+  /** Leaves from `index` on. */
+  readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
+  readonly heads: ReadHeads;
+  /** What is wrong with the signature of a head; null when it is good. */
+  readonly judge: (head: SignedHead) => string | null;
+}
+
+export interface LedgerReport {
+  /** Events of the log. */
+  readonly events: number;
+  /** Those behind `proven`: no head that the log agrees with covers them. */
+  readonly unsigned: number;
+  readonly heads: number;
+  /** The largest head that is well signed and that the log agrees with, as with all before it. */
+  readonly proven: SignedHead | null;
+  readonly findings: readonly LedgerFinding[];
+  /** Findings that were not kept. */
+  readonly more: number;
+}
+
+const PAGE = 2000;
+const MOST_FINDINGS = 100;
+
+/** Holds the whole log, page by page, against the ledger: {@link LedgerCheck}. */
+export async function checkLedger(
+  pages: AsyncIterable<readonly StoredEvent[]>,
+  ledger: CheckedLedger,
+): Promise<LedgerReport> {
+  const check = new LedgerCheck(ledger);
+  for await (const page of pages) await check.see(page);
+  return check.end();
+}
+
+/**
+ * Holds the events of a log, as they stream by, against the leaves of the ledger, the root of every head and the
+ * signatures. Keeps a page of each and two frontiers, however long the log is. Changes nothing.
+ */
+export class LedgerCheck {
+  private readonly log = new MerkleTree();
+  private readonly leaves = new MerkleTree();
+  private readonly logRoots: HeadRoots;
+  private readonly leafRoots: HeadRoots;
+  private readonly differences = new DifferencesOfLog();
+  private readonly findings: LedgerFinding[] = [];
+  private more = 0;
+  private page: readonly Leaf[] = [];
+  private place = 0;
+  private nextIndex = 0;
+  private lastPosition: string | null = null;
+
+  constructor(private readonly ledger: CheckedLedger) {
+    const judged = (head: SignedHead): boolean => ledger.judge(head) === null;
+    this.leafRoots = new HeadRoots(ledger.heads, judged);
+    this.logRoots = new HeadRoots(ledger.heads, (head) => {
+      const why = ledger.judge(head);
+      if (why !== null) this.note({ kind: 'head', size: head.size, why });
+      return why === null;
+    });
+  }
+
+  /** The next events of the log, in order. */
+  async see(events: readonly StoredEvent[]): Promise<void> {
+    for (const event of events) {
+      const hash = hashOf(event);
+      if (this.ledger.state !== null) await this.compare(event, hash ?? NO_HASH);
+      this.log.append(hash ?? NO_HASH);
+      if (this.logRoots.isDue(this.log.size)) await this.logRoots.compare(this.log);
+    }
+  }
+
+  /** After the last event. */
+  async end(): Promise<LedgerReport> {
+    const { log, leaves, logRoots, leafRoots, differences } = this;
+    const isCut = (await this.leaf()) !== null;
+    for (let leaf = await this.leaf(); leaf !== null; leaf = await this.leaf()) await this.pass(leaf);
+    await logRoots.finish(log);
+    await leafRoots.finish(leaves);
+    const proven = logRoots.lastGood;
+    const told = differences.findings(proven?.size ?? 0);
+    for (const finding of told) this.note(finding);
+    this.more += differences.left;
+    const { state } = this.ledger;
+    if (isCut) this.note({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
+    this.noteRoots();
+    if (state !== null) this.checkLeaves(state);
+    return {
+      events: log.size,
+      unsigned: log.size - (proven?.size ?? 0),
+      heads: logRoots.count,
+      proven,
+      findings: this.findings,
+      more: this.more,
+    };
+  }
+
+  private async compare(event: StoredEvent, hash: Buffer): Promise<void> {
+    const index = this.log.size;
+    let leaf = this.page[this.place] ?? (await this.leaf());
+    if (leaf?.position !== event.position) {
+      const position = BigInt(event.position);
+      while (leaf !== null && BigInt(leaf.position) < position) {
+        this.differences.add({ index, event: null, leaf });
+        await this.pass(leaf);
+        leaf = await this.leaf();
+      }
+      // Behind the last leaf: it is not one yet.
+      if (leaf === null && position > BigInt(this.ledger.state!.position)) return;
+      if (leaf?.position !== event.position) return this.differences.add({ index, event, leaf: null });
+    }
+    if (!hash.equals(leaf.hash)) this.differences.add({ index, event, leaf });
+    await this.pass(leaf);
+  }
+
+  private async pass(leaf: Leaf): Promise<void> {
+    const { leaves } = this;
+    if (leaf.index !== leaves.size)
+      this.note({ kind: 'ledger', what: `leaf ${leaves.size} is missing, ${leaf.index} follows` });
+    this.place += 1;
+    this.lastPosition = leaf.position;
+    const [, ...completed] = leaves.append(leaf.hash);
+    const kept = leaf.completed;
+    const isRight =
+      kept.length === completed.length * HASH_BYTES &&
+      completed.every(
+        (hash, place) => hash.compare(kept, place * HASH_BYTES, (place + 1) * HASH_BYTES) === 0,
+      );
+    if (!isRight)
+      this.note({ kind: 'ledger', what: `the subtrees of leaf ${leaf.index} are not those over its leaves` });
+    if (this.leafRoots.isDue(leaves.size)) await this.leafRoots.compare(leaves);
+  }
+
+  private async leaf(): Promise<Leaf | null> {
+    const { state } = this.ledger;
+    if (this.place === this.page.length && state !== null && this.nextIndex < state.tree.size) {
+      // Those that came since are not part of this check.
+      const most = Math.min(PAGE, state.tree.size - this.nextIndex);
+      this.page = (await this.ledger.leaves(this.nextIndex, most)).filter(
+        ({ index }) => index < state.tree.size,
+      );
+      this.place = 0;
+      this.nextIndex = (this.page.at(-1)?.index ?? Infinity) + 1;
+    }
+    return this.page[this.place] ?? null;
+  }
+
+  private noteRoots(): void {
+    const { firstBad, lastGood, beyond } = this.logRoots;
+    if (firstBad !== null) {
+      const { size, signed_at } = firstBad;
+      this.note({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
+    }
+    if (beyond !== null) {
+      const { size, signed_at } = beyond;
+      this.note({ kind: 'truncated', events: this.log.size, size, signed_at });
+    }
+  }
+
+  private checkLeaves({ tree, position }: LedgerState): void {
+    const { leaves, leafRoots } = this;
+    const whats = [
+      tree.size !== leaves.size && `there are ${leaves.size} leaves of ${tree.size}`,
+      tree.size === leaves.size &&
+        !tree.root.equals(leaves.root) &&
+        'audit.ledger has another root than its leaves',
+      tree.size === leaves.size &&
+        position !== this.lastPosition &&
+        'audit.ledger names another last position',
+      leafRoots.firstBad !== null &&
+        `the leaves are not those of the head over ${leafRoots.firstBad.size} events`,
+      leafRoots.beyond !== null &&
+        `there are fewer leaves than the head over ${leafRoots.beyond.size} events had`,
+    ];
+    for (const what of whats) if (what !== false) this.note({ kind: 'ledger', what });
+  }
+
+  private note(finding: LedgerFinding): void {
+    if (this.findings.length < MOST_FINDINGS) this.findings.push(finding);
+    else this.more += 1;
+  }
+}
+
+/** Of no event. */
+const NO_HASH = Buffer.alloc(HASH_BYTES);
+
+/** Null when the event cannot be read. */
+function hashOf(event: StoredEvent): Buffer | null {
+  try {
+    return leafHash(canonicalJson(eventLeaf(event)));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Sealer } from '../../../platform/sealing/sealer.js';
+import type { SignedHead, SigningKey } from '../domain/signed-head.js';
+import type { Heads } from '../store/heads.js';
+import type { Ledger } from '../store/ledger.js';
+import type { SigningKeys } from '../store/signing-keys.js';
+import type { CheckedLedger } from './check-ledger.js';
+import type { ReadHeads } from './head-roots.js';
+import { HeadTrust } from './head-trust.js';
+
+/** What an auditor brings along. */
+export interface Brought {
+  /** Heads that were kept where nobody here could change them. */
+  readonly heads: readonly SignedHead[];
+  /** The public key as it was first published. */
+  readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
+  /** Of the master key, where it is at hand: tells which keys the service made. */
+  readonly sealer: Pick<Sealer, 'openBytes'> | null;
+}
+
+export interface LedgerAtHand {
+  readonly ledger: CheckedLedger;
+  readonly trust: HeadTrust;
+}
+
+/** The ledger as it is now, for a check of the log `logId` that begins after this. */
+export async function ledgerAtHand(
+  stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
+  logId: string,
+  { heads: kept, key, sealer }: Brought,
+): Promise<LedgerAtHand> {
+  // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
+  const newest = await stored.heads.newest();
+  const state = await stored.ledger.state();
+  const trust = new HeadTrust(logId, await stored.keys.all(), key, sealer);
+  const heads = withKept(
+    async (size, limit) =>
+      (await stored.heads.after(size, limit)).filter((head) => head.size <= (newest?.size ?? 0)),
+    kept,
+  );
+  const leaves = (index: number, limit: number) => stored.ledger.leaves(index, limit);
+  return { ledger: { state, leaves, heads, judge: (head) => trust.judge(head) }, trust };
+}
+
+/** A log without its database, as an export is: heads that somebody kept, signed by keys that somebody knows. */
+export function ledgerOfHeads(
+  logId: string,
+  heads: readonly SignedHead[],
+  keys: readonly SigningKey[],
+): LedgerAtHand {
+  const trust = new HeadTrust(logId, keys, null, null);
+  const none = withKept(async () => [], heads);
+  return {
+    ledger: { state: null, leaves: async () => [], heads: none, judge: (head) => trust.judge(head) },
+    trust,
+  };
+}
+
+/** Both, in the order of their sizes. */
+function withKept(read: ReadHeads, kept: readonly SignedHead[]): ReadHeads {
+  const sorted = kept.toSorted((a, b) => a.size - b.size);
+  return async (size, limit) => {
+    const stored = await read(size, limit);
+    const upTo = stored.length < limit ? Infinity : stored.at(-1)!.size;
+    const theirs = sorted.filter((head) => head.size > size && head.size <= upTo);
+    return [...stored, ...theirs].toSorted((a, b) => a.size - b.size);
+  };
+}

@@ -1,0 +1,84 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
+import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
+import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
+import { joinedRoot } from '../domain/merkle-tree.js';
+import type { SignedHead } from '../domain/signed-head.js';
+import { Heads } from '../store/heads.js';
+import { Ledger } from '../store/ledger.js';
+import { SigningKeys } from '../store/signing-keys.js';
+import { pemOf } from './signatures.js';
+
+/** One event, and the way from it to the root of a head. */
+export interface ProvenEvent {
+  /** Its canonical JSON: the leaf is the SHA-256 of a zero byte and these bytes. */
+  readonly leaf: string;
+  /** Its place among all events, from 0. */
+  readonly index: number;
+  /** Hashes in hex, from the leaf up (RFC 9162, 2.1.3). */
+  readonly path: readonly string[];
+}
+
+export interface ShownHead extends SignedHead {
+  /** PEM. */
+  readonly public_key: string;
+}
+
+export interface PayoutProof {
+  readonly payout_id: string;
+  readonly events: readonly ProvenEvent[];
+  readonly head: ShownHead;
+}
+
+/** What merchants are shown of the ledger (contract.md 10.9, 10.10). */
+@Injectable()
+export class PayoutProofs {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'readStream'>,
+    private readonly ledger: Ledger,
+    private readonly heads: Heads,
+    private readonly keys: SigningKeys,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'auditHeadSeconds'>,
+  ) {}
+
+  /** Throws `unavailable` before the first head. */
+  async newestHead(): Promise<ShownHead> {
+    const head = await this.heads.newest();
+    if (head === null) throw this.notYet('No head is signed yet');
+    const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
+    if (key === undefined) throw new Error(`audit.signing_keys lacks ${head.key_id}`);
+    return { ...head, public_key: pemOf(key) };
+  }
+
+  /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
+  async of(merchantId: string, payoutId: string): Promise<PayoutProof> {
+    const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
+    if (events[0]?.data['merchant_id'] !== merchantId) throw DomainError.notFound('Payout');
+    const [head, indexes] = await Promise.all([
+      this.newestHead(),
+      this.ledger.indexes(events.map(({ position }) => position)),
+    ]);
+    const proven = await Promise.all(events.map((event, place) => this.prove(event, indexes[place]!, head)));
+    return { payout_id: payoutId, events: proven, head };
+  }
+
+  private async prove(event: RecordedEvent, index: number | null, head: SignedHead): Promise<ProvenEvent> {
+    if (index === null || index >= head.size)
+      throw this.notYet('The newest event of the payout is not signed yet');
+    const parts = inclusionRanges(index, head.size).map(subtreesOf);
+    const hashes = await this.ledger.subtrees(parts.flat());
+    let place = 0;
+    const path = parts.map((subtrees) =>
+      joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'),
+    );
+    return { leaf: canonicalJson(eventLeaf(event)), index, path };
+  }
+
+  private notYet(what: string): DomainError {
+    const seconds = this.config.auditHeadSeconds;
+    return new DomainError('unavailable', `${what}: heads are signed every ${seconds} seconds`, {}, seconds);
+  }
+}

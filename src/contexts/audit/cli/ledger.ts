@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Database } from '../../../platform/postgres/database.js';
+import { ConfigError } from '../../../platform/config/settings.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { connected } from '../../../platform/operator/connected.js';
+import { operate, type Operator } from '../../../platform/operator/operator.js';
+import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
+import { checkLedger, type LedgerReport } from '../application/check-ledger.js';
+import { ledgerAtHand, type Brought } from '../application/checked-ledger.js';
+import { LedgerKeys } from '../application/ledger-keys.js';
+import { keyOfPem, pemOf } from '../application/signatures.js';
+import { describeFinding, type LedgerFinding } from '../domain/ledger-findings.js';
+import type { SignedHead, SigningKey } from '../domain/signed-head.js';
+import { Heads } from '../store/heads.js';
+import { Ledger } from '../store/ledger.js';
+import { SigningKeys } from '../store/signing-keys.js';
+import { progressOf } from './progress.js';
+
+/** Exit code when something was changed. */
+const EXIT_WRONG = 2;
+const PAGE = 2000;
+
+/** `npm run audit -- check`, `heads`, `key`: the ledger over the log. */
+export function ledgerProgram(program: Command, operator: Operator): void {
+  const asJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
+
+  program
+    .command('check')
+    .description('hold every event against the ledger and its signed heads; exit 2 when anything was changed')
+    .option(
+      '--head <file>',
+      'heads that were kept elsewhere, one in a line of JSON; may be given again',
+      append,
+      [],
+    )
+    .option('--key <file>', 'the public key as it was first published (PEM)')
+    .action(async ({ head, key }: { readonly head: readonly string[]; readonly key?: string }) => {
+      const config = operator.config();
+      const heads = (await Promise.all(head.map(headsOf))).flat();
+      const known = key === undefined ? null : await publicKeyOf(key);
+      const report = await connected(operator, async (database, store) => {
+        const ring = config.masterKey === null ? null : await KeyRing.open(database, masterKeysOf(config));
+        return check(database, store, { heads, key: known, sealer: ring?.sealer ?? null });
+      });
+      operator.print(asJson() ? JSON.stringify(report, null, 2) : describe(report));
+      if (report.findings.length > 0) operator.exit(EXIT_WRONG);
+    });
+
+  program
+    .command('heads')
+    .description('signed heads, one in a line of JSON, oldest first')
+    .option('--since <size>', 'those of more than so many events', '0')
+    .action(async ({ since }: { readonly since: string }) => {
+      if (!/^[0-9]{1,15}$/.test(since)) throw new ConfigError('--since must be a number of events.');
+      await connected(operator, async (database) => {
+        const heads = new Heads(database);
+        for (let size = Number(since); ;) {
+          const page = await heads.after(size, PAGE);
+          for (const each of page) operator.print(JSON.stringify(each));
+          if (page.length < PAGE) return;
+          size = page.at(-1)!.size;
+        }
+      });
+    });
+
+  const key = program
+    .command('key')
+    .description('the public key that heads are signed with (PEM); with --json all there were, oldest first')
+    .action(() =>
+      connected(operator, async (database) => {
+        const keys = (await new SigningKeys(database).all()).map(publicPart);
+        const newest = keys.at(-1);
+        if (asJson()) operator.print(JSON.stringify(keys, null, 2));
+        else
+          operator.print(
+            newest === undefined ? 'There is no key yet: the first head makes it.' : shown(newest),
+          );
+      }),
+    );
+  key
+    .command('rotate')
+    .description('sign with a new key from now on, which the present one signs')
+    .action(
+      operate(operator, async (context) => {
+        const made = publicPart(await context.get(LedgerKeys, { strict: false }).rotate());
+        return { text: shown(made), json: made };
+      }),
+    );
+}
+
+/** Holds the whole log against the ledger in `database`. */
+export async function check(database: Database, store: EventStore, brought: Brought): Promise<LedgerReport> {
+  const stored = {
+    ledger: new Ledger(database),
+    heads: new Heads(database),
+    keys: new SigningKeys(database),
+  };
+  const { ledger, trust } = await ledgerAtHand(stored, await store.identity(), brought);
+  const report = await checkLedger(wholeLog(store, progressOf()), ledger);
+  return { ...report, findings: [...trust.findings, ...report.findings] };
+}
+
+async function* wholeLog(
+  store: EventStore,
+  tell: (read: number, position: string) => void,
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  const end = await store.head();
+  let read = 0;
+  let next = store.readAll(null, PAGE);
+  for (let page = await next; page.length > 0; page = await next) {
+    const last = page.at(-1)!.position;
+    const isLast = comparePositions(last, end) >= 0;
+    next = isLast ? Promise.resolve([]) : store.readAll(last, PAGE);
+    // Awaited once this page is checked; until then a failure must not count as unhandled.
+    next.catch(() => undefined);
+    yield page.filter(({ position }) => comparePositions(position, end) <= 0);
+    read += page.length;
+    tell(read, last);
+  }
+}
+
+function describe({ events, unsigned, heads, proven, findings, more }: LedgerReport): string {
+  const lines = [
+    `${events} events held against the ledger and ${heads} signed heads`,
+    proven === null
+      ? 'no head covers them'
+      : `the first ${proven.size} are those that ${proven.key_id} signed at ${proven.signed_at}`,
+    ...findings.map((finding: LedgerFinding) => `CHANGED   ${describeFinding(finding)}`),
+  ];
+  if (more > 0) lines.push(`and ${more} more`);
+  if (unsigned > 0) lines.push(`${unsigned} events are under no such head: nothing is proven of them`);
+  return [
+    ...lines,
+    findings.length > 0 ? 'NOT in order' : 'in order: nothing that was signed was changed',
+  ].join('\n');
+}
+
+function shown(key: SigningKey): string {
+  return `${key.key_id}, made at ${key.made_at}\n${pemOf(key).trimEnd()}`;
+}
+
+function publicPart({ key_id, public_key, made_at, former_key_id, signature }: SigningKey): SigningKey {
+  return { key_id, public_key, made_at, former_key_id, signature };
+}
+
+function append(value: string, former: readonly string[]): readonly string[] {
+  return [...former, value];
+}
+
+async function headsOf(path: string): Promise<readonly SignedHead[]> {
+  const lines = (await fileOf(path)).split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, place) => {
+    try {
+      const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };
+      const { log_id, size, root, position, signed_at, key_id, signature } = head as SignedHead;
+      if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
+      for (const text of [log_id, root, position, signed_at, key_id, signature])
+        if (typeof text !== 'string') throw new TypeError('a member is missing');
+      return { log_id, size, root, position, signed_at, key_id, signature };
+    } catch (error) {
+      throw new ConfigError(`${path}, line ${place + 1}, is no head: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  });
+}
+
+async function publicKeyOf(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
+  const pem = await fileOf(path);
+  try {
+    return keyOfPem(pem);
+  } catch (error) {
+    throw new ConfigError(`${path} holds no Ed25519 public key (PEM)`, { cause: error });
+  }
+}
+
+async function fileOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+/** What the check of the ledger found; each one is something that somebody changed. */
+export type LedgerFinding =
+  /** The event at this position is not the one that was recorded there; unreadable: its bytes are no JSON any more. */
+  | {
+      readonly kind: 'changed' | 'unreadable';
+      readonly position: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly id: string;
+    }
+  /** It stands at another position than it did. */
+  | {
+      readonly kind: 'moved';
+      readonly position: string;
+      readonly from: string;
+      readonly stream: string;
+      readonly id: string;
+    }
+  | { readonly kind: 'inserted'; readonly position: string; readonly stream: string; readonly id: string }
+  | { readonly kind: 'deleted'; readonly position: string }
+  /** The log ends before `size` events that were there. */
+  | {
+      readonly kind: 'truncated';
+      readonly events: number;
+      readonly size: number;
+      readonly signed_at: string | null;
+    }
+  /** The first `size` events are not those that were signed; the first `since` are. */
+  | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
+  /** Rows of the ledger itself are not what they were; the log may be. */
+  | { readonly kind: 'ledger'; readonly what: string }
+  | { readonly kind: 'head'; readonly size: number; readonly why: string }
+  | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
+
+/** A finding as a sentence. */
+export function describeFinding(finding: LedgerFinding): string {
+  switch (finding.kind) {
+    case 'changed':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) is not the one that was recorded there`;
+    case 'moved':
+      return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and stands at ${finding.position}`;
+    case 'inserted':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
+    case 'deleted':
+      return `the event at position ${finding.position} is missing`;
+    case 'unreadable':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) cannot be read any more`;
+    case 'truncated':
+      return `events are missing at the end: there are ${finding.events} of ${finding.size}${finding.signed_at === null ? '' : ` that were signed at ${finding.signed_at}`}`;
+    case 'rewritten':
+      return `the first ${finding.size} events are not those that were signed at ${finding.signed_at}; the first ${finding.since} are`;
+    case 'ledger':
+      return `the tables of the ledger were changed: ${finding.what}`;
+    case 'head':
+      return `the head over ${finding.size} events is not to be trusted: ${finding.why}`;
+    case 'key':
+      return `the key ${finding.key_id} is not to be trusted: ${finding.why}`;
+  }
+}

@@ -1,0 +1,49 @@
+import { canonicalJson } from './event-leaf.js';
+
+/** What a signature of the ledger's key says: at this time these were the first `size` events of this log. */
+export interface Head {
+  /** Which log: a uuid that stays with it. */
+  readonly log_id: string;
+  /** How many events. */
+  readonly size: number;
+  /** Root of the Merkle tree over them, in hex. */
+  readonly root: string;
+  /** Position of the last of them. */
+  readonly position: string;
+  /** ISO 8601. */
+  readonly signed_at: string;
+  /** Of the key that signed. */
+  readonly key_id: string;
+}
+
+export interface SignedHead extends Head {
+  /** Ed25519 over {@link headText}, in hex. */
+  readonly signature: string;
+}
+
+/** A key that signs heads. All but the first are signed by the one before. */
+export interface SigningKey {
+  /** The first 16 hex digits of the SHA-256 of `public_key`. */
+  readonly key_id: string;
+  /** DER (SubjectPublicKeyInfo) in base64: what stands between the lines of a PEM file. */
+  readonly public_key: string;
+  readonly made_at: string;
+  readonly former_key_id: string | null;
+  /** Ed25519 of the former key over {@link keyText}, in hex. */
+  readonly signature: string | null;
+}
+
+/** The bytes that are signed of a head, as UTF-8. */
+export function headText({ log_id, size, root, position, signed_at, key_id }: Head): string {
+  return canonicalJson({ kind: 'disburse.head.v1', log_id, size, root, position, signed_at, key_id });
+}
+
+/** The bytes of a key that the key before it signs, as UTF-8. */
+export function keyText({
+  key_id,
+  public_key,
+  made_at,
+  former_key_id,
+}: Omit<SigningKey, 'signature'>): string {
+  return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
+}

@@ -1,0 +1,6 @@
+/** Of a head on its way, in the order in which it passes them. */
+export const HEAD_FAILPOINTS = ['head.signed', 'head.stored'] as const;
+
+declare module '../../platform/failpoints.js' {
+  interface Failpoints extends Record<(typeof HEAD_FAILPOINTS)[number], true> {}
+}

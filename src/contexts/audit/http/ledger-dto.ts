@@ -1,0 +1,74 @@
+import { Many, Nested, Shown } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
+import type { PayoutProof, ProvenEvent, ShownHead } from '../application/payout-proofs.js';
+
+const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+
+class LedgerHead implements ShownHead {
+  @Shown(UUID, { description: 'Which log; it never changes.' })
+  log_id!: string;
+
+  @Shown(COUNT, { description: 'How many events it covers.' })
+  size!: number;
+
+  @Shown(HASH, { description: 'Root of the Merkle tree (RFC 9162, SHA-256) over them.' })
+  root!: string;
+
+  @Shown({ type: 'string', pattern: '^[0-9]+$' }, { description: 'Position of the last of them.' })
+  position!: string;
+
+  @Shown(TIME)
+  signed_at!: string;
+
+  @Shown({ type: 'string', pattern: '^[0-9a-f]{16}$' }, { description: 'Of the key that signed.' })
+  key_id!: string;
+
+  @Shown(
+    { type: 'string', pattern: '^[0-9a-f]{128}$' },
+    {
+      description: 'Ed25519 over the JSON (RFC 8785) of the members above and `"kind": "disburse.head.v1"`.',
+    },
+  )
+  signature!: string;
+
+  @Shown({ type: 'string' }, { description: 'The key, as PEM. Keep it: a later one is signed by it.' })
+  public_key!: string;
+}
+
+class Proven implements ProvenEvent {
+  @Shown(
+    { type: 'string' },
+    {
+      description:
+        'The event as it is stored, as JSON (RFC 8785). Its leaf is SHA-256 over a zero byte and this text.',
+    },
+  )
+  leaf!: string;
+
+  @Shown(COUNT, { description: 'Its place among all events.' })
+  index!: number;
+
+  @Shown({ type: 'array', items: HASH }, { description: 'From the leaf up to the root (RFC 9162, 2.1.3).' })
+  path!: string[];
+}
+
+class Proof implements PayoutProof {
+  @Shown(UUID)
+  payout_id!: string;
+
+  @Many(() => Proven, { description: 'Every event of the payout, in order.' })
+  events!: Proven[];
+
+  @Nested(() => LedgerHead)
+  head!: LedgerHead;
+}
+
+export class ProofResponse {
+  @Nested(() => Proof)
+  proof!: Proof;
+}
+
+export class HeadResponse {
+  @Nested(() => LedgerHead)
+  head!: LedgerHead;
+}

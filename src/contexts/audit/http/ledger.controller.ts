@@ -1,0 +1,48 @@
+import { Controller, Get } from '@nestjs/common';
+import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { PayoutProofs } from '../application/payout-proofs.js';
+import { HeadResponse, ProofResponse } from './ledger-dto.js';
+
+const TAG = 'Audit';
+const EXTENSION = 'An extension of the specification.';
+
+/** contract.md 10.9 and 10.10. */
+@Controller('merchants/v1')
+export class LedgerController {
+  constructor(private readonly proofs: PayoutProofs) {}
+
+  @Get('payouts/:id/proof')
+  @Operation({
+    id: 'getPayoutProof',
+    tag: TAG,
+    summary: 'Get the proof that the events of a payout are in the log',
+    description: `${EXTENSION} Each event leads to the root of the newest signed head. Whoever has the public key needs nothing else to check it.`,
+    responses: {
+      200: [ProofResponse, 'The events of the payout, and their proofs.'],
+      404: 'The merchant has no such payout.',
+      503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
+    },
+  })
+  async proofOf(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Payout') id: string,
+  ): Promise<ProofResponse> {
+    return { proof: (await this.proofs.of(merchantId, id)) as ProofResponse['proof'] };
+  }
+
+  @Get('audit/head')
+  @Operation({
+    id: 'getAuditHead',
+    tag: TAG,
+    summary: 'Get the newest signed head of the log',
+    description: `${EXTENSION} Kept by whoever may want to prove later that the log was rewritten or cut.`,
+    responses: {
+      200: [HeadResponse, 'The head, and the public key that it is signed with.'],
+      503: 'No head is signed yet.',
+    },
+  })
+  async head(): Promise<HeadResponse> {
+    return { head: await this.proofs.newestHead() };
+  }
+}

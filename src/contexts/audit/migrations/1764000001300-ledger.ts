@@ -1,0 +1,56 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The Merkle tree over the log, its signed heads, and the keys that sign them. Only added to, but for `audit.ledger`. */
+export class Ledger1764000001300 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema if not exists audit;
+
+      create table audit.leaves (
+        index bigint primary key,
+        position bigint not null unique,
+        -- 32 bytes each: of the leaf, then of every subtree that it completes, the smallest first.
+        hashes bytea not null
+      );
+
+      create table audit.ledger (
+        only_row boolean primary key default true check (only_row),
+        log_id uuid not null,
+        size bigint not null,
+        -- Of the last leaf.
+        position bigint not null,
+        -- Roots of the complete subtrees, the largest first.
+        peaks bytea not null
+      ) with (fillfactor = 20);
+
+      create table audit.signing_keys (
+        key_id text primary key,
+        -- From 0, as they follow one another.
+        place integer not null unique,
+        -- DER, SubjectPublicKeyInfo.
+        public_key bytea not null,
+        -- PKCS #8; null once another key has taken over.
+        sealed_private_key text,
+        -- The public key, sealed: says that a process with the master key made this row.
+        sealed_public_key text not null,
+        made_at timestamptz not null,
+        -- The key before it, and its signature; null for the first.
+        former_key_id text unique references audit.signing_keys,
+        signature bytea
+      );
+
+      create table audit.heads (
+        size bigint primary key,
+        root bytea not null,
+        position bigint not null,
+        signed_at timestamptz not null,
+        key_id text not null references audit.signing_keys,
+        signature bytea not null
+      );
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema audit cascade');
+  }
+}

@@ -1,0 +1,136 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
+import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
+
+/** How far the tree over the log is. */
+export interface LedgerState {
+  readonly logId: string;
+  readonly tree: MerkleTree;
+  /** Of the last leaf. */
+  readonly position: string;
+}
+
+/** One event as the ledger knows it. */
+export interface Leaf {
+  readonly index: number;
+  readonly position: string;
+  readonly hash: Buffer;
+  /** Roots of the subtrees that it completes, from pairs up. */
+  readonly completed: Buffer;
+}
+
+export type NewLeaf = Pick<Leaf, 'position' | 'hash'>;
+
+interface StateRow {
+  readonly log_id: string;
+  readonly size: string;
+  readonly position: string;
+  readonly peaks: Buffer;
+}
+
+const STATE = 'select log_id, size, position, peaks from audit.ledger';
+
+/** The Merkle tree over the log, in `audit.leaves` and `audit.ledger`. */
+@Injectable()
+export class Ledger {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
+
+  /** Null before the first event. */
+  async state(): Promise<LedgerState | null> {
+    const [row] = await this.database.query<StateRow & { [column: string]: unknown }>(STATE);
+    return row === undefined ? null : stateOf(row);
+  }
+
+  /** Where the event at `position` stands in the tree; null when it does not yet. */
+  async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
+    const rows = await this.database.query<{ index: string | null }>(
+      `select l.index from unnest($1::bigint[]) with ordinality p(position, place)
+       left join audit.leaves l using (position) order by p.place`,
+      [positions],
+    );
+    return rows.map(({ index }) => (index === null ? null : Number(index)));
+  }
+
+  /** Roots of complete subtrees. Throws for one that the ledger does not have. */
+  async subtrees(wanted: readonly Subtree[]): Promise<readonly Buffer[]> {
+    const rows = await this.database.query<{ hash: Buffer | null }>(
+      `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
+       from unnest($1::bigint[], $2::int[]) with ordinality w(index, level, place)
+       left join audit.leaves l using (index) order by w.place`,
+      [wanted.map(lastLeafOf), wanted.map(({ level }) => level)],
+    );
+    return rows.map(({ hash }, place) => {
+      if (hash?.length === HASH_BYTES) return hash;
+      throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(wanted[place])}`);
+    });
+  }
+
+  /** Leaves from `index` on, in order, at most `limit`. */
+  async leaves(index: number, limit: number): Promise<readonly Leaf[]> {
+    const rows = await this.database.query<{ index: string; position: string; hashes: Buffer }>(
+      'select index, position, hashes from audit.leaves where index >= $1 order by index limit $2',
+      [index, limit],
+    );
+    return rows.map((row) => ({
+      index: Number(row.index),
+      position: row.position,
+      hash: row.hashes.subarray(0, HASH_BYTES),
+      completed: row.hashes.subarray(HASH_BYTES),
+    }));
+  }
+}
+
+/**
+ * Adds what comes after the last leaf of the log `logId`; what is there already is left out. One at a time: the row of
+ * the state is locked until `tx` ends. Throws where the ledger belongs to another log.
+ */
+export async function extendLedger(tx: PoolClient, logId: string, leaves: readonly NewLeaf[]): Promise<void> {
+  const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
+  const state = rows[0] === undefined ? null : stateOf(rows[0]);
+  if (state !== null && state.logId !== logId) {
+    throw new Error(
+      `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
+    );
+  }
+  const after = state === null ? -1n : BigInt(state.position);
+  const fresh = leaves.filter(({ position }) => BigInt(position) > after);
+  if (fresh.length === 0) return;
+  const tree = state?.tree ?? new MerkleTree();
+  const first = tree.size;
+  const hashes: Buffer[] = [];
+  const starts: number[] = [];
+  let start = 1;
+  for (const { hash } of fresh) {
+    starts.push(start);
+    for (const each of tree.append(hash)) {
+      hashes.push(each);
+      start += HASH_BYTES;
+    }
+  }
+  // One parameter of bytes, cut apart there: an array of them would travel as text.
+  await tx.query({
+    name: 'audit.extend',
+    text: `insert into audit.leaves (index, position, hashes)
+      select $1::bigint + n.place - 1, n.position, substring($2::bytea from n.start for n.stop - n.start)
+      from unnest($3::bigint[], $4::int[], $5::int[]) with ordinality n(position, start, stop, place)`,
+    values: [
+      first,
+      Buffer.concat(hashes),
+      fresh.map(({ position }) => position),
+      starts,
+      [...starts.slice(1), start],
+    ],
+  });
+  await tx.query({
+    name: 'audit.extended',
+    text: `insert into audit.ledger (log_id, size, position, peaks) values ($1, $2, $3, $4)
+      on conflict (only_row) do update set size = excluded.size, position = excluded.position, peaks = excluded.peaks`,
+    values: [logId, tree.size, fresh.at(-1)!.position, tree.peakBytes],
+  });
+}
+
+function stateOf({ log_id, size, position, peaks }: StateRow): LedgerState {
+  return { logId: log_id, tree: new MerkleTree(Number(size), peaks), position };
+}
