@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { balanceProgram } from './balance.js';
+import { explainProgram } from './explain.js';
 import { exportProgram } from './export.js';
 import { verifyBooks, type AuditReport } from '../application/verify-books.js';
 import { AuditedTables } from '../store/audited-tables.js';
@@ -15,6 +16,7 @@ const EXIT_WRONG = 2;
 export function auditProgram(program: Command, operator: Operator): void {
   program.description('Proves the books.');
   balanceProgram(program, operator);
+  explainProgram(program, operator);
   exportProgram(program, operator);
   program
     .command('verify')

@@ -1,0 +1,125 @@
+import {
+  comparePositions,
+  type EventStore,
+  type RecordedEvent,
+} from '../../../../platform/event-store/port.js';
+import { bareName, inWords } from '../../domain/words.js';
+import type { KeptBeside } from '../../store/kept-beside.js';
+
+/** What explanations are made of: the log, what tables keep beside it, and which fields of which types are sealed. */
+export interface Sources {
+  readonly log: Pick<EventStore, 'readStream' | 'readAll' | 'head'>;
+  readonly kept: KeptBeside;
+  readonly sealed: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Who or what wrote an event. */
+export interface Cause {
+  /** A route, a process of the service, or `operator`; null: a version before causes were kept. */
+  readonly actor: string | null;
+  readonly request_id: string | null;
+  readonly merchant_id: string | null;
+  readonly key_id: string | null;
+  readonly traceparent: string | null;
+  /** The event or delivery that it follows from. */
+  readonly causation_id: string | null;
+  /** Of that event, where it is among those that are told. */
+  readonly causing_position: string | null;
+}
+
+/** One event of an explanation. */
+export interface ToldEvent {
+  readonly position: string;
+  readonly recorded_at: Date;
+  readonly stream: string;
+  readonly id: string;
+  readonly type: string;
+  /** In plain words, line by line. */
+  readonly says: readonly string[];
+  readonly cause: Cause;
+}
+
+export type Row = readonly [label: string, text: string];
+export interface Section {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Explanation {
+  /** `payout 456e8407-…`. */
+  readonly what: string;
+  /** The figure and what goes with it. */
+  readonly figure: readonly Row[];
+  /** In the order of the log. */
+  readonly events: readonly ToldEvent[];
+  readonly sections: readonly Section[];
+  /** From the last event back to whoever set it off, by positions. */
+  readonly chain: readonly string[];
+  /** Names of merchants that the causes name. */
+  readonly merchants: Readonly<Record<string, string>>;
+}
+
+/** Tells events with their causes; of those, `about` are the ones that the explanation is of: its chain begins at their last. */
+export async function tell(
+  { log, sealed }: Sources,
+  events: readonly RecordedEvent[],
+  about: readonly RecordedEvent[] = events,
+): Promise<Pick<Explanation, 'events' | 'chain' | 'merchants'>> {
+  const ordered = [...events].sort((a, b) => comparePositions(a.position, b.position));
+  const byId = new Map(ordered.map((event) => [event.id, event]));
+  const told = ordered.map((event): ToldEvent => {
+    const { position, recordedAt: recorded_at, stream, id, type, data } = event;
+    const says = inWords(type, data, sealed.get(type) ?? new Set());
+    return { ...{ position, recorded_at, stream, id, type, says }, cause: causeOf(event, byId) };
+  });
+  return {
+    events: told,
+    chain: chainOf(about.at(-1), byId),
+    merchants: await namesOf(log, told),
+  };
+}
+
+function causeOf({ metadata }: RecordedEvent, byId: ReadonlyMap<string, RecordedEvent>): Cause {
+  const { actor, request_id, merchant_id, key_id, traceparent, causation_id } = metadata;
+  return {
+    actor: actor ?? null,
+    request_id: request_id ?? null,
+    merchant_id: merchant_id ?? null,
+    key_id: key_id ?? null,
+    traceparent: traceparent ?? null,
+    causation_id: causation_id ?? null,
+    causing_position: byId.get(causation_id ?? '')?.position ?? null,
+  };
+}
+
+function chainOf(
+  last: RecordedEvent | undefined,
+  byId: ReadonlyMap<string, RecordedEvent>,
+): readonly string[] {
+  const chain: string[] = [];
+  for (let event = last; event !== undefined; event = byId.get(event.metadata.causation_id ?? '')) {
+    if (chain.includes(event.position)) break;
+    chain.push(event.position);
+  }
+  return chain;
+}
+
+async function namesOf(log: Sources['log'], events: readonly ToldEvent[]): Promise<Record<string, string>> {
+  const ids = new Set(events.flatMap(({ cause: { merchant_id: id } }) => (id === null ? [] : [id])));
+  const names: Record<string, string> = {};
+  for (const id of ids) {
+    const [first] = await log.readStream(`merchant-${id}`);
+    if (typeof first?.data['name'] === 'string') names[id] = first.data['name'];
+  }
+  return names;
+}
+
+/** Those of the stream that are not marks of abandoned claims. */
+export async function own(log: Sources['log'], stream: string): Promise<readonly RecordedEvent[]> {
+  return (await log.readStream(stream)).filter(({ type }) => !type.startsWith('claim.'));
+}
+
+/** `received`, of `payout.received.v2`. */
+export function lastWord({ type }: Pick<RecordedEvent, 'type'>): string {
+  return bareName(type).split('.').at(-1)!.replaceAll('_', ' ');
+}
