@@ -59,7 +59,10 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       VitalsModule,
       EventStoreModule,
       ProjectionsModule,
-      ContextsModule.of(config, ALL_CONTEXTS, [...forOperators(ALL_CONTEXTS), onboarding]),
+      ContextsModule.of(config, ALL_CONTEXTS, [
+        ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
+        onboarding,
+      ]),
     ],
   });
   const module = await (options.override?.(builder) ?? builder).compile();

@@ -1,4 +1,5 @@
 import { directoryProjection } from '../../src/contexts/merchants/views/directory.js';
+import { progressProjection } from '../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
@@ -84,5 +85,17 @@ export const VIEWS: readonly View[] = [
     },
     count: `select count(*)::int as n from exchange.orders join exchange.order_counts on scope = key_scope and hours = 1
       where status = 5 and expired = 1 and pending = 0`,
+  },
+  {
+    definition: progressProjection,
+    tables: ['onboarding.progress'],
+    facts: () => {
+      const person = { user_id: newId(), merchant_id: newId(), at: AT };
+      return [
+        ['onboarding.started.v1', person],
+        ['onboarding.phone_verified.v1', person],
+      ];
+    },
+    count: `select count(*)::int as n from onboarding.progress where stage = 'phone_verified'`,
   },
 ];

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import type { Config } from '../../platform/config/config.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { KeyRing } from '../../platform/sealing/key-ring.js';
 import { AbsentCards, AbsentIdentity, AbsentProviders } from './adapters/absent-providers.js';
@@ -12,6 +12,16 @@ import {
 import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
+import { DecideReviewHandler } from './application/decide-review.js';
+import { GiveUpHandler } from './application/give-up.js';
+import { ImagePurge } from './application/image-purge.js';
+import { ProgressGauge } from './application/progress-gauge.js';
+import { RetryStepHandler } from './application/retry-step.js';
+import { SandboxReviews } from './store/sandbox-reviews.js';
+import { Verifications } from './store/verifications.js';
+import { Progress, progressProjection } from './views/progress.js';
+import { OnboardingOperatorModule } from './operator.module.js';
+import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { Images } from './store/images.js';
 import { Steps } from './store/steps.js';
@@ -68,8 +78,14 @@ export class OnboardingModule {
         ConfirmDetailsHandler,
         SubmitKycHandler,
         AdvanceOnboardingHandler,
+        GiveUpHandler,
+        RetryStepHandler,
+        Verifications,
+        Progress,
         StepsWorker,
         PresentTerms,
+        ProgressGauge,
+        ImagePurge,
         WidgetSessions,
         WidgetGate,
         OnboardingFactsOf,
@@ -91,10 +107,15 @@ export const onboarding = defineContext({
       subject: 'user_id',
     },
   },
-  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake())],
+  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake()), progressProjection],
+  operator: {
+    module: (config) => OnboardingOperatorModule.of(config),
+    subscriptions: () => [progressProjection],
+  },
+  programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
-  migrations: [Onboarding1764000000410, Images1764000000420],
+  migrations: [Onboarding1764000000410, Images1764000000420, Verifications1764000000430],
 });
 
 function sandbox(): Providers {
@@ -105,7 +126,14 @@ function sandbox(): Providers {
       SandboxSms,
       { provide: SMS_SENDER, useExisting: SandboxSms },
       { provide: SMS_INBOX, useExisting: SandboxSms },
-      { provide: IDENTITY_VERIFIER, useClass: SandboxIdentityVerifier },
+      SandboxReviews,
+      DecideReviewHandler,
+      {
+        provide: IDENTITY_VERIFIER,
+        inject: [SandboxReviews, CONFIG],
+        useFactory: (reviews: SandboxReviews, { sandboxReviewSeconds }: Config) =>
+          new SandboxIdentityVerifier(reviews, sandboxReviewSeconds),
+      },
       {
         provide: WALLET_PROVISIONER,
         inject: [KeyRing],

@@ -30,6 +30,23 @@ export const ONBOARDING_SETTINGS = {
     18,
     'years that a person must have to be onboarded.',
   ),
+  onboardingGiveUpSeconds: setting(
+    'ONBOARDING_GIVE_UP_SECONDS',
+    integer(1, 2_592_000),
+    86_400,
+    'how long an identity or card provider that gives nothing is asked again before the step has failed.',
+  ),
+  onboardingImageDays: setting(
+    'ONBOARDING_IMAGE_DAYS',
+    integer(1, 90),
+    7,
+    'days after which images that were never handed to the identity provider are deleted.',
+  ),
+  sandboxReviewSeconds: optional(
+    'SANDBOX_REVIEW_SECONDS',
+    integer(0, 31_536_000),
+    'how long the sandbox keeps an identity with the last name Review under review before it passes by itself; without it, until an operator decides.',
+  ),
 };
 
 declare module '../../platform/config/config.js' {

@@ -14,6 +14,7 @@ import {
   type WalletProvisioner,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
+import type { SandboxReviews } from '../store/sandbox-reviews.js';
 
 const MAX_MESSAGES = 10_000;
 
@@ -34,7 +35,7 @@ export class SandboxSms implements SmsSender, SmsInbox {
 export const SANDBOX_NAMES = {
   /** The identity is rejected. */
   rejected: 'Rejected',
-  /** The identity stays under review. */
+  /** The identity stays under review until an operator decides (`npm run user -- review`), or SANDBOX_REVIEW_SECONDS. */
   review: 'Review',
   /** The first attempt for a card fails. */
   cardFails: 'Cardless',
@@ -43,9 +44,22 @@ export const SANDBOX_NAMES = {
 export class SandboxIdentityVerifier implements IdentityVerifier {
   readonly provider = 'sandbox';
 
-  async decide({ details }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
-    if (details.lastName !== SANDBOX_NAMES.rejected) return { passed: true };
-    return { passed: false, reason: 'The identity document could not be verified' };
+  constructor(
+    private readonly reviews: SandboxReviews,
+    private readonly reviewSeconds: number | null,
+  ) {}
+
+  async decide({
+    verificationId,
+    userId,
+    details,
+    handedOver,
+  }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
+    await handedOver();
+    if (details.lastName === SANDBOX_NAMES.rejected)
+      return { passed: false, reason: 'The identity document could not be verified' };
+    if (details.lastName !== SANDBOX_NAMES.review) return { passed: true };
+    return (await this.reviews.outcome(verificationId, userId, this.reviewSeconds)) ?? 'under_review';
   }
 
   async forget(): Promise<void> {}

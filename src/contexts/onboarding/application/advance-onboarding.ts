@@ -27,15 +27,18 @@ import {
   type WithWallet,
 } from '../domain/onboarding.js';
 import { Images } from '../store/images.js';
+import { Verifications } from '../store/verifications.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
   ProviderRefusal,
   WALLET_PROVISIONER,
   type CardIssuer,
+  type IdentityRequest,
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
+import { calling } from './provider-call.js';
 
 /**
  * Takes an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion.
@@ -79,6 +82,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     private readonly users: UsersView,
     private readonly walletsInUse: WalletsView,
     private readonly images: Images,
+    private readonly verifications: Verifications,
   ) {}
 
   async execute({ userId }: AdvanceOnboarding): Promise<Stage> {
@@ -106,7 +110,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
-        const { address, derivation } = await this.wallets.provision(state.userId);
+        const { address, derivation } = await calling('wallet', () => this.wallets.provision(state.userId));
         if (await this.walletsInUse.isOfAnother(state.userId, address)) {
           await this.wallets.replace(state.userId, address);
           throw new WalletTaken();
@@ -131,14 +135,21 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 
   /** Null while the provider has not decided. */
-  private async verify(state: Submitted): Promise<Step | null> {
-    const { verificationId, userId, details } = state;
-    const images = () => this.images.of(userId);
-    const outcome = await this.identity
-      .decide({ verificationId, userId, details, images })
-      .catch((error: unknown) => ({ passed: false as const, reason: reasonOf(error) }));
+  private async verify({ verificationId, userId, details }: Submitted): Promise<Step | null> {
+    const { provider } = this.identity;
+    const { opened_at } = await this.verifications.open(verificationId, provider, userId);
+    const request: IdentityRequest = {
+      ...{ verificationId, userId, details },
+      images: () => this.images.of(userId),
+      handedOver: () => this.images.deleteUntil(userId, opened_at),
+    };
+    const outcome = await calling('identity', () => this.identity.decide(request)).catch(
+      (error: unknown) => ({ passed: false as const, reason: reasonOf(error) }),
+    );
+    const answer = outcome === 'under_review' ? outcome : outcome.passed ? 'passed' : 'failed';
+    await this.verifications.answered(verificationId, provider, answer);
     if (outcome === 'under_review') return null;
-    const decided = { verificationId, provider: this.identity.provider, outcome };
+    const decided = { verificationId, provider, outcome };
     return { decide: (current) => recordKycOutcome({ ...decided, at: this.now() }, current) };
   }
 
@@ -149,7 +160,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     const { phoneNumber, email } = profile;
     const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
     try {
-      const { cardId } = await this.cards.issue(request);
+      const { cardId } = await calling('card', () => this.cards.issue(request));
       return { decide: (current) => recordCard({ cardId, at: this.now() }, current) };
     } catch (error) {
       const reason = reasonOf(error);

@@ -18,6 +18,14 @@ export class ProviderRefusal extends Error {
   }
 }
 
+/**
+ * A provider gave nothing, and is asked again later. The message is for operators and the log: a sentence without
+ * secrets and personal data. What is no such error is told by its name alone.
+ */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+
 /** Sends one-time codes. Rejects when the message could not be handed over; {@link ProviderRefusal} for a number that takes none. */
 export interface SmsSender {
   /** `text` holds the code; both are secret. */
@@ -37,6 +45,8 @@ export interface IdentityRequest {
   readonly details: Details;
   /** What the person uploaded; read once it is needed, and empty when it was handed over before. */
   readonly images: () => Promise<readonly IdentityImage[]>;
+  /** The provider has all of them: they are deleted here. Harmless to repeat. */
+  readonly handedOver: () => Promise<void>;
 }
 
 /**

@@ -6,6 +6,7 @@ import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
 import { WORDS, type Locale } from '../words/words.js';
 import { SMS_SENDER, type SmsSender } from './ports.js';
+import { calling } from './provider-call.js';
 
 /** What the message with the code says besides: in which language, and for whom. */
 export interface MessageWords {
@@ -43,7 +44,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     const code = await this.codes.issue(userId, phoneNumber);
     try {
-      await this.sms.send(phoneNumber, { code, text: textOf(code, words) });
+      await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, words) }));
     } catch (error) {
       await this.codes.notSent(userId, phoneNumber, code);
       throw withoutCode(error, code);

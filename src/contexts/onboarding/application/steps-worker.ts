@@ -1,10 +1,14 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Steps, type Step } from '../store/steps.js';
 import { AdvanceOnboarding } from './advance-onboarding.js';
+import { GiveUp } from './give-up.js';
+import { plainWords, whereFrom } from './provider-call.js';
 
 const SWEEP_MS = 500;
 /** How many onboardings go on at a time in one process. */
@@ -12,13 +16,16 @@ const BATCH = 16;
 /** After this long without an outcome the work is taken up anew: the process that had it is dead. */
 const LEASE_SECONDS = 60;
 /** How often a verification under review is looked at, should the provider's callback not come. */
-const REVIEW: Backoff = { firstMs: 1000, mostMs: 600_000 };
-const RETRY: Backoff = { firstMs: 250, mostMs: 60_000 };
+const REVIEW: Backoff = { firstMs: 1000, mostMs: 3_600_000 };
+const RETRY: Backoff = { firstMs: 250, mostMs: 300_000 };
 
-/** Carries out what the saga wrote down, in any number of processes; an unavailable provider is asked again later. */
+/**
+ * Carries out what the saga wrote down, in any number of processes. A provider that gives nothing is asked again later,
+ * for as long as ONBOARDING_GIVE_UP_SECONDS say; a verification under review is looked at for as long as it is open.
+ * The log tells of a failure once, until it is another one or over.
+ */
 @Injectable()
 export class StepsWorker {
-  private readonly logger = new Logger(StepsWorker.name);
   readonly work = new BackgroundWork({
     name: 'steps of onboardings',
     everyMs: SWEEP_MS,
@@ -28,6 +35,8 @@ export class StepsWorker {
   constructor(
     private readonly steps: Steps,
     private readonly commandBus: CommandBus,
+    private readonly log: Log,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingGiveUpSeconds'>,
   ) {}
 
   private async drain(signal: AbortSignal): Promise<void> {
@@ -41,26 +50,40 @@ export class StepsWorker {
   private async carryOut(step: Step): Promise<void> {
     try {
       const stage = await this.commandBus.execute(new AdvanceOnboarding(step.user_id));
-      if (stage === 'kyc_submitted')
-        return await this.steps.retryIn(step, backoffMs(REVIEW, step.attempts - 1));
+      if (step.failures > 0)
+        this.log.write('info', 'an onboarding goes on after failed attempts', { ...told(step), stage });
+      if (stage === 'kyc_submitted') return await this.steps.lookIn(step, backoffMs(REVIEW, step.looks));
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'invalid_transition')
         return this.putOff(step, error);
       // The user is being deactivated: there is nothing to go on to.
-      this.logger.warn({ msg: 'onboarding ends', userId: step.user_id, reason: error.message });
+      this.log.write('warn', 'an onboarding ends', { user_id: step.user_id, reason: error.message });
     }
     await this.steps.done(step);
   }
 
   private async putOff(step: Step, error: unknown): Promise<void> {
-    const delayMs = backoffMs(RETRY, step.attempts - 1);
-    this.logger.warn({
-      msg: 'onboarding step failed',
-      userId: step.user_id,
-      attempt: step.attempts,
-      delayMs,
-      error,
-    });
-    await this.steps.retryIn(step, delayMs);
+    const why = plainWords(error);
+    if (step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+      const stage = await this.commandBus.execute(new GiveUp(step.user_id));
+      if (stage === 'kyc_failed' || stage === 'card_failed') {
+        this.log.write('error', 'an onboarding has failed: attempts end', { ...told(step), stage, why });
+        return this.steps.done(step);
+      }
+      return this.retry(step, error, `${why}; for longer than attempts should take`, 'error');
+    }
+    await this.retry(step, error, why, 'warn');
   }
+
+  private async retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): Promise<void> {
+    if (why !== step.last_error) {
+      const fields = { ...told(step), why, at: whereFrom(error) };
+      this.log.write(level, 'an onboarding waits: an attempt failed, and is repeated', fields);
+    }
+    await this.steps.retryIn(step, backoffMs(RETRY, step.failures), why);
+  }
+}
+
+function told({ user_id, failures, failing_seconds }: Step): object {
+  return { user_id, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
 }

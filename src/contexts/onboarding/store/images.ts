@@ -55,6 +55,23 @@ export class Images {
     }));
   }
 
+  /** Those that were stored by then: later ones are of another verification. */
+  async deleteUntil(userId: string, moment: Date): Promise<void> {
+    await this.database.query('delete from onboarding.images where user_id = $1 and stored_at <= $2', [
+      userId,
+      moment,
+    ]);
+  }
+
+  /** Images that nobody handed over in so many days; gives how many. */
+  async deleteOlderThan(days: number): Promise<number> {
+    const deleted = await this.database.query(
+      'delete from onboarding.images where stored_at < now() - make_interval(days => $1) returning user_id',
+      [days],
+    );
+    return deleted.length;
+  }
+
   async delete(userId: string): Promise<void> {
     await this.database.query('delete from onboarding.images where user_id = $1', [userId]);
   }

@@ -1,0 +1,33 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import { providerCalls, providerSeconds } from '../metrics.js';
+import { ProviderRefusal, ProviderUnavailable } from './ports.js';
+
+type Port = 'sms' | 'identity' | 'wallet' | 'card';
+
+/** Counts and times one call of a provider; what it gives or throws stays as it is. */
+export async function calling<T>(port: Port, call: () => Promise<T>): Promise<T> {
+  const stop = providerSeconds.startTimer({ port });
+  try {
+    const result = await call();
+    providerCalls.inc({ port, outcome: 'done' });
+    return result;
+  } catch (error) {
+    providerCalls.inc({ port, outcome: error instanceof ProviderRefusal ? 'refused' : 'failed' });
+    throw error;
+  } finally {
+    stop();
+  }
+}
+
+/** An error as operators read it. What others wrote may hold personal data: of that the name alone is told. */
+export function plainWords(error: unknown): string {
+  if (error instanceof DomainError || error instanceof ProviderUnavailable) return error.message;
+  const { name = 'Error', code } = error as { readonly name?: string; readonly code?: unknown };
+  return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
+}
+
+/** Where an unexpected error came from: its stack without its message. */
+export function whereFrom(error: unknown): string | undefined {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.filter((line) => /^\s+at /.test(line)).join('\n') || undefined;
+}

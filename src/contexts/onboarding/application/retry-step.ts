@@ -1,0 +1,58 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { onboarding, type Stage } from '../domain/onboarding.js';
+import { Steps } from '../store/steps.js';
+import { RetryCard } from './retry-card.js';
+import { SubmitKyc } from './submit-kyc.js';
+
+/**
+ * An operator has the step that an onboarding waits at asked again now: a look at a verification under review, the
+ * wallet, the card, the activation; a failed card; a failed identity check whose images are still there. Gives the stage
+ * it was found at. Throws `not_found`, `rate_limited`, or `invalid_transition` where the next step is the person's or
+ * nothing is left to do.
+ */
+export class RetryStep extends Command<Stage> {
+  constructor(readonly userId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RetryStep)
+export class RetryStepHandler implements ICommandHandler<RetryStep> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly commandBus: CommandBus,
+    private readonly steps: Steps,
+  ) {}
+
+  async execute({ userId }: RetryStep): Promise<Stage> {
+    const { state } = await this.loop.load(onboarding, userId);
+    switch (state.stage) {
+      case 'not_started':
+        throw DomainError.notFound('Onboarding');
+      case 'kyc_submitted':
+      case 'kyc_passed':
+      case 'wallet_provisioned':
+      case 'card_issued':
+        await this.steps.ask(userId);
+        break;
+      case 'card_failed':
+        await this.commandBus.execute(new RetryCard(userId));
+        break;
+      case 'kyc_failed':
+        await this.commandBus.execute(new SubmitKyc(state.merchantId, userId, { actor: 'operator' }));
+        break;
+      case 'completed':
+        throw new DomainError('invalid_transition', 'The onboarding is completed');
+      default:
+        throw new DomainError(
+          'invalid_transition',
+          `The next step is the person's: the onboarding is at ${state.stage}`,
+        );
+    }
+    return state.stage;
+  }
+}

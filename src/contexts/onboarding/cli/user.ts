@@ -1,0 +1,109 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { DecideReview } from '../application/decide-review.js';
+import { RetryStep } from '../application/retry-step.js';
+import { Progress, type Stuck } from '../views/progress.js';
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const MAX_REASON_LENGTH = 200;
+
+/** `npm run user -- ...`: onboardings that wait, and what operators do about them. */
+export function onboardingProgram(program: Command, operator: Operator): void {
+  program
+    .command('stuck')
+    .description('list onboardings that wait for the service, for a provider or after a failure')
+    .option('--older-than <duration>', 'only those that have waited so long, such as 30m, 1h or 2d', '1h')
+    .option('--most <number>', 'how many', '100')
+    .action(async function (this: Command) {
+      const { olderThan, most } = this.opts<{ olderThan: string; most: string }>();
+      const seconds = secondsOf(olderThan);
+      if (!/^[1-9][0-9]{0,4}$/.test(most))
+        throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
+      await operate(operator, (context) => stuck(context, seconds, Number(most))).call(this);
+    });
+
+  program
+    .command('retry <user-id>')
+    .description(
+      'ask again now for what the onboarding of the user waits for: identity, wallet, card, activation',
+    )
+    .action(
+      operate(operator, async (context, id) => {
+        const stage = await context.get(CommandBus).execute(new RetryStep(userId(id)));
+        const text = `The onboarding is at ${stage}: the service asks again as soon as it runs`;
+        return { text, json: { user_id: userId(id), stage } };
+      }),
+    );
+
+  program
+    .command('review <user-id>')
+    .description('decide an identity that the sandbox keeps under review (last name Review)')
+    .option('--approve', 'it passes')
+    .option('--reject <reason>', 'it fails; the person reads the reason')
+    .action(async function (this: Command, id: string) {
+      const outcome = outcomeOf(this.opts<Decision>());
+      if (operator.config().mode !== 'sandbox')
+        throw new DomainError(
+          'bad_request',
+          'Outside the sandbox the identity provider decides, in its dashboard',
+        );
+      await operate(operator, async (context) => {
+        await context.get(CommandBus).execute(new DecideReview(userId(id), outcome));
+        const text = `The identity ${outcome.passed ? 'passes' : 'is rejected'} as soon as the service runs`;
+        return { text, json: { user_id: userId(id), ...outcome } };
+      }).call(this);
+    });
+}
+
+interface Decision {
+  readonly approve?: true;
+  readonly reject?: string;
+}
+
+function outcomeOf({ approve, reject }: Decision): DecideReview['outcome'] {
+  if ((approve === undefined) === (reject === undefined))
+    throw new DomainError('bad_request', 'Give one of --approve and --reject');
+  if (reject === undefined) return { passed: true };
+  const reason = reject.trim();
+  if (reason === '' || [...reason].length > MAX_REASON_LENGTH || /[\p{Cc}\p{Cs}]/u.test(reason))
+    throw new DomainError('bad_request', `The reason must have 1 to ${MAX_REASON_LENGTH} characters`);
+  return { passed: false, reason };
+}
+
+async function stuck(context: INestApplicationContext, seconds: number, most: number): Promise<Outcome> {
+  const rows = await context.get(Progress, { strict: false }).stuck(seconds, most);
+  const text = rows.map((row) => lineOf(row)).join('\n') || 'Nothing is stuck';
+  return { text, json: { onboardings: rows } };
+}
+
+function lineOf(row: Stuck): string {
+  const head = `${row.since.toISOString()}  ${row.user_id}  merchant ${row.merchant_id}  ${row.stage.padEnd(18)}`;
+  return `${head}  ${whyOf(row)}`;
+}
+
+/** What it waits for, and whether anybody has to do something. */
+function whyOf({ stage, reason, looks, failures, last_error, next_at }: Stuck): string {
+  if (stage === 'kyc_failed') return `identity failed: ${reason}. The person may try again`;
+  if (stage === 'card_failed') return `card failed: ${reason}. The person or "retry" tries again`;
+  if (next_at === null) return 'nobody goes on with it: use "retry"';
+  const next = `, next at ${next_at.toISOString()}`;
+  if (last_error !== null) return `${failures} failed attempts: ${last_error}${next}`;
+  if (stage === 'kyc_submitted') return `under review, looked at ${looks} times${next}`;
+  return `waits for the service${next}`;
+}
+
+function secondsOf(text: string): number {
+  const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new DomainError('bad_request', '--older-than must be a duration, such as 30m, 1h or 2d');
+  return Number(count) * UNITS[unit!]!;
+}
+
+function userId(text: string | undefined): string {
+  if (!isUuid(text)) throw DomainError.notFound('User');
+  return text.toLowerCase();
+}

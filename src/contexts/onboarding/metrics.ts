@@ -1,0 +1,31 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
+
+export const onboardings = new Gauge({
+  name: 'disburse_onboardings',
+  help: 'Onboardings that are not over, by stage. kyc_submitted is under review, kyc_failed and card_failed have failed.',
+  labelNames: ['stage'] as const,
+  registers,
+});
+
+export const oldestOnboarding = new Gauge({
+  name: 'disburse_onboardings_oldest_seconds',
+  help: 'For how long the oldest onboarding of a stage has stood there, by stage.',
+  labelNames: ['stage'] as const,
+  registers,
+});
+
+export const providerCalls = new Counter({
+  name: 'disburse_onboarding_provider_calls_total',
+  help: 'Calls of the providers of onboarding, by port (sms, identity, wallet, card) and outcome: done, refused (for good), failed (asked again later).',
+  labelNames: ['port', 'outcome'] as const,
+  registers,
+});
+
+export const providerSeconds = new Histogram({
+  name: 'disburse_onboarding_provider_duration_seconds',
+  help: 'Time of one call of a provider of onboarding, by port.',
+  labelNames: ['port'] as const,
+  buckets: SECONDS,
+  registers,
+});

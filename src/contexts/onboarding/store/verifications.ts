@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+
+/** A verification as far as its provider was told of it. */
+export interface Verification {
+  readonly verification_id: string;
+  readonly user_id: string;
+  /** What the provider calls the person; null until it was told. */
+  readonly applicant: string | null;
+  /** What the provider calls the check; null until it was opened, or while that is not known. */
+  readonly check_reference: string | null;
+  readonly opened_at: Date;
+}
+
+const COLUMNS = 'verification_id, user_id, applicant, check_reference, opened_at';
+type Row = Verification & Record<string, unknown>;
+
+/** What providers call verifications, so that a repeat after a crash finds what was begun. */
+@Injectable()
+export class Verifications {
+  constructor(private readonly database: Database) {}
+
+  /** Before the provider hears of it; a repeat gives what is there. */
+  async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
+    const [opened] = await this.database.query<Row>(
+      `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
+       on conflict (verification_id, provider) do update set user_id = excluded.user_id returning ${COLUMNS}`,
+      [verificationId, provider, userId],
+    );
+    return opened!;
+  }
+
+  async answered(verificationId: string, provider: string, answer: string): Promise<void> {
+    await this.database.query(
+      `update onboarding.verifications set last_answer = $3, answered_at = now()
+       where verification_id = $1 and provider = $2`,
+      [verificationId, provider, answer],
+    );
+  }
+}

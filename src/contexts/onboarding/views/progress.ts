@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { UserDeactivationStarted } from '../../users/contract.js';
+import type { OnboardingEvent } from '../domain/onboarding-events.js';
+import type { Stage } from '../domain/onboarding.js';
+
+export const PROGRESS_VIEW = subscriptionName('onboarding.progress');
+
+const LEAVES = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
+
+/** The stage that each event leads to; null: the onboarding is over. Consent moves nothing. */
+const STAGES = {
+  'onboarding.started.v1': 'started',
+  'onboarding.phone_verified.v1': 'phone_verified',
+  'onboarding.details_confirmed.v1': 'details_confirmed',
+  'onboarding.kyc_submitted.v1': 'kyc_submitted',
+  'onboarding.kyc_passed.v1': 'kyc_passed',
+  'onboarding.kyc_failed.v1': 'kyc_failed',
+  'onboarding.wallet_provisioned.v1': 'wallet_provisioned',
+  'onboarding.card_issued.v1': 'card_issued',
+  'onboarding.card_failed.v1': 'card_failed',
+  'onboarding.card_retried.v1': 'wallet_provisioned',
+  'onboarding.completed.v1': null,
+  [LEAVES]: null,
+} as const satisfies Readonly<
+  Record<Exclude<OnboardingEvent['type'], 'onboarding.consent_given.v1'> | typeof LEAVES, Stage | null>
+>;
+
+interface Moved {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly stage: Stage | null;
+}
+
+/** Where does every onboarding stand that is not over? The stage is that of the last event, `since` its moment. */
+export const progressProjection: SubscriptionDefinition = {
+  name: PROGRESS_VIEW,
+  events: Object.keys(STAGES),
+  async apply(events, tx, schema = 'onboarding') {
+    const last = new Map<string, Moved>();
+    const started: Moved[] = [];
+    for (const { type, data } of events) {
+      const moved = {
+        ...(data as unknown as Omit<Moved, 'stage'>),
+        stage: STAGES[type as keyof typeof STAGES],
+      };
+      last.set(moved.user_id, moved);
+      if (type === 'onboarding.started.v1') started.push(moved);
+    }
+    // Only the start makes a row: what a provider says of somebody who left brings none back.
+    await tx.query(
+      `insert into ${schema}.progress (user_id, merchant_id, stage, since)
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) on conflict do nothing`,
+      columns(started, 'user_id', 'merchant_id', 'stage', 'at'),
+    );
+    const all = [...last.values()];
+    await tx.query(
+      `update ${schema}.progress p set stage = moved.stage, since = moved.since, reason = moved.reason
+       from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[]) as moved (user_id, stage, since, reason)
+       where p.user_id = moved.user_id`,
+      columns(
+        all.filter(({ stage }) => stage !== null),
+        ...(['user_id', 'stage', 'at', 'reason'] as const),
+      ),
+    );
+    await tx.query(
+      `delete from ${schema}.progress where user_id = any($1::uuid[])`,
+      columns(
+        all.filter(({ stage }) => stage === null),
+        'user_id',
+      ),
+    );
+  },
+  tables: { schema: 'onboarding', names: ['progress'] },
+};
+
+function columns(rows: readonly Moved[], ...names: readonly (keyof Moved)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name] ?? null));
+}
+
+/** Stages that the service or a provider has to go on from, and those that ended in a failure. */
+const NOT_THE_PERSONS: readonly Stage[] = [
+  'kyc_submitted',
+  'kyc_passed',
+  'wallet_provisioned',
+  'card_issued',
+  'kyc_failed',
+  'card_failed',
+];
+
+/** An onboarding that waits, for the service, for a provider or after a failure. */
+export interface Stuck {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly stage: Stage;
+  readonly since: Date;
+  /** Of a failed stage. */
+  readonly reason: string | null;
+  readonly looks: number;
+  readonly failures: number;
+  /** Why the last attempt failed, in plain words; null when it did not. */
+  readonly last_error: string | null;
+  /** When the service goes on by itself; null: it does not. */
+  readonly next_at: Date | null;
+}
+
+export interface StageCount {
+  readonly stage: Stage;
+  readonly count: number;
+  readonly oldest_seconds: number;
+}
+
+@Injectable()
+export class Progress {
+  constructor(private readonly database: Database) {}
+
+  /** Those that have waited for so long, the oldest first. */
+  stuck(olderThanSeconds: number, most: number): Promise<Stuck[]> {
+    return this.database.query<Stuck & Record<string, unknown>>(
+      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce(s.looks, 0) as looks,
+         coalesce(s.failures, 0) as failures, s.last_error, s.due_at as next_at
+       from onboarding.progress p left join onboarding.steps s using (user_id)
+       where p.stage = any($1) and p.since <= now() - make_interval(secs => $2)
+       order by p.since, p.user_id limit $3`,
+      [NOT_THE_PERSONS, olderThanSeconds, most],
+    );
+  }
+
+  counts(): Promise<StageCount[]> {
+    return this.database.query<StageCount & Record<string, unknown>>(
+      `select stage, count(*)::int as count, extract(epoch from now() - min(since))::float8 as oldest_seconds
+       from onboarding.progress group by stage`,
+    );
+  }
+}
