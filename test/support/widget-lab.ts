@@ -1,9 +1,15 @@
+import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { plainTicket, startPeople, type People } from './people.js';
 
+/** What the sandbox takes as a person. */
+export const DETAILS = {
+  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+};
 /** Settings of what people agree to. */
 export const TERMS = {
   ...{ ONBOARDING_TERMS_URL: 'https://disburse.example/terms', ONBOARDING_TERMS_VERSION: '2026-11' },
@@ -16,6 +22,9 @@ export interface Visitor {
   readonly phone: string;
   page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
   step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+  upload(kind: string, image: Buffer | ReadableStream, headers?: Record<string, string>): Promise<Response>;
+  /** Enters the code of the sandbox's phone; gives the header that the later steps ask for. */
+  signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
 }
 
 /** The widget of one service, with a merchant and as many users as are asked for. */
@@ -40,16 +49,31 @@ export class Widget {
     const profile = { phone_number: phone };
     await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
     const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
+    const post = (
+      name: string,
+      body: RequestInit['body'],
+      headers: Record<string, string>,
+    ): Promise<Response> =>
+      fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
+        ...{ method: 'POST', headers, body },
+        duplex: 'half',
+      } as RequestInit);
+    const step: Visitor['step'] = (name, body = {}, headers = {}) =>
+      post(name, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
     return {
       userId,
       phone,
       page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
-      step: (name, body = {}, headers = {}) =>
-        fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify(body),
-        }),
+      step,
+      upload: (kind, image, headers = {}) =>
+        post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers }),
+      async signIn(headers = {}) {
+        expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
+        const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };
+        const verified = await step('phone', { phone_number: phone, code }, headers);
+        expect(verified.status).toBe(200);
+        return { authorization: `Bearer ${((await verified.json()) as { session: string }).session}` };
+      },
     };
   }
 

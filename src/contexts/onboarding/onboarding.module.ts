@@ -44,6 +44,7 @@ import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { WidgetGate } from './http/widget/gate.js';
+import { ImageUploads } from './http/widget/image-uploads.js';
 import { OnboardingFactsOf } from './http/widget/page-facts.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
@@ -89,6 +90,7 @@ export class OnboardingModule {
         WidgetSessions,
         WidgetGate,
         OnboardingFactsOf,
+        ImageUploads,
         WidgetSteps,
         WidgetServer,
         ...providers,

@@ -7,8 +7,12 @@ import { NO_BODY } from './request-state.js';
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
 
-const TOO_LARGE = 'The request body must be smaller than 1048576 bytes';
-export const BODY_TOO_LARGE: Problem = { status: 413, detail: TOO_LARGE };
+export const BODY_TOO_LARGE: Problem = { status: 413, detail: tooLarge(BODY_LIMIT) };
+
+/** What is said of bodies that are not below `limit` bytes. */
+export function tooLarge(limit: number): string {
+  return `The request body must be smaller than ${limit} bytes`;
+}
 
 /** What any request may hold: small ones go on when large ones wait or are refused. */
 export const SMALL_BYTES = 16_384;
@@ -21,8 +25,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Whether the headers alone say that the body is too large. */
-export function announcesTooMuch({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length'] ?? 0) >= BODY_LIMIT;
+export function announcesTooMuch({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
+  return Number(headers['content-length'] ?? 0) >= limit;
 }
 
 /** Whether the body may be more than a small one. */
@@ -34,9 +38,14 @@ export function isLarge({ headers }: IncomingMessage): boolean {
  * Reads a body into memory that grows with what has come, not with what is announced: the chunks of a body of a megabyte
  * may be of one byte each, and cost hundreds of bytes as objects. `room` is asked before memory is taken.
  */
-export function readBody(payload: IncomingMessage, room: (bytes: number) => boolean, done: Done): void {
+export function readBody(
+  payload: IncomingMessage,
+  room: (bytes: number) => boolean,
+  done: Done,
+  limit = BODY_LIMIT,
+): void {
   const announced = payload.headers['content-length'];
-  const most = announced === undefined ? BODY_LIMIT - 1 : Number(announced);
+  const most = announced === undefined ? limit - 1 : Number(announced);
   let memory = NO_BODY;
   let length = 0;
   const end = (error: Error | null, body?: Buffer): void => {
@@ -45,7 +54,7 @@ export function readBody(payload: IncomingMessage, room: (bytes: number) => bool
   };
   const onData = (chunk: Buffer): void => {
     const needed = length + chunk.length;
-    if (needed >= BODY_LIMIT) return end(new DomainError('too_large', TOO_LARGE));
+    if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
     if (needed > memory.length) {
       const size = Math.min(most, Math.max(needed, SMALL_BYTES, 2 * memory.length));
       if (!room(size - memory.length)) return end(new NoRoom());

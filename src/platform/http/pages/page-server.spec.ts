@@ -1,4 +1,5 @@
-import { it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
@@ -17,4 +18,30 @@ it('ends although a browser keeps a connection that it has sent nothing on', asy
   );
   await pages.close();
   await eventually(() => browser.destroyed);
+});
+
+it('408: a request that takes longer to send than it may', async () => {
+  const config = readConfig({ LOG_LEVEL: 'silent' });
+  const pages = new PageServer(
+    config,
+    Log.open(config),
+    new HealthRegistry(),
+    () => ({ heading: '', text: '' }),
+    1000,
+  );
+  pages.routes.post('/slow', () => ({}));
+  await pages.listen(0);
+  const slow = connect(pages.port!, '127.0.0.1');
+  slow.write(
+    'POST /slow HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{',
+  );
+  const drip = setInterval(() => slow.write(' '), 100);
+  try {
+    const [response] = (await once(slow, 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 408 /);
+  } finally {
+    clearInterval(drip);
+    slow.destroy();
+    await pages.close();
+  }
 });

@@ -20,7 +20,7 @@ import { HTTPS_REQUIRED, noticeProxies } from '../https.js';
 import { parseJsonBody } from '../json-body.js';
 import { HOST_REQUIRED, sendProblem, type Problem } from '../problem.js';
 import { tooManyRequests } from '../rate-limit.js';
-import { drainRefusedBody } from '../request-body.js';
+import { drainRefusedBody, tooLarge } from '../request-body.js';
 import { recordRequest } from '../request-record.js';
 import { isHealthPath, newRequestState } from '../request-state.js';
 import { contentSecurityPolicy, refusalPage, type Advice, type Framers, type Sources } from './page.js';
@@ -58,12 +58,14 @@ export class PageServer {
     private readonly log: Log,
     private readonly health: HealthRegistry,
     advise: (problem: Problem, request: FastifyRequest) => Advice,
+    /** How long a browser may take to send a request. */
+    timeoutMs = TIMEOUT_MS,
   ) {
     const refusals = new Refusals(advise);
     this.refusals = refusals;
     this.routes = fastify({
       bodyLimit: BODY_LIMIT - 1,
-      requestTimeout: TIMEOUT_MS,
+      requestTimeout: timeoutMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
       http: {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -203,8 +205,8 @@ class Refusals {
       return;
     }
     drainRefusedBody(request, reply);
-    const detail = `The request body must be smaller than ${BODY_LIMIT} bytes`;
-    this.send(request, reply, { ...problem, detail });
+    const limit = (request.routeOptions.bodyLimit ?? BODY_LIMIT - 1) + 1;
+    this.send(request, reply, { ...problem, detail: tooLarge(limit) });
   }
 
   send(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {

@@ -13,18 +13,18 @@ import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { RetryCard } from '../../application/retry-card.js';
 import { SendPhoneCode } from '../../application/send-phone-code.js';
 import { StartOnboarding } from '../../application/start-onboarding.js';
+import { StoreImage } from '../../application/store-image.js';
 import { SubmitKyc } from '../../application/submit-kyc.js';
 import { VerifyPhone, WrongCode } from '../../application/verify-phone.js';
-import type { Consent, Details, Onboarding } from '../../domain/onboarding.js';
+import type { IdentityImage } from '../../domain/identity-image.js';
+import type { Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
 import type { Locale } from '../../words/words.js';
 import type { StepState } from './page-types.js';
+import type { Person } from './person.js';
 import { WidgetSessions } from './sessions.js';
-
-const MAX_NAME_LENGTH = 100;
-/** What people put between the digits of a phone number. */
-const PHONE_SEPARATORS = /[\s().-]/g;
+import { consentOf, detailsOf, phoneOf, textOf } from './step-bodies.js';
 
 export interface StepCall {
   readonly merchant: KnownMerchant;
@@ -98,6 +98,16 @@ export class WidgetSteps {
     });
   }
 
+  /** Of a person whose session was seen. */
+  async storeImage(
+    { merchantId, userId }: Person,
+    image: IdentityImage,
+    cause: EventMetadata,
+  ): Promise<StepState> {
+    await this.commandBus.execute(new StoreImage(merchantId, userId, image));
+    return this.stateOf(await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause)));
+  }
+
   private async inSession(
     { merchant, userId, session }: StepCall,
     command: (merchantId: string, userId: string) => ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
@@ -122,40 +132,4 @@ export class WidgetSteps {
     if (state.consent === null) return { stage: 'phone_verified' };
     return { stage, images: await this.images.kinds(state.userId) };
   }
-}
-
-function phoneOf(body: StepCall['body']): string {
-  return textOf(body, 'phone_number').replace(PHONE_SEPARATORS, '');
-}
-
-function consentOf(body: StepCall['body']): Consent {
-  return { termsVersion: textOf(body, 'terms_version'), privacyVersion: textOf(body, 'privacy_version') };
-}
-
-function detailsOf(body: StepCall['body'], today: string): Details {
-  const name = (field: string): string => {
-    const text = textOf(body, field).trim();
-    if (text === '' || text.length > MAX_NAME_LENGTH)
-      throw DomainError.invalid({ [field]: ['must not be blank or too long'] });
-    return text;
-  };
-  const dateOfBirth = textOf(body, 'date_of_birth');
-  if (!isPastDay(dateOfBirth, today)) {
-    throw DomainError.invalid({ date_of_birth: ['must be a day in the past'] });
-  }
-  return { firstName: name('first_name'), lastName: name('last_name'), dateOfBirth };
-}
-
-/** Whether that is a day of the calendar since 1900, `YYYY-MM-DD`. */
-function isPastDay(text: string, today: string): boolean {
-  if (!/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(text)) return false;
-  // Date takes the 30th of February for the 2nd of March.
-  const day = new Date(text);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) && text < today;
-}
-
-function textOf(body: StepCall['body'], field: string): string {
-  const value = body[field];
-  if (typeof value !== 'string') throw DomainError.invalid({ [field]: ['must be a string'] });
-  return value;
 }

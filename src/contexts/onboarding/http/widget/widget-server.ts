@@ -6,8 +6,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { isUuid } from '../../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import type { EventMetadata } from '../../../../platform/event-store/port.js';
 import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
 import { readAssets, sendAsset, type PageAssets } from '../../../../platform/http/pages/assets.js';
 import { PageServer, sendPage, type PageServerConfig } from '../../../../platform/http/pages/page-server.js';
@@ -17,9 +17,11 @@ import { PresentTerms } from '../../application/present-terms.js';
 import { acceptCallbackUrl } from './callback-url.js';
 import { formerPage } from './former-page.js';
 import { WidgetGate } from './gate.js';
+import { ImageUploads } from './image-uploads.js';
 import { localeOf } from './locale.js';
 import { OnboardingFactsOf } from './page-facts.js';
 import { adviceOn, onboardingPage } from './page.js';
+import { idOf, personIn, sessionOf } from './person.js';
 import { serveSandboxTerms } from './sandbox-terms.js';
 import { WidgetSteps } from './steps.js';
 
@@ -27,6 +29,9 @@ import { WidgetSteps } from './steps.js';
 const SOURCES = { script: "'self'", style: "'self'", image: "'self' data: blob:", media: 'blob:' };
 /** The page asks for the camera itself, also where a merchant's frame delegates it. */
 const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=()';
+
+/** A photo takes its time from a phone with a bad connection. */
+const UPLOAD_TIMEOUT_MS = 60_000;
 
 /** Serves `{widget_url}/onboarding` (contract.md 18) on WIDGET_PORT, in processes with the role `widget`. */
 @Injectable()
@@ -39,12 +44,17 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly gate: WidgetGate,
     private readonly facts: OnboardingFactsOf,
     private readonly steps: WidgetSteps,
+    private readonly uploads: ImageUploads,
     private readonly terms: PresentTerms,
     private readonly log: Log,
     private readonly health: HealthRegistry,
   ) {
-    this.server = new PageServer(config, log, health, (problem, request) =>
-      adviceOn(problem, localeOf(request)),
+    this.server = new PageServer(
+      config,
+      log,
+      health,
+      (problem, request) => adviceOn(problem, localeOf(request)),
+      UPLOAD_TIMEOUT_MS,
     );
   }
 
@@ -61,6 +71,9 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       routes.post(`/onboarding/:merchantId/:userId/${name}`, (request, reply) =>
         this.step(name, request, reply),
       );
+    this.uploads.serve(routes, (person, image, request) =>
+      this.steps.storeImage(person, image, causeOf(request, person.merchantId)),
+    );
     await this.server.listen(this.config.widgetPort);
   }
 
@@ -107,8 +120,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async step(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const params = request.params as { readonly merchantId: string; readonly userId: string };
-    const [merchantId, userId] = [idOf(params.merchantId), idOf(params.userId)];
+    const { merchantId, userId } = personIn(request);
     const merchant = await this.gate.enter(merchantId, userId, request.ip);
     const body = request.body;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -118,15 +130,16 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       userId,
       session: sessionOf(request),
       locale: localeOf(request),
-      cause: {
-        actor: `POST /onboarding/:merchantId/:userId/${name}`,
-        request_id: request.id,
-        merchant_id: merchantId,
-      },
+      cause: causeOf(request, merchantId),
       body: body as Readonly<Record<string, unknown>>,
     });
     return reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(response);
   }
+}
+
+/** What the events of a step say of their cause. */
+function causeOf({ id, routeOptions }: FastifyRequest, merchantId: string): EventMetadata {
+  return { actor: `POST ${routeOptions.url}`, request_id: id, merchant_id: merchantId };
 }
 
 /** Null until there is a build of the page. */
@@ -138,10 +151,6 @@ function builtAssets(): PageAssets | null {
   }
 }
 
-function sessionOf({ headers }: FastifyRequest): string {
-  return (headers.authorization ?? '').replace(/^Bearer /, '');
-}
-
 function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null {
   if (given === undefined) return null;
   const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks) : null;
@@ -151,9 +160,4 @@ function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null
     'bad_request',
     `callback_url must be an https address or the deep link of an app${whatever}`,
   );
-}
-
-function idOf(value: unknown): string {
-  if (!isUuid(value)) throw DomainError.notFound('User');
-  return value.toLowerCase();
 }
