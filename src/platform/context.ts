@@ -1,4 +1,5 @@
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
+import type { HistoryRules } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
@@ -52,6 +53,8 @@ export interface Context extends SettingsOwner {
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
   /** Secrets in its tables that keys of the ring have sealed: `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
+  /** What auditors hold the streams of its categories against, event by event. */
+  readonly histories?: readonly HistoryRules[];
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models and process managers. */

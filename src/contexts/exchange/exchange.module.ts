@@ -16,6 +16,8 @@ import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
 import { ScanCursors } from './store/scan-cursors.js';
 import { orderViews } from './views/order-projection.js';
+import { exchangeKeyHistory } from './domain/key-history.js';
+import { orderHistory } from './domain/order-rules.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule, PayModule] })
@@ -29,6 +31,7 @@ export const exchange = defineContext({
   name: 'exchange',
   module: () => ExchangeModule,
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
+  histories: [exchangeKeyHistory, orderHistory],
   subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
   sealedTexts: { exchange_secrets: VALID_SECRETS },

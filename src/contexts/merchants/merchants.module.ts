@@ -16,6 +16,7 @@ import { MERCHANT_EVENTS } from './domain/merchant.js';
 import { Merchants1764000000200 } from './migrations/1764000000200-merchants.js';
 import { Embedding1764000001430 } from './migrations/1764000001430-embedding.js';
 import { directoryProjection, DirectoryView } from './views/directory.js';
+import { merchantHistory } from './domain/history.js';
 
 /** Merchants: who may call, with which keys, from where. Operators act through the CLI. */
 @Global()
@@ -46,6 +47,7 @@ export const merchants = defineContext({
   name: 'merchants',
   module: () => MerchantsModule,
   events: MERCHANT_EVENTS,
+  histories: [merchantHistory],
   sealedTexts: {
     merchant_keys: 'select sealed_private_key as sealed from merchants.keys where revoked_at is null',
   },

@@ -53,6 +53,7 @@ import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.j
 import { Images1764000000420 } from './migrations/1764000000420-images.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { ONBOARDING_SETTINGS } from './settings.js';
+import { onboardingHistory } from './domain/history.js';
 
 interface Providers {
   readonly providers: Provider[];
@@ -103,6 +104,7 @@ export const onboarding = defineContext({
   name: 'onboarding',
   module: (config) => OnboardingModule.of(config),
   events: ONBOARDING_EVENTS,
+  histories: [onboardingHistory],
   sealed: {
     'onboarding.details_confirmed.v1': {
       fields: ['first_name', 'last_name', 'date_of_birth'],

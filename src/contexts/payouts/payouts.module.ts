@@ -27,6 +27,7 @@ import { BalancesView } from './views/balances.js';
 import { EvidenceView } from './views/evidence.js';
 import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
+import { intentHistory, payoutHistory } from './domain/history.js';
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
@@ -67,6 +68,7 @@ export const payouts = defineContext({
   name: 'payouts',
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
+  histories: [payoutHistory, intentHistory],
   upcasts: PAYOUT_UPCASTS,
   subscriptions: (get) => [
     payoutViews,

@@ -11,6 +11,7 @@ import { UsersController } from './http/users.controller.js';
 import { Users1764000000320 } from './migrations/1764000000320-users.js';
 import { UsersView } from './views/users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
+import { userHistory } from './domain/history.js';
 
 /** Users of merchants: created, looked up, activated by their onboarding, deactivated by operators. */
 @Global()
@@ -34,6 +35,7 @@ export const users = defineContext({
   name: 'users',
   module: () => UsersModule,
   events: USER_EVENTS,
+  histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
   subscriptions: () => [walletsProjection],
   programs: { user: async () => (await import('./cli/user.js')).userProgram },

@@ -37,6 +37,7 @@ import { RecoveryTable } from './store/recoveries.js';
 import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/recent-stats.js';
+import { WEBHOOK_HISTORIES } from './domain/history.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Module({
@@ -81,6 +82,7 @@ export const webhooks = defineContext({
   name: 'webhooks',
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
+  histories: WEBHOOK_HISTORIES,
   subscriptions: (get) => [
     deliveriesSaga(publishedBy(get<readonly Context[]>(CONTEXTS)), (endpointIds) =>
       endpointIds.forEach((each) => get(Lanes).wake(each)),

@@ -1,0 +1,31 @@
+import { historyRules } from '../../../kernel/history-rules.js';
+import {
+  exchangeKey,
+  issueExchangeKey,
+  issueSecret,
+  revokeExchangeKey,
+  revokeSecret,
+  setAddresses,
+} from './exchange-key.js';
+
+/** The secret that a key comes with is judged by its own event. */
+const NO_SECRET = { secretId: '', sealed: '' };
+
+/** What auditors hold each key of the exchange against. */
+export const exchangeKeyHistory = historyRules(
+  exchangeKey,
+  {
+    'exchange_key.issued.v1': (data, state) => {
+      const { key_id: keyId, merchant_id: merchantId, label, issued_at: at } = data;
+      const key = { keyId, merchantId, label, demandsSignature: data.demands_signature };
+      return issueExchangeKey({ ...key, secret: NO_SECRET, at }, state);
+    },
+    'exchange_key.secret_issued.v1': ({ secret_id: secretId, sealed_secret: sealed, issued_at: at }, state) =>
+      issueSecret({ secret: { secretId, sealed }, at }, state),
+    'exchange_key.secret_revoked.v1': ({ secret_id: secretId, revoked_at: at }, state) =>
+      revokeSecret({ secretId, at }, state),
+    'exchange_key.revoked.v1': ({ revoked_at: at }, state) => revokeExchangeKey({ at }, state),
+    'exchange_key.addresses_set.v1': ({ cidrs, at }, state) => setAddresses({ cidrs, at }, state),
+  },
+  { id: 'key_id' },
+);

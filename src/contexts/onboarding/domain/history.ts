@@ -1,0 +1,67 @@
+import { historyRules } from '../../../kernel/history-rules.js';
+import {
+  completeOnboarding,
+  confirmDetails,
+  recordCard,
+  recordCardFailure,
+  recordKycOutcome,
+  recordWallet,
+  retryCard,
+  startOnboarding,
+  submitKyc,
+  verifyPhone,
+} from './decisions.js';
+import type { KycFailed, KycPassed } from './onboarding-events.js';
+import { onboarding, type Onboarding } from './onboarding.js';
+
+/** Personal fields are sealed, or forgotten: decisions get stand-ins. */
+const DETAILS = { firstName: '', lastName: '', dateOfBirth: '1900-01-01' };
+const CONSENT = { termsVersion: '', privacyVersion: '' };
+
+/** What auditors hold each onboarding against. */
+export const onboardingHistory = historyRules(
+  onboarding,
+  {
+    'onboarding.started.v1': ({ user_id: userId, merchant_id: merchantId, at }, state) =>
+      startOnboarding({ userId, merchantId, at }, state),
+    'onboarding.phone_verified.v1': ({ at }, state) =>
+      verifyPhone({ verifiedPhone: '', profilePhone: '', at }, state),
+    'onboarding.consent_given.v1': (data, state) => {
+      const consent = { termsVersion: data.terms_version, privacyVersion: data.privacy_version };
+      return confirmDetails({ details: DETAILS, consent, minimumAge: 0, at: data.at }, state);
+    },
+    'onboarding.details_confirmed.v1': ({ at, first_name, last_name, date_of_birth }, state) => {
+      const consent = ('consent' in state ? state.consent : null) ?? CONSENT;
+      const decided = confirmDetails({ details: DETAILS, consent, minimumAge: 0, at }, state);
+      return decided.map((event) =>
+        event.type === 'onboarding.details_confirmed.v1'
+          ? { ...event, data: { ...event.data, first_name, last_name, date_of_birth } }
+          : event,
+      );
+    },
+    'onboarding.kyc_submitted.v1': ({ verification_id: verificationId, at }, state) =>
+      submitKyc({ verificationId, at }, agreed(state)),
+    'onboarding.kyc_passed.v1': (data, state) =>
+      recordKycOutcome({ ...outcomeOf(data), outcome: { passed: true } }, state),
+    'onboarding.kyc_failed.v1': (data, state) =>
+      recordKycOutcome({ ...outcomeOf(data), outcome: { passed: false, reason: data.reason } }, state),
+    'onboarding.wallet_provisioned.v1': ({ issuer_wallet_address, derivation = null, at }, state) =>
+      recordWallet({ issuerWalletAddress: issuer_wallet_address, derivation, at }, state),
+    'onboarding.card_issued.v1': ({ card_id: cardId, at }, state) => recordCard({ cardId, at }, state),
+    'onboarding.card_failed.v1': ({ reason, at }, state) =>
+      recordCardFailure({ attempt: 'cardAttempt' in state ? state.cardAttempt : 0, reason, at }, state),
+    'onboarding.card_retried.v1': ({ at }, state) => retryCard({ at }, state),
+    'onboarding.completed.v1': ({ at }, state) => completeOnboarding({ at }, state),
+  },
+  { id: 'user_id', remember: (state) => ('details' in state ? { ...state, details: DETAILS } : state) },
+);
+
+/** Onboardings that older versions took so far have no consent. */
+function agreed(state: Onboarding): Onboarding {
+  return 'consent' in state && state.consent === null ? { ...state, consent: CONSENT } : state;
+}
+
+/** Older versions did not say which provider it was. */
+function outcomeOf({ verification_id: verificationId, provider, at }: (KycPassed | KycFailed)['data']) {
+  return { verificationId, provider: provider as string, at };
+}

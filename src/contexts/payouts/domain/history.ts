@@ -1,0 +1,61 @@
+import type { DomainEvent } from '../../../kernel/aggregate.js';
+import { Fault } from '../../../kernel/fault.js';
+import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
+import { PAYOUT_INTENDED, type PayoutEvent, type PayoutIntent } from '../contract.js';
+import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
+
+/**
+ * What auditors hold each payout against. That its user may be paid, that its transfer is its own and that its evidence
+ * fits, they check across streams.
+ */
+export const payoutHistory = historyRules(
+  payout,
+  {
+    'payout.reported.v1': ({ created_at: at, expires_at: expiresAt, ...facts }, state) => {
+      if (state.status !== 'unreported') return `it is reported once, and ${state.status} already`;
+      if (readPayoutAmount(facts.amount) instanceof Fault)
+        return `its amount ${facts.amount} is out of bounds`;
+      const payee = { merchantId: facts.merchant_id, issuerWalletAddress: null } as const;
+      return report({ facts, at, expiresAt }, { accountState: 'active', ...payee }, state);
+    },
+    'payout.received.v2': (data, state) => {
+      if (state.status !== 'pending') return outOfTurn(state);
+      const { received_at: at, created_at: createdAt, ...evidence } = data;
+      const received = receive({ evidence: { ...evidence, ...state.facts }, at }, state);
+      // Version 1 does not say when the payout was reported.
+      return createdAt === null ? received.map((event) => said(event, { created_at: null })) : received;
+    },
+    'payout.expired.v1': ({ reason, expired_at: at }, state) => {
+      if (state.status !== 'pending') return outOfTurn(state);
+      const expired = expire({ reason, at }, state);
+      return expired.length === 0
+        ? `it expires before its window has passed, on ${state.expiresAt}`
+        : expired;
+    },
+  },
+  {
+    id: 'payout_id',
+    remember: (state) =>
+      state.status === 'received' || state.status === 'expired' ? ENDED[state.status] : state,
+  },
+);
+
+/** That it ended is all that later events are judged by. */
+const ENDED = {
+  received: { status: 'received' },
+  expired: { status: 'expired' },
+} as unknown as Readonly<Record<'received' | 'expired', Payout>>;
+
+function outOfTurn({ status }: Payout): string {
+  return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
+}
+
+function said(event: PayoutEvent, member: object): PayoutEvent {
+  return { ...event, data: { ...event.data, ...member } } as PayoutEvent;
+}
+
+/** Announced once, on a store that is not atomic (ADR 103). */
+export const intentHistory = onlyOnce<DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>>(
+  'payout_intent',
+  PAYOUT_INTENDED,
+).rules;

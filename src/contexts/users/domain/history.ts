@@ -1,0 +1,28 @@
+import { historyRules } from '../../../kernel/history-rules.js';
+import { completeDeactivation, startDeactivation } from './leaving.js';
+import { activateUser, createUser, user } from './user.js';
+
+/** What auditors hold each user against. */
+export const userHistory = historyRules(
+  user,
+  {
+    'user.created.v1': (data, state) => {
+      if (state.accountState !== 'unknown') return 'the user is created once';
+      const { user_id: userId, merchant_id: merchantId, external_id: externalId } = data;
+      const { phone_number: phoneNumber, email, created_at: createdAt } = data;
+      return createUser({ userId, merchantId, externalId, phoneNumber, email, createdAt }, state);
+    },
+    'user.activated.v1': ({ issuer_wallet_address: issuerWalletAddress, activated_at: at }, state) =>
+      activateUser({ issuerWalletAddress, at }, state),
+    // Versions that did not ask for a reason left it out.
+    'user.deactivation_started.v1': ({ at, reason, actor }, state) =>
+      startDeactivation({ at, reason: reason as string, actor: actor as string }, state),
+    // How many payouts were pending is checked across streams.
+    'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
+  },
+  {
+    id: 'user_id',
+    remember: (state) =>
+      state.accountState === 'unknown' ? state : { ...state, externalId: null, phoneNumber: '', email: null },
+  },
+);

@@ -1,0 +1,105 @@
+import type { Aggregate, DomainEvent } from './aggregate.js';
+import { DomainError } from './domain-error.js';
+
+/** The rules that every history of one category keeps, as an auditor asks for them, event by event. */
+export interface HistoryRules {
+  readonly category: string;
+  /** Stored names of the events that it judges. */
+  readonly events: readonly string[];
+  /** Before the first event. States are opaque, and small once a history has ended. */
+  readonly initial: unknown;
+  /** The state after the event, and the rule that the event breaks, in words, or null. `id` names the stream within its category. */
+  judge(state: unknown, event: DomainEvent, id: string): Judgement;
+}
+
+export interface Judgement {
+  readonly state: unknown;
+  readonly broken: string | null;
+}
+
+/** The decision behind an event, asked again with what the event says; or the rule that it breaks. */
+type Decisions<State, Event extends DomainEvent> = {
+  readonly [Type in Event['type']]: (
+    data: Extract<Event, { type: Type }>['data'],
+    state: State,
+  ) => readonly Event[] | string;
+};
+
+interface Options<State> {
+  /** Name of the member of each event that is the id of its stream. */
+  readonly id?: string;
+  /** What later events may depend on, of a history that is kept in memory. */
+  readonly remember?: (state: State) => State;
+}
+
+/** An event is legal when its decision, in the state before it, decides that very event. */
+export function historyRules<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  decisions: Decisions<State, Event>,
+  { id: idName, remember = (state) => state }: Options<State> = {},
+): HistoryRules {
+  return {
+    category: aggregate.category,
+    events: Object.keys(decisions),
+    initial: aggregate.initial,
+    judge: (before, recorded, id) => {
+      const state = before as State;
+      const event = recorded as Event;
+      const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
+      return { state: remember(aggregate.evolve(state, event)), broken };
+    },
+  };
+}
+
+function wrongStream({ data }: DomainEvent, idName: string | undefined, id: string): string | null {
+  if (idName === undefined) return null;
+  const said = (data as Readonly<Record<string, unknown>>)[idName];
+  return said === id ? null : `its ${idName} is ${String(said)}, not that of its stream`;
+}
+
+function brokenBy<State, Event extends DomainEvent>(
+  event: Event,
+  state: State,
+  decisions: Decisions<State, Event>,
+): string | null {
+  const decide = decisions[event.type as Event['type']] as (
+    data: object,
+    state: State,
+  ) => readonly Event[] | string;
+  try {
+    const decided = decide(event.data, state);
+    if (typeof decided === 'string') return decided;
+    const same = decided.find(({ type }) => type === event.type);
+    return same === undefined
+      ? 'it does not follow from what was before it'
+      : difference(same.data, event.data);
+  } catch (error) {
+    if (error instanceof DomainError) return error.message;
+    // The event lacks what the decision looks into.
+    if (error instanceof TypeError) return 'it lacks what such an event says';
+    throw error;
+  }
+}
+
+/** The first member in which what was recorded is not what was decided. */
+function difference(decided: object, recorded: object): string | null {
+  const [due, said] = [decided, recorded] as Readonly<Record<string, unknown>>[];
+  for (const name of new Set([...Object.keys(due!), ...Object.keys(said!)])) {
+    const [a, b] = [JSON.stringify(due![name]), JSON.stringify(said![name])];
+    if (a !== b) return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
+  }
+  return null;
+}
+
+/** A stream that holds one event of one type. */
+export function onlyOnce<Event extends DomainEvent>(
+  category: string,
+  type: Event['type'],
+): Aggregate<'none' | 'there', Event> & { readonly rules: HistoryRules } {
+  const aggregate: Aggregate<'none' | 'there', Event> = { category, initial: 'none', evolve: () => 'there' };
+  const decisions = {
+    [type]: (data: Event['data'], state: 'none' | 'there') =>
+      state === 'none' ? ([{ type, data }] as Event[]) : [],
+  } as unknown as Decisions<'none' | 'there', Event>;
+  return { ...aggregate, rules: historyRules(aggregate, decisions) };
+}
