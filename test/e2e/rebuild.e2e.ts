@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { verifyBooks } from '../../src/contexts/audit/application/verify-books.js';
-import { AuditedTables } from '../../src/contexts/audit/store/audited-tables.js';
+import { storeSource } from '../../src/contexts/audit/application/log-source.js';
+import { verify } from '../../src/contexts/audit/application/verify.js';
+import { liveTables } from '../../src/contexts/audit/cli/live-tables.js';
 import { ALL_CONTEXTS, KNOWN_EVENTS } from '../../src/composition.js';
-import { knownTypes } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../src/platform/event-store/port.js';
@@ -187,14 +187,16 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
           return store.readAll(after, limit);
         },
       });
-      const auditing = AuditedTables.read(db.database, (tables) =>
-        verifyBooks(tables, gated, knownTypes(ALL_CONTEXTS)),
-      );
+      const source = await storeSource(gated);
+      const rules = { contexts: ALL_CONTEXTS, token: null, progress: () => undefined };
+      const auditing = liveTables(db.database, ALL_CONTEXTS, (live) => verify(source, live, rules));
       await slow.somebodyWaits;
       const rebuilding = rebuild();
       await Promise.race([wanted(tables, db.pool), rebuilding]);
       slow.open();
-      expect(await auditing).toMatchObject({ differences: [], payouts: { pending: await seen() } });
+      expect(await auditing).toMatchObject({
+        ...{ differences: [], books: { payouts: { pending: await seen() } } },
+      });
       await rebuilding;
     });
   }

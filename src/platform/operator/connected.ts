@@ -16,9 +16,10 @@ const MISSING = ['3F000', '42P01', '42703'];
 export async function connected<T>(
   operator: Operator,
   act: (database: Database, store: EventStore) => Promise<T>,
+  poolSize = 4,
 ): Promise<T> {
   const config = operator.config();
-  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize: 4 });
+  const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize });
   try {
     const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
     try {

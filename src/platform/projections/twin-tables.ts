@@ -21,13 +21,19 @@ export class TwinTables {
     readonly schema: string,
   ) {}
 
-  /** Empty twins without indexes. */
-  static async create(tx: PoolClient, tables: ReadModelTables): Promise<TwinTables> {
-    const schema = `rebuilt_${tables.schema}_${tables.names[0]!}`;
+  /** Empty twins without indexes. Those that never take a place need no write-ahead log: `unlogged`. */
+  static async create(
+    tx: PoolClient,
+    tables: ReadModelTables,
+    { prefix = 'rebuilt', kind = '' }: { readonly prefix?: string; readonly kind?: '' | 'unlogged' } = {},
+  ): Promise<TwinTables> {
+    const schema = `${prefix}_${tables.schema}_${tables.names[0]!}`;
     await tx.query(`create schema ${schema}`);
     for (const name of tables.names) {
       const original = `${tables.schema}.${name}`;
-      await tx.query(`create table ${schema}.${name} (like ${original} including all excluding indexes)`);
+      await tx.query(
+        `create ${kind} table ${schema}.${name} (like ${original} including all excluding indexes)`,
+      );
     }
     return new TwinTables(tx, tables, schema);
   }

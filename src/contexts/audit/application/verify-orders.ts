@@ -2,7 +2,7 @@ import { comparePositions } from '../../../platform/event-store/port.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import { orderResponseOf, orderScopes, type BookedOrder, type OrderBooks } from '../domain/order-books.js';
 import type { AuditedTables, OrderRow } from '../store/audited-tables.js';
-import type { Differences } from './differences.js';
+import type { Differences } from '../domain/differences.js';
 
 /** The checkpoint that the read models of exchange orders stand at. */
 export const ORDER_VIEWS = 'exchange.views';
@@ -19,7 +19,9 @@ export async function compareOrders(
   { orders }: OrderBooks,
   differences: Differences,
 ): Promise<void> {
-  const seen = await tables.orders((row) => {
+  const seen = new Set<string>();
+  await tables.orders((row) => {
+    seen.add(row.id);
     const order = orders.get(row.id);
     if (order === undefined) differences.add(`order ${row.id} has a row and no event`);
     else if (!agrees(row, order)) differences.add(`order ${row.id} has a row that differs from its events`);
@@ -74,7 +76,9 @@ async function compareCounts(
       }
     }
   }
-  const seen = await tables.orderCounts((row) => {
+  const seen = new Set<string>();
+  await tables.orderCounts((row) => {
+    seen.add(row.place);
     const booked = counts.get(row.place);
     if (!ORDER_STATUSES.every((status, n) => row[status] === (booked?.[n] ?? 0)))
       differences.add(`the orders of ${row.place} are counted otherwise than the events say`);

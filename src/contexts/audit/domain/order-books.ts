@@ -8,7 +8,9 @@ import {
   type OrderFacts,
   type OrderStatus,
 } from '../../exchange/contract.js';
-import type { BookedEvent, Violation } from './books.js';
+import type { BookedEvent } from './books.js';
+import { NameTable } from './name-table.js';
+import { Violations } from './violations.js';
 
 /** One exchange order as the events tell it. Amounts are decimal strings in whole units. */
 export interface BookedOrder {
@@ -95,11 +97,12 @@ export function orderScopes({ facts }: BookedOrder): readonly (string | null)[] 
 /** Orders, kept from the events alone and by code of their own, as {@link Books} keeps payouts. */
 export class OrderBooks {
   readonly orders = new Map<string, BookedOrder>();
-  readonly violations: Violation[] = [];
   /** Merchants by their exchange keys. */
   private readonly keys = new Map<string, string>();
-  /** Orders by the deposits that they have. */
-  private readonly deposits = new Map<string, string>();
+  /** Those that an order has. */
+  private readonly deposits = new NameTable();
+
+  constructor(readonly violations = new Violations()) {}
 
   add(event: BookedEvent): void {
     if (event.type === 'exchange_key.issued.v1') {
@@ -221,14 +224,13 @@ export class OrderBooks {
   }
 
   private countDeposit({ facts }: BookedOrder, { deposit_id: id }: DepositFacts, event: BookedEvent): void {
-    const other = this.deposits.get(id);
-    if (other !== undefined)
-      this.note(event, `deposit ${id} is recorded once, not for ${other} and ${facts.order_id}`);
-    this.deposits.set(id, facts.order_id);
+    if (this.deposits.has(id))
+      this.note(event, `deposit ${id} is recorded once, and not first for ${facts.order_id}`);
+    this.deposits.add(id);
   }
 
   private note({ position }: BookedEvent, rule: string): void {
-    this.violations.push({ position, rule });
+    this.violations.add({ position, rule });
   }
 }
 

@@ -2,7 +2,9 @@ import type { PoolClient } from 'pg';
 import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-const ROWS_PER_PAGE = 10_000;
+const ROWS_PER_PAGE = 5000;
+const BEGIN = `begin isolation level repeatable read, read only;
+  set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
 
 export interface PayoutRow {
   readonly id: string;
@@ -38,17 +40,27 @@ export type OrderCountRow = Readonly<Record<OrderStatus, number>> & { readonly p
 
 /** What the read models and the list of verifications hold, in one snapshot of the database. */
 export class AuditedTables {
-  private constructor(private readonly tx: PoolClient) {}
+  private constructor(
+    private readonly tx: PoolClient,
+    /** By which other sessions read the same, as long as this one is open. */
+    readonly snapshot: string,
+  ) {}
 
-  static async read<T>(database: Database, act: (tables: AuditedTables) => Promise<T>): Promise<T> {
-    return database.transaction(async (tx) => {
-      await tx.query('set transaction isolation level repeatable read, read only');
-      // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
-      await tx.query(
-        `lock table payouts.payouts, payouts.balances, exchange.orders, exchange.order_counts in access share mode`,
-      );
-      return act(new AuditedTables(tx));
-    });
+  /** `locked`: tables that a rebuild may replace, `schema.name` each. */
+  static async read<T>(
+    database: Database,
+    locked: readonly string[],
+    act: (tables: AuditedTables) => Promise<T>,
+  ): Promise<T> {
+    return database.transaction(
+      async (tx) => {
+        // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
+        await tx.query(`lock table ${locked.join(', ')} in access share mode`);
+        const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
+        return act(new AuditedTables(tx, rows[0]!.snapshot));
+      },
+      { begin: BEGIN },
+    );
   }
 
   async checkpointOf(name: string): Promise<string | null> {
@@ -65,8 +77,7 @@ export class AuditedTables {
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** Shows every payout to `look`; returns their ids. */
-  payouts(look: (row: PayoutRow) => void): Promise<Set<string>> {
+  payouts(look: (row: PayoutRow) => void): Promise<void> {
     return this.pages(
       `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts where id > $1 order by id limit $2`,
       ({ id }) => id,
@@ -74,8 +85,7 @@ export class AuditedTables {
     );
   }
 
-  /** Shows every balance to `look`; returns the ids of their users. */
-  balances(look: (row: BalanceRow) => void): Promise<Set<string>> {
+  balances(look: (row: BalanceRow) => void): Promise<void> {
     return this.pages(
       `select user_id, merchant_id, confirmed, pending from payouts.balances where user_id > $1 order by user_id limit $2`,
       ({ user_id: id }) => id,
@@ -84,15 +94,17 @@ export class AuditedTables {
   }
 
   /** Ids of the payouts that are looked up on the chain. */
-  verifications(): Promise<Set<string>> {
-    return this.pages<{ payout_id: string }>(
+  async verifications(): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    await this.pages<{ payout_id: string }>(
       'select payout_id from payouts.verifications where payout_id > $1 order by payout_id limit $2',
       ({ payout_id: id }) => id,
+      ({ payout_id: id }) => ids.add(id),
     );
+    return ids;
   }
 
-  /** Shows every exchange order to `look`; returns their ids. */
-  orders(look: (row: OrderRow) => void): Promise<Set<string>> {
+  orders(look: (row: OrderRow) => void): Promise<void> {
     return this.pages(
       `select id, key_scope, user_scope, address_scope, user_address_scope, status, created_at, revision, body
        from exchange.orders where id > $1 order by id limit $2`,
@@ -102,16 +114,27 @@ export class AuditedTables {
   }
 
   /** Ids of the exchange orders that are looked at. */
-  watchedOrders(): Promise<Set<string>> {
-    return this.pages<{ order_id: string }>(
+  async watchedOrders(): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    await this.pages<{ order_id: string }>(
       `select order_id from exchange.watches where order_id > $1 and next_check_at is not null
        order by order_id limit $2`,
       ({ order_id: id }) => id,
+      ({ order_id: id }) => ids.add(id),
     );
+    return ids;
   }
 
-  /** Shows every count to `look`; returns their places. */
-  orderCounts(look: (row: OrderCountRow) => void): Promise<Set<string>> {
+  /** SHA-256, in hex, of receipts whose bytes have another one; how many there are in all. */
+  async alteredReceipts(): Promise<{ readonly kept: number; readonly altered: readonly string[] }> {
+    const { rows } = await this.tx.query<{ kept: number; altered: string[] | null }>(
+      `select count(*)::float8 as kept, array_agg(encode(sha256, 'hex'))
+         filter (where sha256 <> sha256(convert_to(receipt, 'UTF8'))) as altered from payouts.receipts`,
+    );
+    return { kept: rows[0]!.kept, altered: rows[0]!.altered ?? [] };
+  }
+
+  orderCounts(look: (row: OrderCountRow) => void): Promise<void> {
     return this.pages(
       `select scope || ' ' || hours || ' ' || extract(epoch from starts_at)::bigint as place, ${ORDER_STATUSES.join(', ')}
        from exchange.order_counts
@@ -123,21 +146,17 @@ export class AuditedTables {
     );
   }
 
-  /** Reads a whole table by its key, page by page; returns the keys. */
+  /** Reads a whole table by its key, page by page. */
   private async pages<Row extends object>(
     sql: string,
     keyOf: (row: Row) => string,
-    look?: (row: Row) => void,
-  ): Promise<Set<string>> {
-    const seen = new Set<string>();
+    look: (row: Row) => void,
+  ): Promise<void> {
     let after = '00000000-0000-0000-0000-000000000000';
     for (;;) {
       const { rows } = await this.tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
-      for (const row of rows) {
-        seen.add(keyOf(row));
-        look?.(row);
-      }
-      if (rows.length < ROWS_PER_PAGE) return seen;
+      rows.forEach(look);
+      if (rows.length < ROWS_PER_PAGE) return;
       after = keyOf(rows.at(-1)!);
     }
   }

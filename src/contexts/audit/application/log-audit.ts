@@ -1,0 +1,117 @@
+import { comparePositions, type JsonObject, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { knownEvents, type Context } from '../../../platform/context.js';
+import type { BookedRows } from '../domain/booked-rows.js';
+import { Books, responseOf, STATUS_NUMBERS, type BookedEvent, type BookedPayout } from '../domain/books.js';
+import { EvidenceBooks } from '../domain/evidence.js';
+import { Histories } from '../domain/histories.js';
+import { OrderBooks } from '../domain/order-books.js';
+import { Streams, type Extent } from '../domain/streams.js';
+import { Violations } from '../domain/violations.js';
+
+/** As they are stored: the audit reads what stands there, not what later versions make of it. */
+const OUTCOMES: ReadonlySet<string> = new Set([
+  'payout.received.v1',
+  'payout.received.v2',
+  'payout.expired.v1',
+]);
+
+/** Events of a type that this version does not know. */
+export interface UnknownType {
+  readonly type: string;
+  count: number;
+  /** Of the first one. */
+  readonly position: string;
+}
+
+/** Where the books end: where the read models stand that they are held against; `end` of the log without them. */
+export interface BookEnds {
+  readonly payouts: string | null;
+  readonly orders: string | null;
+}
+
+interface Rules {
+  readonly contexts: readonly Context[];
+  readonly ends: BookEnds;
+  readonly extent: Extent;
+  /** Of USDC, where it is known. */
+  readonly token: string | null;
+}
+
+/** All that can be told of a log from its events alone, in one pass over it. */
+export class LogAudit {
+  readonly violations = new Violations();
+  readonly streams: Streams;
+  readonly histories: Histories;
+  readonly evidence: EvidenceBooks;
+  readonly books: Books;
+  readonly orders = new OrderBooks(this.violations);
+  /** Payouts that ended after the books did. */
+  readonly endedLater = new Set<string>();
+  /** Anywhere in the log: subscriptions wait at these, or were told to pass them. */
+  readonly unknown = new Map<string, UnknownType>();
+  private readonly upcasts: ReadonlyMap<string, Upcast | undefined>;
+
+  /** `payouts`: what their rows have to say; null when there are none to hold against it. */
+  constructor(
+    private readonly rules: Rules,
+    private readonly payouts: BookedRows | null,
+  ) {
+    const { contexts, extent, token } = rules;
+    this.upcasts = new Map(knownEvents(contexts).map(({ type, upcast }) => [type, upcast]));
+    this.streams = new Streams(this.violations, extent);
+    this.histories = new Histories(
+      contexts.flatMap(({ histories = [] }) => histories),
+      this.violations,
+    );
+    this.evidence = new EvidenceBooks(this.violations, token);
+    this.books = new Books(this.violations, (payout) => this.payouts?.put(payout.id, rowOf(payout)));
+  }
+
+  add(event: RecordedEvent): void {
+    const { type, position } = event;
+    const { ends, extent } = this.rules;
+    const stream = this.streams.add(event);
+    if (!this.upcasts.has(type)) this.noteUnknown(event);
+    if (this.streams.isWhole(stream)) this.histories.add(this.newest(event), stream);
+    // What stands across streams can be told of a whole log alone.
+    if (!extent.wholeStreams) return;
+    this.evidence.add(event);
+    if (comparePositions(position, ends.orders) <= 0) this.orders.add(event);
+    if (comparePositions(position, ends.payouts) <= 0) this.books.add(event);
+    else if (OUTCOMES.has(type)) this.endedLater.add(String(event.data['payout_id']));
+  }
+
+  /** After the last event. */
+  end(): void {
+    if (this.payouts !== null)
+      for (const payout of this.books.open.values()) this.payouts.put(payout.id, rowOf(payout));
+  }
+
+  /** In the form of the newest version, with sealed fields as they are. */
+  private newest(event: RecordedEvent): BookedEvent {
+    let upcast = this.upcasts.get(event.type);
+    if (upcast === undefined) return event;
+    let { type, data }: { type: string; data: JsonObject } = event;
+    for (; upcast !== undefined; upcast = this.upcasts.get(type)) {
+      data = upcast.with(data);
+      type = upcast.to;
+    }
+    const { position, stream, revision } = event;
+    return { position, stream, revision, type, data };
+  }
+
+  private noteUnknown({ type, position }: RecordedEvent): void {
+    const seen = this.unknown.get(type);
+    if (seen === undefined) this.unknown.set(type, { type, count: 1, position });
+    else seen.count += 1;
+  }
+}
+
+type Upcast = NonNullable<ReturnType<typeof knownEvents>[number]['upcast']>;
+
+/** What the row of a payout has to say. */
+export function rowOf(payout: BookedPayout): readonly unknown[] {
+  const { merchantId, userId, status, amountMinor, createdAt } = payout;
+  const number = STATUS_NUMBERS[status];
+  return [merchantId, userId, number, amountMinor, Date.parse(createdAt), responseOf(payout)];
+}

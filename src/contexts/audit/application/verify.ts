@@ -1,0 +1,177 @@
+import { comparePositions } from '../../../platform/event-store/port.js';
+import type { Context } from '../../../platform/context.js';
+import type { ReadModelCheck } from '../../../platform/projections/read-model-check.js';
+import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import type { OrderStatus } from '../../exchange/contract.js';
+import { BookedRows } from '../domain/booked-rows.js';
+import { Differences } from '../domain/differences.js';
+import type { Violation } from '../domain/violations.js';
+import type { AuditedTables } from '../store/audited-tables.js';
+import { LogAudit, type UnknownType } from './log-audit.js';
+import type { LogSource } from './log-source.js';
+import { compareBalances, comparePayouts, compareWork } from './verify-books.js';
+import { compareOrders, ordersByStatus } from './verify-orders.js';
+
+/** Checkpoints that the read models of payouts and of exchange orders stand at. */
+export const BOOKED_VIEWS = { payouts: 'payouts.views', orders: 'exchange.views' } as const;
+
+/** What an audit found. Nothing is wrong when there are no violations, no differences and no faults of an export. */
+export interface AuditReport {
+  /** Of the log; the last event that was read. */
+  readonly log_id: string | null;
+  readonly read_to: string | null;
+  readonly read: number;
+  /** The position the books of payouts were kept to: that of their read models; without these the end of the log. */
+  readonly position: string | null;
+  /** Events up to there. */
+  readonly events: number;
+  readonly streams: number;
+  /** Events that were judged by the decisions of their aggregates. */
+  readonly judged: number;
+  /** Null where a part of a log cannot tell. */
+  readonly books: BooksReport | null;
+  /** Payouts whose evidence was held against what they say; those that versions without evidence received. */
+  readonly evidence: { readonly checked: number; readonly without: number };
+  /** Broken rules of the stream itself: the first of them, and how many. */
+  readonly violations: readonly Violation[];
+  readonly violation_count: number;
+  /** Null when no read models were asked. */
+  readonly read_models: ReadModelsReport | null;
+  /** Rows of the read models that say something else than the events; the first of them, and how many. */
+  readonly differences: readonly string[];
+  readonly difference_count: number;
+  /** Types that this version does not know and that an operator let pass. */
+  readonly let_pass: readonly UnknownType[];
+  /** What could not be checked, and why. */
+  readonly not_checked: readonly string[];
+}
+
+interface BooksReport {
+  readonly payouts: { readonly pending: number; readonly received: number; readonly expired: number };
+  readonly users: number;
+  /** Sums over all users, in minor units, as decimal strings. */
+  readonly confirmed_minor: string;
+  readonly pending_minor: string;
+  /** The position the exchange orders were replayed to, and how many there are of each status. */
+  readonly orders_position: string | null;
+  readonly orders: Readonly<Record<OrderStatus, number>>;
+}
+
+interface ReadModelsReport {
+  readonly tables: readonly (Omit<TableComparison, 'first'> & { readonly table: string })[];
+  /** Receipts that are kept, each of which was hashed. */
+  readonly receipts: number;
+}
+
+/** The read models as they stand, in one snapshot of the database. */
+export interface LiveTables {
+  readonly tables: AuditedTables;
+  /** Of what is made once more, each up to where it stands. */
+  readonly checks: readonly ReadModelCheck[];
+}
+
+/** What an audit goes by. */
+export interface Verification {
+  readonly contexts: readonly Context[];
+  /** Of USDC, where it is known. */
+  readonly token: string | null;
+  readonly progress: (read: number, position: string) => void;
+}
+
+/**
+ * Replays the log once and holds everything against it: histories against their own rules, payouts and orders against
+ * books of the audit's own, evidence against payouts, and, with `live`, every read model against what its projection makes
+ * of the events up to where it stands. The service may run.
+ */
+export async function verify(
+  source: LogSource,
+  live: LiveTables | null,
+  { contexts, token, progress }: Verification,
+): Promise<AuditReport> {
+  const { extent } = source;
+  const ends = {
+    payouts: live === null ? source.end : await live.tables.checkpointOf(BOOKED_VIEWS.payouts),
+    orders: live === null ? source.end : await live.tables.checkpointOf(BOOKED_VIEWS.orders),
+  };
+  const rows = live === null ? null : new BookedRows();
+  const audit = new LogAudit({ contexts, ends, extent, token }, rows);
+  let events = 0;
+  let last: string | null = null;
+  for await (const page of source.pages()) {
+    for (const event of page) {
+      audit.add(event);
+      if (comparePositions(event.position, ends.payouts) <= 0) events += 1;
+    }
+    for (const check of live?.checks ?? []) await check.add(page);
+    last = page.at(-1)!.position;
+    progress(audit.streams.events, last);
+  }
+  audit.end();
+  const differences = new Differences();
+  const readModels = live === null ? null : await compared(live, audit, rows!, differences);
+  const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
+  const unknown = [...audit.unknown.values()];
+  for (const each of unknown) if (!allowed.has(each.type)) audit.violations.add(unknownTo(each));
+  const { violations, streams, histories, evidence } = audit;
+  return {
+    ...{ log_id: source.logId, read_to: last, read: streams.events },
+    ...{ position: ends.payouts, events, streams: streams.count, judged: histories.judged },
+    books: extent.wholeStreams ? booksOf(audit, ends.orders) : null,
+    evidence: { checked: evidence.checked, without: evidence.without },
+    ...{ violations: violations.first, violation_count: violations.count },
+    read_models: readModels,
+    ...{ differences: differences.listed, difference_count: differences.count },
+    let_pass: unknown.filter(({ type }) => allowed.has(type)),
+    not_checked: extent.wholeStreams
+      ? []
+      : [
+          'what stands across streams (balances, transfers, evidence, claims): a part of the log does not tell it',
+        ],
+  };
+}
+
+export function isWrong({ violation_count, difference_count }: AuditReport): boolean {
+  return violation_count + difference_count > 0;
+}
+
+function unknownTo({ type, count, position }: UnknownType): Violation {
+  return { position, rule: `every type is known, and this version does not know ${type} (${count} events)` };
+}
+
+async function compared(
+  { tables, checks }: LiveTables,
+  audit: LogAudit,
+  rows: BookedRows,
+  differences: Differences,
+): Promise<ReadModelsReport> {
+  await comparePayouts(tables, rows, differences);
+  await compareBalances(tables, audit.books, differences);
+  await compareWork(tables, audit, differences);
+  await compareOrders(tables, audit.orders, differences);
+  const made: ReadModelsReport['tables'][number][] = [];
+  for (const check of checks) {
+    for (const [table, { rows: count, different, first }] of await check.compare()) {
+      made.push({ table, rows: count, different });
+      differences.addAll(first, different);
+    }
+  }
+  const receipts = await tables.alteredReceipts();
+  for (const hash of receipts.altered)
+    differences.add(`the receipt ${hash} in payouts.receipts does not have that SHA-256: it was changed`);
+  return { tables: made, receipts: receipts.kept };
+}
+
+function booksOf({ books, orders }: LogAudit, ordersPosition: string | null): BooksReport {
+  let confirmed = 0n;
+  let pending = 0n;
+  for (const balance of books.balances.values()) {
+    confirmed += balance.confirmed;
+    pending += balance.pending;
+  }
+  return {
+    payouts: { ...books.counts },
+    users: books.balances.size,
+    ...{ confirmed_minor: confirmed.toString(), pending_minor: pending.toString() },
+    ...{ orders_position: ordersPosition, orders: ordersByStatus(orders) },
+  };
+}

@@ -1,0 +1,54 @@
+import { CONTEXTS, knownEvents, type Context, type Get } from '../../../platform/context.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { comparePositions } from '../../../platform/event-store/port.js';
+import type { Database } from '../../../platform/postgres/database.js';
+import {
+  isReadModel,
+  ReadModelCheck,
+  type ReadModel,
+} from '../../../platform/projections/read-model-check.js';
+import type { LiveTables } from '../application/verify.js';
+import { AuditedTables } from '../store/audited-tables.js';
+
+/** Hands `act` every read model as it stands, in one snapshot, beside empty tables to make it in once more. */
+export async function liveTables<T>(
+  database: Database,
+  contexts: readonly Context[],
+  act: (live: LiveTables & { readonly furthest: string | null }) => Promise<T>,
+): Promise<T> {
+  const models = readModelsOf(contexts);
+  const names = models.flatMap(({ tables: { schema, names: each } }) =>
+    each.map((name) => `${schema}.${name}`),
+  );
+  const codec = sealedCodec(contexts);
+  return AuditedTables.read(database, names, async (tables) => {
+    const checks: ReadModelCheck[] = [];
+    let furthest: string | null = null;
+    try {
+      for (const model of models) {
+        const position = await tables.checkpointOf(model.name);
+        if (comparePositions(position, furthest) > 0) furthest = position;
+        checks.push(
+          await ReadModelCheck.begin(database, codec, model, { snapshot: tables.snapshot, position }),
+        );
+      }
+      return await act({ tables, checks, furthest });
+    } finally {
+      for (const check of checks) await check.drop();
+    }
+  });
+}
+
+/** No read model holds personal data (ADR 41): it is the same for whoever has no keys, and after a user was erased. */
+function sealedCodec(contexts: readonly Context[]): EventCodec {
+  const events = new EventRegistry();
+  events.register(knownEvents(contexts));
+  return new EventCodec(events, { obtain: async () => null, find: async () => new Map() });
+}
+
+/** Projections take nothing of the running service; what else subscribes is not asked to. */
+function readModelsOf(contexts: readonly Context[]): readonly ReadModel[] {
+  const get = ((token) => (token === CONTEXTS ? contexts : {})) as Get;
+  return contexts.flatMap(({ subscriptions }) => subscriptions?.(get) ?? []).filter(isReadModel);
+}

@@ -1,0 +1,139 @@
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { fromMinorUnits } from '../../../kernel/money.js';
+import { comparePositions } from '../../../platform/event-store/port.js';
+import { connected } from '../../../platform/operator/connected.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { storeSource, type LogSource } from '../application/log-source.js';
+import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
+import { exportSource } from '../application/export-source.js';
+import { isWhole } from '../domain/manifest.js';
+import { ExportedLog } from '../store/exported-log.js';
+import { liveTables } from './live-tables.js';
+import { progressOf } from './progress.js';
+import { counted } from './text.js';
+
+/** Exit codes: something is wrong; nothing is, and not everything could be checked. */
+const EXIT_WRONG = 2;
+const EXIT_INCOMPLETE = 1;
+/** Of read models that are made once more, and of those who read the log and the tables. */
+const CONNECTIONS = 16;
+
+/** `npm run audit -- verify`: replays every event and holds everything against it. Changes nothing. */
+export function verifyProgram(program: Command, operator: Operator): void {
+  program
+    .command('verify')
+    .description(
+      'replay every event: each history against its own rules, every row of the read models against the events; exit 2 when anything is wrong, 1 when not all could be checked',
+    )
+    .option('--from <path>', 'the folder of an export, or a file of its lines, in place of the event store')
+    .option('--offline', 'nothing but the files of --from: no database, no settings')
+    .action(async ({ from, offline }: { readonly from?: string; readonly offline?: true }) => {
+      if (offline && from === undefined)
+        throw new DomainError('bad_request', '--offline reads an export: name it with --from');
+      const exported = from === undefined ? null : await ExportedLog.open(from);
+      const contexts = operator.contexts;
+      const progress = progressOf();
+      const report =
+        offline && exported !== null
+          ? await verify(exportSource(exported), null, { contexts, token: null, progress })
+          : await verifyConnected(operator, exported, { contexts, progress });
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      const faults = exported?.faults;
+      const said = { ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 };
+      operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
+      if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
+      else if (report.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
+    });
+}
+
+type Said = AuditReport & { readonly faults: readonly string[]; readonly fault_count: number };
+
+async function verifyConnected(
+  operator: Operator,
+  exported: ExportedLog | null,
+  rest: Omit<Verification, 'token'>,
+): Promise<AuditReport> {
+  const { usdcAddress: token } = operator.config();
+  return connected(
+    operator,
+    async (database, store) => {
+      const source = await storeSource(store);
+      const rules = { ...rest, token };
+      const why = exported === null ? null : unfit(exported, source.logId);
+      const read = exported === null ? source : exportSource(exported);
+      if (why === null) {
+        return liveTables(database, rest.contexts, (live) =>
+          isBehind(read, live.furthest)
+            ? unasked(read, rules, 'the export ends before the place where they stand')
+            : verify(read, live, rules),
+        );
+      }
+      return unasked(read, rules, why);
+    },
+    CONNECTIONS,
+  );
+}
+
+/** Without read models, and `why`. */
+async function unasked(source: LogSource, rules: Verification, why: string): Promise<AuditReport> {
+  const report = await verify(source, null, rules);
+  return { ...report, not_checked: [...report.not_checked, `the read models of the database: ${why}`] };
+}
+
+function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
+  if (manifest === null || !isWhole(manifest.asked)) return 'the export is a part of the log';
+  return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
+}
+
+function isBehind({ end }: LogSource, furthest: string | null): boolean {
+  return comparePositions(end, furthest) < 0;
+}
+
+function describe(report: Said): string {
+  const { books, evidence, read_models: readModels } = report;
+  const lines = [
+    `${counted(report.read, 'event')} replayed, up to position ${report.read_to ?? 'none'}`,
+    `histories ${counted(report.streams, 'stream')}, ${report.judged} events judged by the decisions behind them`,
+  ];
+  if (books !== null) {
+    const { payouts } = books;
+    const orders = Object.entries(books.orders).flatMap(([status, count]) =>
+      count === 0 ? [] : `${count} ${status}`,
+    );
+    lines.push(
+      `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
+      `balances  ${books.users} users: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
+      `orders    ${orders.join(', ') || 'none'}`,
+      `evidence  ${evidence.checked} payouts received with it, ${evidence.without} without`,
+    );
+  }
+  for (const { table, rows, different } of readModels?.tables ?? [])
+    lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
+  if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
+  lines.push(
+    ...report.faults.map((fault) => `ALTERED   ${fault}`),
+    ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
+    ...report.let_pass.map(
+      ({ type, count, position }) =>
+        `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
+    ),
+    ...report.differences.map((difference) => `DIFFERS   ${difference}`),
+    ...report.not_checked.map((what) => `UNCHECKED ${what}`),
+    verdict(report),
+  );
+  return lines.join('\n');
+}
+
+function verdict(report: Said): string {
+  if (isWrong(report) || report.fault_count > 0) {
+    const faults = report.fault_count > 0 ? `${report.fault_count} faults of the export, ` : '';
+    return `NOT in order: ${faults}${report.violation_count} broken rules, ${report.difference_count} differences`;
+  }
+  if (report.read_models !== null) return 'in order: the read models equal the replay, and no rule is broken';
+  return 'in order: no rule is broken; read models were not asked';
+}
+
+function usdc(minor: string): string {
+  return fromMinorUnits(BigInt(minor));
+}

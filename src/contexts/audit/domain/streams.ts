@@ -1,0 +1,107 @@
+import type { BookedEvent } from './books.js';
+import { grown, NameTable } from './name-table.js';
+import type { Violation, Violations } from './violations.js';
+
+const CLAIM_TAKEN = 'claim.taken.v1';
+/** Stands in streams whose writer took a claim and never came back; says nothing else. */
+const FENCE = 'claim.owner_abandoned.v1';
+/** Claims that are free again once such an event stands in the stream of their owner. */
+const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
+const FREEING = new Set(Object.values(FREED_BY));
+
+/** What an owner's stream holds. */
+const OWN_EVENTS = 1;
+const FREES = 2;
+/** Its beginning is not there. */
+const BEGUN_EARLIER = 4;
+
+/** What of a log is there to be judged. */
+export interface Extent {
+  /** Every stream, from its first event on. */
+  readonly wholeStreams: boolean;
+  /** Also claims that others took. */
+  readonly allClaims: boolean;
+}
+export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
+
+/** What holds for streams of every category: places, and claims. Memory: some 35 bytes a stream. */
+export class Streams {
+  events = 0;
+  private readonly names = new NameTable();
+  /** Of the last event, and one more: 0 before the first. */
+  private lengths = new Int32Array(1 << 10);
+  private holds = new Uint8Array(1 << 10);
+  /** Of a claim: the number of its owner's stream, and one more. */
+  private owners = new Uint32Array(1 << 10);
+  private last: string | null = null;
+
+  constructor(
+    private readonly violations: Violations,
+    private readonly extent: Extent = WHOLE,
+  ) {}
+
+  /** How many there are. */
+  get count(): number {
+    return this.names.size;
+  }
+
+  /** Notes what is wrong with the place of the event; the number of its stream. */
+  add(event: BookedEvent): number {
+    this.events += 1;
+    const { position, stream, revision } = event;
+    if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions grow');
+    this.last = position;
+    const number = this.numberOf(stream);
+    const length = this.lengths[number]!;
+    const { wholeStreams, allClaims } = this.extent;
+    const isKept = wholeStreams && (allClaims || event.type !== CLAIM_TAKEN);
+    if (revision !== length && (length > 0 || isKept))
+      this.note(position, `revisions of ${stream} have no gap (${length - 1}, then ${revision})`);
+    else if (revision !== length) this.holds[number]! |= BEGUN_EARLIER;
+    this.lengths[number] = revision + 1;
+    if (event.type === CLAIM_TAKEN) this.claim(number, event);
+    else this.hold(number, event);
+    return number;
+  }
+
+  /** Whether the stream of that number is there from its first event on. */
+  isWhole(number: number): boolean {
+    return (this.holds[number]! & BEGUN_EARLIER) === 0;
+  }
+
+  private claim(claim: number, { position, stream, data }: BookedEvent): void {
+    const owner = this.numberOf(String((data as { readonly owner?: unknown }).owner));
+    const before = this.owners[claim]! - 1;
+    this.owners[claim] = owner + 1;
+    if (before < 0 || before === owner || !this.extent.wholeStreams) return;
+    const category = stream.slice(0, stream.indexOf('-'));
+    const freed = category in FREED_BY && (this.holds[before]! & FREES) !== 0;
+    if ((this.holds[before]! & OWN_EVENTS) !== 0 && !freed)
+      this.note(position, `the claim ${stream} has one owner, and is taken from one that holds it`);
+  }
+
+  private hold(number: number, { position, stream, type }: BookedEvent): void {
+    if (this.owners[number] !== 0)
+      this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
+    if (type !== FENCE) this.holds[number]! |= FREEING.has(type) ? OWN_EVENTS | FREES : OWN_EVENTS;
+    else if ((this.holds[number]! & OWN_EVENTS) !== 0)
+      this.note(position, `${stream} is given up before it holds events, not after`);
+  }
+
+  private numberOf(name: string): number {
+    const number = this.names.add(name);
+    if (number < this.lengths.length) return number;
+    this.lengths = grown(this.lengths);
+    this.holds = grown(this.holds);
+    this.owners = grown(this.owners);
+    return number;
+  }
+
+  private note(position: string, rule: string): void {
+    this.violations.add({ position, rule } satisfies Violation);
+  }
+}
+
+function isLater(a: string, b: string): boolean {
+  return a.length === b.length ? a > b : a.length > b.length;
+}
