@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { plainTicket, startPeople, type People } from './people.js';
+import { plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
 /** What the sandbox takes as a person. */
 export const DETAILS = {
@@ -34,8 +34,11 @@ export class Widget {
     readonly merchantId: string,
   ) {}
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<Widget> {
-    const people = await startPeople({ roles: 'worker,widget', env });
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    override?: PeopleOptions['override'],
+  ): Promise<Widget> {
+    const people = await startPeople({ roles: 'worker,widget', env, override });
     const { merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop'));
     return new Widget(people, merchantId);
   }

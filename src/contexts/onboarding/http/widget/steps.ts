@@ -47,7 +47,7 @@ export class WidgetSteps {
     details: (call) => this.confirmDetails(call),
     identity: (call) =>
       this.inSession(call, (merchantId, userId) => new SubmitKyc(merchantId, userId, call.cause)),
-    'card/retry': (call) => this.inSession(call, (_, userId) => new RetryCard(userId, call.cause)),
+    'card/retry': (call) => this.retryCard(call),
     state: (call) =>
       this.inSession(call, (merchantId, userId) => new StartOnboarding(merchantId, userId, call.cause)),
     inbox: (call) => this.readInbox(call),
@@ -91,11 +91,17 @@ export class WidgetSteps {
     }
   }
 
-  private async confirmDetails(call: StepCall): Promise<StepResponse> {
+  private confirmDetails(call: StepCall): Promise<StepResponse> {
     return this.inSession(call, (merchantId, userId) => {
       const details = detailsOf(call.body, timestamp(this.clock).slice(0, 10));
       return new ConfirmDetails(merchantId, userId, details, consentOf(call.body), call.cause);
     });
+  }
+
+  private async retryCard(call: StepCall): Promise<StepResponse> {
+    // Operators ask by the user alone; here the merchant has to be the user's.
+    await findApplicant(this.users, call.merchant.merchantId, call.userId);
+    return this.inSession(call, (_, userId) => new RetryCard(userId, call.cause));
   }
 
   /** Of a person whose session was seen. */
