@@ -10,6 +10,11 @@ import { CreateUser } from '../../src/contexts/users/application/create-user.js'
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import { plainTicket, type People } from './people.js';
 
+/** A service, or a part of it, that users are onboarded in. */
+export type Onboarders = Pick<People, 'commandBus' | 'database'> & {
+  readonly module: Pick<People['module'], 'get'>;
+};
+
 export const MERCHANT = newId();
 export const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
@@ -17,32 +22,40 @@ const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-
 let phones = 0;
 
 /** A user whose details are confirmed, by the commands of the page. */
-export async function confirmed(people: People, lastName = DETAILS.lastName): Promise<string> {
+export async function confirmed(
+  people: Onboarders,
+  lastName = DETAILS.lastName,
+  merchantId = MERCHANT,
+): Promise<string> {
   const { commandBus, module } = people;
   const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
-  await commandBus.execute(new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {}));
-  await commandBus.execute(new StartOnboarding(MERCHANT, userId));
-  await commandBus.execute(new SendPhoneCode(MERCHANT, userId));
+  await commandBus.execute(new CreateUser(merchantId, { phone_number: phone }, plainTicket(userId), {}));
+  await commandBus.execute(new StartOnboarding(merchantId, userId));
+  await commandBus.execute(new SendPhoneCode(merchantId, userId));
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
-  await commandBus.execute(new VerifyPhone(MERCHANT, userId, phone, code));
-  await commandBus.execute(new ConfirmDetails(MERCHANT, userId, { ...DETAILS, lastName }, CONSENT));
+  await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code));
+  await commandBus.execute(new ConfirmDetails(merchantId, userId, { ...DETAILS, lastName }, CONSENT));
   return userId;
 }
 
 /** A user who handed in their identity. */
-export async function submitted(people: People, lastName = DETAILS.lastName): Promise<string> {
-  const userId = await confirmed(people, lastName);
-  await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
+export async function submitted(
+  people: Onboarders,
+  lastName = DETAILS.lastName,
+  merchantId = MERCHANT,
+): Promise<string> {
+  const userId = await confirmed(people, lastName, merchantId);
+  await people.commandBus.execute(new SubmitKyc(merchantId, userId));
   return userId;
 }
 
-export async function onboardingOf(people: People, userId: string): Promise<Onboarding> {
+export async function onboardingOf(people: Onboarders, userId: string): Promise<Onboarding> {
   const loop = people.module.get<CommandLoop>(COMMAND_LOOP, { strict: false });
   return (await loop.load(onboarding, userId)).state;
 }
 
 /** Types of all events of the user's onboarding, without `onboarding.`. */
-export async function eventsOf(people: People, userId: string): Promise<string[]> {
+export async function eventsOf(people: Onboarders, userId: string): Promise<string[]> {
   const rows = await people.database.query<{ type: string }>(
     'select type from event_store.events where stream = $1 order by position',
     [`onboarding-${userId}`],
@@ -50,6 +63,6 @@ export async function eventsOf(people: People, userId: string): Promise<string[]
   return rows.map(({ type }) => type.replace(/^onboarding\./, ''));
 }
 
-export function urlOf(people: People): string {
+export function urlOf(people: Onboarders): string {
   return (people.database.dataSource.options as { readonly url: string }).url;
 }

@@ -29,3 +29,10 @@ export const providerSeconds = new Histogram({
   buckets: SECONDS,
   registers,
 });
+
+export const identityCallbacks = new Counter({
+  name: 'disburse_identity_callbacks_total',
+  help: 'Callbacks of identity providers, by outcome: taken, repeated, unknown_check, and of those that were refused unknown_provider, forged, malformed, expired.',
+  labelNames: ['outcome'] as const,
+  registers,
+});

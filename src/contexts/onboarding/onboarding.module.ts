@@ -12,7 +12,12 @@ import {
 import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
-import { DecideReviewHandler } from './application/decide-review.js';
+import { CALLBACK_READER } from './application/callback-reader.js';
+import { CallbackPurge } from './application/callback-purge.js';
+import { ReceiveCallbackHandler } from './application/receive-callback.js';
+import { IdentityCallbacks } from './http/callbacks/identity-callbacks.js';
+import { Callbacks } from './store/callbacks.js';
+import { Callbacks1764000000431 } from './migrations/1764000000431-callbacks.js';
 import { GiveUpHandler } from './application/give-up.js';
 import { ImagePurge } from './application/image-purge.js';
 import { ProgressGauge } from './application/progress-gauge.js';
@@ -20,7 +25,7 @@ import { RetryStepHandler } from './application/retry-step.js';
 import { SandboxReviews } from './store/sandbox-reviews.js';
 import { Verifications } from './store/verifications.js';
 import { Progress, progressProjection } from './views/progress.js';
-import { OnboardingOperatorModule } from './operator.module.js';
+import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js';
 import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { Images } from './store/images.js';
@@ -82,6 +87,10 @@ export class OnboardingModule {
         AdvanceOnboardingHandler,
         GiveUpHandler,
         RetryStepHandler,
+        ReceiveCallbackHandler,
+        Callbacks,
+        CallbackPurge,
+        IdentityCallbacks,
         Verifications,
         Progress,
         StepsWorker,
@@ -119,7 +128,12 @@ export const onboarding = defineContext({
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
-  migrations: [Onboarding1764000000410, Images1764000000420, Verifications1764000000430],
+  migrations: [
+    Onboarding1764000000410,
+    Images1764000000420,
+    Verifications1764000000430,
+    Callbacks1764000000431,
+  ],
 });
 
 function sandbox(): Providers {
@@ -130,13 +144,15 @@ function sandbox(): Providers {
       SandboxSms,
       { provide: SMS_SENDER, useExisting: SandboxSms },
       { provide: SMS_INBOX, useExisting: SandboxSms },
-      SandboxReviews,
-      DecideReviewHandler,
+      ...SANDBOX_REVIEWS,
       {
         provide: IDENTITY_VERIFIER,
-        inject: [SandboxReviews, CONFIG],
-        useFactory: (reviews: SandboxReviews, { sandboxReviewSeconds }: Config) =>
-          new SandboxIdentityVerifier(reviews, sandboxReviewSeconds),
+        inject: [SandboxReviews, Verifications, CONFIG],
+        useFactory: (
+          reviews: SandboxReviews,
+          verifications: Verifications,
+          { sandboxReviewSeconds }: Config,
+        ) => new SandboxIdentityVerifier(reviews, verifications, sandboxReviewSeconds),
       },
       {
         provide: WALLET_PROVISIONER,
@@ -155,6 +171,7 @@ function production(): Providers {
     providers: [
       { provide: SMS_SENDER, useValue: absent },
       { provide: IDENTITY_VERIFIER, useClass: AbsentIdentity },
+      { provide: CALLBACK_READER, useValue: null },
       { provide: WALLET_PROVISIONER, useValue: absent },
       { provide: CARD_ISSUER, useClass: AbsentCards },
     ],

@@ -42,6 +42,12 @@ export const ONBOARDING_SETTINGS = {
     7,
     'days after which images that were never handed to the identity provider are deleted.',
   ),
+  identityCallbackMaxAgeSeconds: setting(
+    'IDENTITY_CALLBACK_MAX_AGE_SECONDS',
+    integer(60, 2_592_000),
+    86_400,
+    'how old a callback of the identity provider may be; older ones are refused. Longer than the provider repeats them.',
+  ),
   sandboxReviewSeconds: optional(
     'SANDBOX_REVIEW_SECONDS',
     integer(0, 31_536_000),

@@ -15,6 +15,7 @@ import {
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import type { SandboxReviews } from '../store/sandbox-reviews.js';
+import type { Verifications } from '../store/verifications.js';
 
 const MAX_MESSAGES = 10_000;
 
@@ -46,6 +47,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
 
   constructor(
     private readonly reviews: SandboxReviews,
+    private readonly verifications: Verifications,
     private readonly reviewSeconds: number | null,
   ) {}
 
@@ -59,6 +61,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
     if (details.lastName === SANDBOX_NAMES.rejected)
       return { passed: false, reason: 'The identity document could not be verified' };
     if (details.lastName !== SANDBOX_NAMES.review) return { passed: true };
+    await this.verifications.checked(verificationId, this.provider, verificationId);
     return (await this.reviews.outcome(verificationId, userId, this.reviewSeconds)) ?? 'under_review';
   }
 

@@ -30,6 +30,15 @@ export class Verifications {
     return opened!;
   }
 
+  /** What the provider calls the check, for its callbacks. */
+  async checked(verificationId: string, provider: string, check: string): Promise<void> {
+    await this.database.query(
+      `update onboarding.verifications set check_reference = $3
+       where verification_id = $1 and provider = $2 and check_reference is distinct from $3`,
+      [verificationId, provider, check],
+    );
+  }
+
   async answered(verificationId: string, provider: string, answer: string): Promise<void> {
     await this.database.query(
       `update onboarding.verifications set last_answer = $3, answered_at = now()

@@ -16,6 +16,7 @@ import { Log } from '../../../../platform/telemetry/logger.js';
 import { PresentTerms } from '../../application/present-terms.js';
 import { acceptCallbackUrl } from './callback-url.js';
 import { formerPage } from './former-page.js';
+import { IdentityCallbacks } from '../callbacks/identity-callbacks.js';
 import { WidgetGate } from './gate.js';
 import { ImageUploads } from './image-uploads.js';
 import { localeOf } from './locale.js';
@@ -46,6 +47,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly steps: WidgetSteps,
     private readonly uploads: ImageUploads,
     private readonly terms: PresentTerms,
+    private readonly callbacks: IdentityCallbacks,
     private readonly log: Log,
     private readonly health: HealthRegistry,
   ) {
@@ -74,6 +76,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     this.uploads.serve(routes, (person, image, request) =>
       this.steps.storeImage(person, image, causeOf(request, person.merchantId)),
     );
+    this.callbacks.serve(routes);
     await this.server.listen(this.config.widgetPort);
   }
 

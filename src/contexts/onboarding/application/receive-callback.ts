@@ -1,0 +1,81 @@
+import { Inject, Logger } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CommandHandler } from '../../../platform/commands.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { identityCallbacks } from '../metrics.js';
+import { Callbacks } from '../store/callbacks.js';
+import {
+  CALLBACK_READER,
+  CallbackRefused,
+  type Callback,
+  type CallbackHeaders,
+  type CallbackReader,
+} from './callback-reader.js';
+
+/** How far the provider's clock may be ahead of ours. */
+const AHEAD_MS = 300_000;
+
+/**
+ * `taken`: the verification is looked at soon. `repeated`: it was taken before. `unknown_check`: it concerns no
+ * verification of ours. `expired`: signed too long ago, or in the future.
+ */
+export type CallbackOutcome =
+  'taken' | 'repeated' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
+
+/**
+ * An identity provider says that something happened. All that follows is a look at the provider (contract.md 18.22):
+ * the content is not believed, so that whatever is late, repeated, out of order or contradicts itself changes nothing.
+ */
+export class ReceiveCallback extends Command<CallbackOutcome> {
+  constructor(
+    readonly provider: string,
+    readonly headers: CallbackHeaders,
+    readonly body: Buffer,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ReceiveCallback)
+export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> {
+  private readonly logger = new Logger(ReceiveCallback.name);
+
+  constructor(
+    @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
+    private readonly callbacks: Callbacks,
+  ) {}
+
+  async execute({ provider, headers, body }: ReceiveCallback): Promise<CallbackOutcome> {
+    const outcome = await this.receive(provider, headers, body);
+    identityCallbacks.inc({ outcome });
+    return outcome;
+  }
+
+  private async receive(provider: string, headers: CallbackHeaders, body: Buffer): Promise<CallbackOutcome> {
+    if (this.reader?.provider !== provider) return 'unknown_provider';
+    const read = this.read(this.reader, headers, body);
+    if (typeof read === 'string') return read;
+    const ageMs = this.clock.now().getTime() - read.at.getTime();
+    if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
+    const outcome = await this.callbacks.take(provider, read.eventId, read.check);
+    if (outcome === 'unknown_check')
+      this.logger.log({ msg: 'a callback concerns no verification of ours', provider, check: read.check });
+    return outcome;
+  }
+
+  private read(
+    reader: CallbackReader,
+    headers: CallbackHeaders,
+    body: Buffer,
+  ): Callback | 'forged' | 'malformed' {
+    try {
+      return reader.read(headers, body);
+    } catch (error) {
+      if (error instanceof CallbackRefused) return error.why;
+      throw error;
+    }
+  }
+}
