@@ -5,6 +5,7 @@ import { EventStore1764000000030 } from './platform/event-store/postgres/migrati
 import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
+import { SealedResponses1764000001401 } from './platform/idempotency/migrations/1764000001401-sealed-responses.js';
 import { Sealing1764000000120 } from './platform/sealing/migrations/1764000000120-sealing.js';
 
 /** What the service is made of: the platform, and what the contexts declare. */
@@ -28,5 +29,6 @@ export const MIGRATIONS: readonly Migration[] = [
   EventStore1764000000030,
   RateLimits1764000000100,
   Sealing1764000000120,
+  SealedResponses1764000001401,
   ...ALL_CONTEXTS.flatMap(({ migrations = [] }) => migrations),
 ];

@@ -13,6 +13,9 @@ import type { SubscriptionDefinition } from './projections/projection.js';
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
 
+/** Those of them whose modules run in this process. */
+export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
+
 /** A provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
 
@@ -41,6 +44,23 @@ export function publication<Event extends { readonly data: object }>(
 /** Programs of operators, by name; loaded when they are asked for. */
 export type Programs = Readonly<Record<string, () => Promise<Program>>>;
 
+/** Who is to be forgotten. */
+export interface Forgotten {
+  readonly userId: string;
+  readonly merchantId: string;
+  /** The merchant's own name for the person. */
+  readonly externalId: string | null;
+  /** When the user was created and erased, ISO 8601. */
+  readonly createdAt: string;
+  readonly erasedAt: string;
+}
+
+/**
+ * Drops what a context keeps of a person. It may be killed anywhere and is called again, also after it was done. False:
+ * some of it has to wait, and it is called again later.
+ */
+export type Forget = (person: Forgotten, signal: AbortSignal) => Promise<boolean>;
+
 /** What a context declares of itself: once, here. Whoever runs events, migrations or programs asks for all of these. */
 export interface Context extends SettingsOwner {
   /** That of its folder, and of its schema in the database. */
@@ -61,6 +81,8 @@ export interface Context extends SettingsOwner {
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
   /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */
+  readonly forgets?: (get: Get) => Forget;
   /** By stored name: what endpoints of merchants hear of its events. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;

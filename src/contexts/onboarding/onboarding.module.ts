@@ -27,6 +27,7 @@ import { Verifications } from './store/verifications.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js';
 import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
+import { forgetApplicant } from './store/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { Images } from './store/images.js';
 import { Steps } from './store/steps.js';
@@ -126,6 +127,7 @@ export const onboarding = defineContext({
     subscriptions: () => [progressProjection],
   },
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
+  forgets: forgetApplicant,
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   migrations: [

@@ -11,7 +11,12 @@ export const PROCESSING_FAILPOINTS = [
 /** Of a process that passes events on to the analytics provider. */
 export const FORWARDING_FAILPOINTS = ['forwarding.read', 'forwarding.sent', 'forwarding.recorded'] as const;
 
-type Name = (typeof PROCESSING_FAILPOINTS | typeof FORWARDING_FAILPOINTS)[number];
+/** Of a worker that drops the events of an erased person. */
+export const ERASED_EVENTS_FAILPOINTS = ['erasure.events_blanked', 'erasure.batch_rewritten'] as const;
+
+type Name = (
+  typeof PROCESSING_FAILPOINTS | typeof FORWARDING_FAILPOINTS | typeof ERASED_EVENTS_FAILPOINTS
+)[number];
 
 declare module '../../platform/failpoints.js' {
   interface Failpoints extends Record<Name, true> {}

@@ -13,6 +13,8 @@ import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
 import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
 import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
+import { ErasedEvents } from './store/erased-events.js';
+import { forgetEvents } from './application/forget-events.js';
 import { JourneyView } from './views/journey.js';
 import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
@@ -39,6 +41,7 @@ import { Partitions } from './store/partitions.js';
     ForwardingObserver,
     Forwarder,
     JourneyView,
+    ErasedEvents,
   ],
 })
 export class TrackingModule {}
@@ -46,6 +49,7 @@ export class TrackingModule {}
 export const tracking = defineContext({
   name: 'tracking',
   module: () => TrackingModule,
+  forgets: forgetEvents,
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,
   migrations: [Tracking1764000000720],

@@ -12,6 +12,7 @@ export type {
   UserCreated,
   UserDeactivated,
   UserDeactivationStarted,
+  UserErased,
   UserEvent,
 } from './domain/user-events.js';
 export { UsersView } from './views/users.js';

@@ -3,12 +3,18 @@ import { Global, Module } from '@nestjs/common';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
 import { CreateUserHandler } from './application/create-user.js';
+import { EraseUserHandler } from './application/erase-user.js';
+import { erasingSaga } from './application/erasing/erasing-saga.js';
+import { ErasingWorker } from './application/erasing/erasing-worker.js';
+import { forgetPerson } from './application/erasing/forget-person.js';
 import { LocateUser } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user-events.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1764000000320 } from './migrations/1764000000320-users.js';
+import { Erasures1764000001400 } from './migrations/1764000001400-erasures.js';
+import { Erasures } from './store/erasures.js';
 import { UsersView } from './views/users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
 import { userHistory } from './domain/history.js';
@@ -24,6 +30,9 @@ import { userHistory } from './domain/history.js';
     ActivateUserHandler,
     StartDeactivationHandler,
     CompleteDeactivationHandler,
+    EraseUserHandler,
+    Erasures,
+    ErasingWorker,
     WalletsView,
     UsersView,
   ],
@@ -37,8 +46,15 @@ export const users = defineContext({
   events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
-  subscriptions: () => [walletsProjection],
+  subscriptions: (get) => [
+    walletsProjection,
+    erasingSaga(
+      () => get(ErasingWorker).parts(),
+      () => get(ErasingWorker).work.wake(),
+    ),
+  ],
+  forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
-  migrations: [Users1764000000320],
+  migrations: [Users1764000000320, Erasures1764000001400],
   operator: {},
 });

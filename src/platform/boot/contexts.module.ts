@@ -2,13 +2,11 @@ import { Global, Inject, Module, type DynamicModule, type OnModuleInit, type Typ
 import { ModuleRef } from '@nestjs/core';
 import { declaredHandlers } from '../commands.js';
 import { CONFIG, type Config } from '../config/config.js';
-import { CONTEXTS, eventsOf, type Context, type Get } from '../context.js';
+import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { refuseWhatIsForgotten } from './boot-checks.js';
-
-const RUNNING = Symbol('RUNNING');
 
 /** The contexts: their modules, and what they declared of events and subscriptions. */
 @Global()
@@ -21,15 +19,15 @@ export class ContextsModule implements OnModuleInit {
       imports: running.flatMap(({ module }) => module?.(config) ?? []),
       providers: [
         { provide: CONTEXTS, useValue: contexts },
-        { provide: RUNNING, useValue: running },
+        { provide: RUNNING_CONTEXTS, useValue: running },
       ],
-      exports: [CONTEXTS],
+      exports: [CONTEXTS, RUNNING_CONTEXTS],
     };
   }
 
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    @Inject(RUNNING) private readonly running: readonly Context[],
+    @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
     private readonly providers: ModuleRef,
     private readonly events: EventRegistry,

@@ -105,6 +105,11 @@ export class Snapshots {
     });
   }
 
+  /** Drops what is kept of a person; without the key of the person it is no use anyway. */
+  async forget(subject: string): Promise<void> {
+    await this.database.query('delete from event_store.snapshots where subject = $1', [subject]);
+  }
+
   /** Resolves when nothing is being written. */
   async settled(): Promise<void> {
     while (this.writes.size > 0) await Promise.all(this.writes.values());

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
 import { Idempotency } from './idempotency.js';
+import { PersonalResponses } from './personal-responses.js';
 import { ResponsePurge } from './response-purge.js';
 import { ResponseStore } from './response-store.js';
 
@@ -14,8 +15,9 @@ import { ResponseStore } from './response-store.js';
       useFactory: ({ responses }: OpenEventStore) => new ResponseStore(responses.pool, responses.writer),
     },
     ResponsePurge,
+    PersonalResponses,
     Idempotency,
   ],
-  exports: [Idempotency, ResponseStore],
+  exports: [Idempotency, ResponseStore, PersonalResponses],
 })
 export class IdempotencyModule {}

@@ -1,7 +1,7 @@
 import type { StoredResponse } from '../event-store/port.js';
 import type { Sealer } from '../sealing/sealer.js';
 
-/** JSON never begins like this. */
+/** JSON never begins like this. An index of `event_store.answers` is of those that do. */
 const SEALED = 'sealed:';
 
 /** Responses that hold a secret are stored sealed: what is stored opens only as the response of its own key. */

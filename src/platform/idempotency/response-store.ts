@@ -14,7 +14,16 @@ interface ResponseRow {
   readonly body: string;
 }
 
+interface SealedRow {
+  readonly key: string;
+  /** Text, because a Date would lose the microseconds. */
+  readonly created_at: string;
+}
+
 const CHUNK = 5000;
+/** Sealed responses opened at a time. */
+const PAGE = 500;
+const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
 export class ResponseStore {
@@ -39,6 +48,31 @@ export class ResponseStore {
     );
     const [row] = rows;
     return row ? { scope, key, ...row } : null;
+  }
+
+  /** Sealed responses of the scope that were stored since then, in pages. */
+  async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
+    for (let after: SealedRow = { created_at: since.toISOString(), key: FIRST_KEY }; ;) {
+      const { rows } = await this.pool.query<SealedRow & ResponseRow>(
+        `select key, created_at::text, fingerprint, status, body from event_store.answers
+         where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
+         order by created_at, key limit ${PAGE}`,
+        [scope, after.created_at, after.key],
+      );
+      yield rows.map(({ key, fingerprint, status, body }) => ({ scope, key, fingerprint, status, body }));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) return;
+      after = last;
+    }
+  }
+
+  async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
+    if (responses.length === 0) return;
+    await this.pool.query(
+      `delete from event_store.answers using unnest($1::text[], $2::uuid[]) gone (scope, key)
+       where answers.scope = gone.scope and answers.key = gone.key`,
+      [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],
+    );
   }
 
   /** Deletes responses older than 30 days before `now`, in chunks that hold no lock for long; returns how many. */

@@ -20,4 +20,8 @@ export class ItemsBitmap {
   add(item: number): void {
     this.bytes[item >> 3]! |= 0x80 >> (item & 7);
   }
+
+  delete(item: number): void {
+    this.bytes[item >> 3]! &= ~(0x80 >> (item & 7));
+  }
 }

@@ -71,6 +71,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
 }
 
 function createdJson(state: User): string {
-  if (state.accountState === 'unknown') throw new Error('a user that was created is there');
+  if (state.accountState === 'unknown' || state.accountState === 'erased')
+    throw new Error('a user that was created is there');
   return JSON.stringify({ user: userJson(state) });
 }

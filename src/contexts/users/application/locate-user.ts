@@ -5,7 +5,7 @@ import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port
 import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
-import { user, type ExistingUser } from '../domain/user.js';
+import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
 import { WalletsView } from '../views/wallets.js';
 import { readPhoneNumber } from './profile.js';
 import { UserClaims } from './user-claims.js';
@@ -27,11 +27,15 @@ export class LocateUser {
     private readonly claims: UserClaims,
   ) {}
 
-  /** Null when there is none. Throws `validation_failed` for no phone number. */
-  async by(known: Known): Promise<ExistingUser | null> {
+  /**
+   * Null when there is none. Who is erased is not found by the phone number any more. Throws `validation_failed` for no
+   * phone number.
+   */
+  async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const userId = await this.idOf(known);
     if (userId === null) return null;
     const state = await this.loop.show(user, userId);
+    if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
     return state.accountState === 'unknown' ? null : state;
   }
 

@@ -68,3 +68,14 @@ export function completeDeactivation(
   const data = { user_id: userId, merchant_id: merchantId, at: command.at, ...why };
   return [{ type: 'user.deactivated.v1', data }];
 }
+
+/** Throws `invalid_transition` unless the user is deactivated. Whoever is erased stays so. */
+export function eraseUser(command: OperatorAct & { at: string }, state: User): UserEvent[] {
+  if (state.accountState === 'erased') return [];
+  const { userId, merchantId, accountState } = existing(state);
+  if (accountState === 'deactivating')
+    throw refused('The user is deactivating: wait until no payout is pending and the user is deactivated');
+  if (accountState !== 'deactivated') throw refused(`The user is ${accountState}: deactivate the user first`);
+  const { at, reason, actor } = command;
+  return [{ type: 'user.erased.v1', data: { user_id: userId, merchant_id: merchantId, at, reason, actor } }];
+}

@@ -22,6 +22,8 @@ export const payee: Aggregate<Payee, UserEvent> = {
     }
     if (state.accountState === 'unknown') return state;
     switch (event.type) {
+      case 'user.erased.v1':
+        return state;
       case 'user.activated.v1':
         return { ...state, accountState: 'active', issuerWalletAddress: event.data.issuer_wallet_address };
       case 'user.deactivation_started.v1':

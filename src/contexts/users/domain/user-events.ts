@@ -30,7 +30,10 @@ export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1'
 /** `reason` and `actor` are those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', Left>;
 
-export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated;
+/** From here on everything that tells who the person was is dropped (contract.md 8.10). */
+export type UserErased = DomainEvent<'user.erased.v1', Required<Left>>;
+
+export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
 /** Stored names of all user events. */
 export const USER_EVENTS = [
@@ -38,4 +41,5 @@ export const USER_EVENTS = [
   'user.activated.v1',
   'user.deactivation_started.v1',
   'user.deactivated.v1',
+  'user.erased.v1',
 ] as const satisfies readonly UserEvent['type'][];

@@ -32,15 +32,29 @@ export type User =
       readonly accountState: 'deactivating' | 'deactivated';
       readonly issuerWalletAddress: string | null;
       readonly deactivation: Act;
-    });
-export type ExistingUser = Exclude<User, { accountState: 'unknown' }>;
+    })
+  | ErasedUser;
+/** A user as others see one: who is erased is there for operators alone. */
+export type ExistingUser = Exclude<User, { accountState: 'unknown' | 'erased' }>;
+
+/** What is left: nothing that tells who it was, but the merchant's own name for the person. */
+export interface ErasedUser {
+  readonly accountState: 'erased';
+  readonly userId: string;
+  readonly merchantId: string;
+  readonly externalId: string | null;
+  readonly createdAt: string;
+  readonly issuerWalletAddress: string | null;
+  readonly deactivation: Act;
+  readonly erasure: Act;
+}
 
 export const user: Aggregate<User, UserEvent> = {
   category: 'user',
   initial: { accountState: 'unknown' },
   evolve(state, event) {
     if (event.type === 'user.created.v1') return created(event.data);
-    if (state.accountState === 'unknown') return state;
+    if (state.accountState === 'unknown' || state.accountState === 'erased') return state;
     switch (event.type) {
       case 'user.activated.v1':
         return { ...state, accountState: 'active', issuerWalletAddress: event.data.issuer_wallet_address };
@@ -48,6 +62,8 @@ export const user: Aggregate<User, UserEvent> = {
         return { ...state, accountState: 'deactivating', deactivation: actOf(event.data) };
       case 'user.deactivated.v1':
         return { ...state, accountState: 'deactivated', deactivation: actOf(event.data) };
+      case 'user.erased.v1':
+        return erased(state, actOf(event.data));
       default:
         event satisfies never;
         return state;
@@ -57,6 +73,15 @@ export const user: Aggregate<User, UserEvent> = {
 
 function actOf({ at, reason, actor }: UserDeactivated['data']): Act {
   return { at, reason: reason ?? null, actor: actor ?? null };
+}
+
+function erased(state: ExistingUser, erasure: Act): User {
+  const { userId, merchantId, externalId, createdAt, issuerWalletAddress } = state;
+  // Nobody is erased who is not deactivated.
+  if (!('deactivation' in state)) return state;
+  const { deactivation } = state;
+  const left = { userId, merchantId, externalId, createdAt, issuerWalletAddress };
+  return { accountState: 'erased', ...left, deactivation, erasure };
 }
 
 function created(data: UserCreated['data']): User {
@@ -72,10 +97,17 @@ function created(data: UserCreated['data']): User {
   };
 }
 
-/** Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and changes nothing; throws KeyOutlived when it comes too late. */
+/**
+ * Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and
+ * changes nothing; throws KeyOutlived when it comes too late, and `invalid_transition` when the user was erased since.
+ */
 export function createUser(command: Profile, state: User): UserEvent[] {
   if (state.accountState !== 'unknown') {
     requireRepeatable(state.createdAt, command.createdAt);
+    if (state.accountState === 'erased')
+      throw refused(
+        'The user who was created under this Idempotency-Key is erased; a new user needs a new key',
+      );
     return [];
   }
   return [
@@ -114,6 +146,7 @@ export function activateUser(command: { issuerWalletAddress: string; at: string 
 
 export function existing(state: User): ExistingUser {
   if (state.accountState === 'unknown') throw DomainError.notFound('User');
+  if (state.accountState === 'erased') throw refused('The user is erased');
   return state;
 }
 

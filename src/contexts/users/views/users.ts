@@ -15,11 +15,12 @@ export class UsersView {
     private readonly wallets: WalletsView,
   ) {}
 
-  /** Null when the merchant has no such user. */
+  /** Null when the merchant has no such user, or the user is erased. */
   async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
     const state = await this.loop.show(user, userId.toLowerCase());
-    return state.accountState === 'unknown' || state.merchantId !== merchantId ? null : state;
+    if (state.accountState === 'unknown' || state.accountState === 'erased') return null;
+    return state.merchantId === merchantId ? state : null;
   }
 
   /** The user whose issuer wallet is at that address, in either letter case; null when there is none. */

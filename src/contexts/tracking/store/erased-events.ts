@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import { ItemsBitmap } from './items-bitmap.js';
+
+/** Events changed in one statement. */
+const CHUNK = 1000;
+
+/** A batch as it is looked through. */
+export interface KeptBatch {
+  readonly batch_id: string;
+  /** Text, because a Date would lose the microseconds. */
+  readonly received_at: string;
+}
+interface BatchRow {
+  readonly body: Buffer;
+  readonly state: string;
+  readonly item_count: number;
+  readonly new_items: Buffer | null;
+  readonly forward_done: Buffer | null;
+}
+type Rewrite = (body: Buffer) => { readonly body: Buffer; readonly items: readonly number[] } | null;
+
+/** Events of persons who are erased: their ids stay, so that nothing is counted again, and nothing else. */
+@Injectable()
+export class ErasedEvents {
+  constructor(private readonly database: Database) {}
+
+  /** Whether batches of the merchant from before that moment are still to be made events of. */
+  async isBehind(merchantId: string, moment: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,
+      [merchantId, moment],
+    );
+    return rows.length > 0;
+  }
+
+  /** Blanks some of the person's events, and drops what is kept of their forwarding. True when there may be more. */
+  async blankSome(merchantId: string, externalId: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `with some as materialized (
+         select event_id, received_at from tracking.events
+         where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
+       ), blanked as (
+         update tracking.events event set user_external_id = '', event_name = '', device_id = null, payload = '{}'
+         from some where event.merchant_id = $1 and event.event_id = some.event_id
+           and event.received_at = some.received_at and user_external_id = $2
+         returning event.event_id
+       ), refused as (
+         delete from tracking.refused_events refused using blanked
+         where refused.merchant_id = $1 and refused.event_id = blanked.event_id
+       ), sent as (
+         delete from tracking.sandbox_analytics sent using blanked where sent.insert_id = blanked.event_id
+       ) select from blanked`,
+      [merchantId, externalId],
+    );
+    return rows.length > 0;
+  }
+
+  /** The merchant's batches that are kept and of which events were made. */
+  batches(merchantId: string): Promise<KeptBatch[]> {
+    return this.database.query<KeptBatch & Record<string, unknown>>(
+      `select batch_id, received_at::text from tracking.batches
+       where merchant_id = $1 and state <> 'accepted' order by received_at`,
+      [merchantId],
+    );
+  }
+
+  async bodyOf({ batch_id, received_at }: KeptBatch): Promise<Buffer | null> {
+    const rows = await this.database.query<{ body: Buffer }>(
+      'select body from tracking.batches where batch_id = $1 and received_at = $2::timestamptz',
+      [batch_id, received_at],
+    );
+    return rows[0]?.body ?? null;
+  }
+
+  /** Under the lock of the row: another person's events may be taken out of it at the same time. */
+  async rewrite({ batch_id, received_at }: KeptBatch, rewrite: Rewrite): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<BatchRow>(
+        `select body, state, item_count, new_items, forward_done from tracking.batches
+         where batch_id = $1 and received_at = $2::timestamptz and state <> 'accepted' for update`,
+        [batch_id, received_at],
+      );
+      const [row] = rows;
+      const rewritten = row === undefined ? null : rewrite(row.body);
+      if (row === undefined || rewritten === null) return;
+      await tx.query(
+        `update tracking.batches set body = $3, new_items = $4 where batch_id = $1 and received_at = $2::timestamptz`,
+        [batch_id, received_at, rewritten.body, unsent(row, rewritten.items)],
+      );
+    });
+  }
+}
+
+/** What is not forwarded yet is forwarded no more. */
+function unsent(row: BatchRow, items: readonly number[]): Buffer | null {
+  if (row.new_items === null || row.state !== 'processed') return row.new_items;
+  const wanted = ItemsBitmap.read(row.new_items, row.item_count);
+  const done = ItemsBitmap.read(row.forward_done, row.item_count);
+  for (const item of items) if (!done.has(item)) wanted.delete(item);
+  return wanted.bytes;
+}
