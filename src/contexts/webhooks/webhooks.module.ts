@@ -31,6 +31,8 @@ import { Webhooks1764000000661 } from './migrations/1764000000661-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
+import { ErasedDeliveries } from './store/erased-deliveries.js';
+import { forgetDeliveries } from './application/forget-deliveries.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { RecoveryTable } from './store/recoveries.js';
@@ -63,6 +65,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     Destinations,
     FailingEndpoints,
     OldDeliveries,
+    ErasedDeliveries,
     RecoveryTable,
     AttemptLog,
     AutomaticDisabling,
@@ -88,6 +91,7 @@ export const webhooks = defineContext({
       endpointIds.forEach((each) => get(Lanes).wake(each)),
     ),
   ],
+  forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1764000000661],

@@ -89,6 +89,11 @@ export class RequestTicket implements IdempotencyTicket {
     return this.atRest(this.lastOffered);
   }
 
+  /** For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed. */
+  keepSealed(): void {
+    this.holdsSecret = true;
+  }
+
   /** A response of this request as it may be stored. */
   atRest(response: StoredResponse): StoredResponse {
     if (!this.holdsSecret) return response;

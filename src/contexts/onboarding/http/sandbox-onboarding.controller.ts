@@ -2,7 +2,8 @@ import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
@@ -33,8 +34,10 @@ export class SandboxOnboardingController {
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
+    @Ticket() ticket: Pick<RequestTicket, 'keepSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
+    ticket.keepSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation came from a worker: whatever it wrote stands before the head.
     await this.progress.reached(USERS_VIEW, await this.store.head());

@@ -37,13 +37,13 @@ export class ErasedEvents {
   /** Blanks some of the person's events, and drops what is kept of their forwarding. True when there may be more. */
   async blankSome(merchantId: string, externalId: string): Promise<boolean> {
     const rows = await this.database.query(
-      `with some as materialized (
+      `with picked as materialized (
          select event_id, received_at from tracking.events
          where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
        ), blanked as (
          update tracking.events event set user_external_id = '', event_name = '', device_id = null, payload = '{}'
-         from some where event.merchant_id = $1 and event.event_id = some.event_id
-           and event.received_at = some.received_at and user_external_id = $2
+         from picked where event.merchant_id = $1 and event.event_id = picked.event_id
+           and event.received_at = picked.received_at and user_external_id = $2
          returning event.event_id
        ), refused as (
          delete from tracking.refused_events refused using blanked

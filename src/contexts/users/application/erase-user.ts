@@ -31,7 +31,9 @@ export class EraseUserHandler implements ICommandHandler<EraseUser> {
 
   async execute({ userId, act }: EraseUser): Promise<UserChanged> {
     const command = { ...readAct(act), at: timestamp(this.clock) };
-    const changed = await this.loop.execute(user, userId, (state) => eraseUser(command, state));
+    const changed = await this.loop.execute(user, userId, (state) => eraseUser(command, state), {
+      metadata: { actor: 'operator' },
+    });
     failpoint('erasure.recorded');
     return changed;
   }

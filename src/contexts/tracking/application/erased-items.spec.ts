@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { batchOf, eventItem } from '../../../../test/support/event-batches.js';
+import { readItems } from './batch-items.js';
+import { bodyWithout } from './erased-items.js';
+
+const without = (body: string, externalId: string): string | null =>
+  bodyWithout(Buffer.from(body), externalId)?.body.toString() ?? null;
+
+describe('a stored body without a person', () => {
+  it('is as it was when the person is not in it', () => {
+    expect(without(batchOf([eventItem({ user_external_id: 'ada' })]), 'grace')).toBeNull();
+    expect(without(batchOf([eventItem({ payload: { note: 'ada' } })]), 'ada')).toBeNull();
+  });
+
+  it('keeps the ids and times of the person, and the other events byte for byte', () => {
+    const other =
+      '{ "user_external_id":"grace","event_id":"7b0f1f1e-0000-4000-8000-000000000001","event_name":"A\\u0042","payload":{"n":1.0},"event_datetime":"2026-01-01T00:00:00Z"}';
+    const ada = eventItem({ event_id: '7b0f1f1e-0000-4000-8000-000000000002', user_external_id: ' ada ' });
+    const rewritten = bodyWithout(Buffer.from(`{"events":[${other},${JSON.stringify(ada)}]}`), 'ada')!;
+    expect(rewritten.items).toEqual([1]);
+    const [kept, blank] = readItems(rewritten.body);
+    expect(rewritten.body.toString()).toContain(other);
+    expect(kept).toMatchObject({ userExternalId: 'grace', eventName: 'ab', payload: '{"n":1.0}' });
+    expect(blank).toEqual({
+      ...{ eventId: ada['event_id'], eventName: '', eventDatetime: '2026-01-31T12:00:00.000000Z' },
+      ...{ userExternalId: '', deviceId: null, payload: '{}' },
+    });
+  });
+
+  it('has nothing of the person that stood where nobody reads: beside the events, or in events that did not count', () => {
+    const item = JSON.stringify(eventItem({ user_external_id: 'ada' }));
+    const body = `{"about":"ada lovelace","events":[${item}],"events":[${item}],"also":["ada"]}`;
+    const rewritten = without(body, 'ada')!;
+    expect(rewritten).not.toContain('ada');
+    expect(readItems(Buffer.from(rewritten))).toHaveLength(1);
+  });
+
+  it('has all items, and none of the person, whoever is in it and however the names are written', () => {
+    const name = fc.constantFrom('ada', ' ada', '\\u0061da', 'grace', 'adam', 'Ada');
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {
+        const items = names.map((each) =>
+          JSON.stringify(eventItem({ user_external_id: 'X' })).replace('"X"', () => `"${each}"`),
+        );
+        const body = Buffer.from(`{"events":[${items.join(', ')}]}`);
+        const before = readItems(body);
+        const rewritten = bodyWithout(body, 'ada');
+        const after = readItems(rewritten?.body ?? body);
+        expect(after.map(({ eventId }) => eventId)).toEqual(before.map(({ eventId }) => eventId));
+        expect(after.some(({ userExternalId }) => userExternalId === 'ada')).toBe(false);
+        const own = before.flatMap(({ userExternalId }, place) => (userExternalId === 'ada' ? [place] : []));
+        expect(rewritten?.items ?? []).toEqual(own);
+      }),
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { deactivate, erase, live, newPerson, operatorOf, type Life } from '../support/erasure/life.js';
+import { dumpOf, openedOf, tracesOf, type Haystack } from '../support/erasure/traces.js';
+import { MerchantWebhooks } from '../support/merchant-webhooks.js';
+import { TestReceiver } from '../support/receiver.js';
+import { specFolder } from '../support/run-folder.js';
+
+/** Of one life. */
+const DELIVERIES = 5;
+
+let app: TestApp;
+let receiver: TestReceiver;
+let folder: string;
+
+beforeAll(async () => {
+  folder = specFolder('erasure');
+  [app, receiver] = await Promise.all([
+    startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder }),
+    TestReceiver.start(),
+  ]);
+});
+afterAll(async () => {
+  await app.close();
+  await receiver.stop();
+});
+
+/** Files that the service writes. */
+function files(): Haystack[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
+}
+
+/** Where anything of the person is found: in tables, in what any key opens of them, in files. */
+async function found({ person }: Life): Promise<string[]> {
+  const dump = await dumpOf(app.database);
+  const opened = await openedOf(dump, app.database, app.config.masterKey!);
+  const { phone, ...rest } = person;
+  return tracesOf([...dump, ...opened, ...files()], { phone: phone.slice(1), ...rest });
+}
+
+it('a dump holds nothing of an erased person, in clear or under a key that is left, and the books agree', async () => {
+  const webhooks = new MerchantWebhooks(app, app.merchant);
+  const endpoint = await webhooks.register(receiver.url);
+  const person = newPerson();
+  // A receiver may say anything.
+  receiver.behavior = (response) => response.writeHead(200).end(`thanks, ${person.email}`);
+  const gone = await live(app, person);
+  await webhooks.settled(endpoint, DELIVERIES);
+  receiver.behavior = (response) => response.writeHead(204).end();
+  const stays = await live(app);
+  await webhooks.settled(endpoint, 2 * DELIVERIES);
+  await deactivate(app, gone.id);
+
+  // What the search is worth: before the erasure it finds each of them where it is known to be.
+  const before = await found(gone);
+  expect(before).toEqual(
+    expect.arrayContaining([
+      ...['phone', 'email'].map((name) => `sealed in event_store.events: ${name}`),
+      ...['firstName', 'lastName', 'dateOfBirth'].map((name) => `sealed in event_store.events: ${name}`),
+      ...['phone', 'email'].map((name) => `sealed in event_store.answers: ${name}`),
+      'sealed in event_store.snapshots: lastName',
+      'sealed in onboarding.images: face',
+      'tracking.sandbox_analytics: email',
+      'webhooks.attempts: email',
+    ]),
+  );
+  expect(before.some((trace) => /^tracking\.events_\d+: lastName$/.test(trace))).toBe(true);
+  expect(before.some((trace) => /^tracking\.batches_\d+: lastName$/.test(trace))).toBe(true);
+  const others = await found(stays);
+
+  expect(await erase(app, gone.id)).toMatch(/^The user is erased, and nothing is left to drop/);
+  expect(await found(gone)).toEqual([]);
+  const deliveries = (await webhooks.list(endpoint)).webhook_deliveries;
+  expect(deliveries.filter(({ status }) => status === 'succeeded')).toHaveLength(DELIVERIES);
+  // Somebody else is there as before.
+  expect(await found(stays)).toEqual(others);
+  expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);
+
+  const run = operatorOf(app);
+  const { printed, exitCode } = await run('audit', 'verify');
+  expect([printed, exitCode]).toEqual([expect.stringContaining('in order'), null]);
+  await run('rebuild');
+  expect((await run('audit', 'verify')).exitCode).toBeNull();
+  expect(await found(gone)).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ERASED_EVENTS_FAILPOINTS } from '../../src/contexts/tracking/failpoints.js';
+import { ERASURE_FAILPOINTS } from '../../src/contexts/users/failpoints.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { deactivate, live, type Life } from '../support/erasure/life.js';
+import { dumpOf, openedOf, tracesOf } from '../support/erasure/traces.js';
+import { eventually } from '../support/eventually.js';
+import { specFolder } from '../support/run-folder.js';
+
+const [MAIN, CLI] = ['dist/main.js', 'dist/src/cli.js'];
+const POINTS = [...ERASURE_FAILPOINTS, ...ERASED_EVENTS_FAILPOINTS];
+const ERASE = ['--reason', 'asked to be forgotten', '--actor', 'grace', '--yes'];
+
+let app: TestApp;
+const lives: Life[] = [];
+
+beforeAll(async () => {
+  app = await startTestApp();
+  while (lives.length < POINTS.length) lives.push(await live(app));
+  for (const { id } of lives) await deactivate(app, id);
+  // From here on the workers are processes of their own.
+  await app.stop();
+});
+afterAll(() => app.close());
+
+/** A process of the build; its exit code, or the signal that ended it. */
+function run(program: string, env: NodeJS.ProcessEnv, ...args: string[]) {
+  const { databaseUrl, masterKey } = app.config;
+  const child = spawn(process.execPath, [`${program}`, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      ...{ NODE_OPTIONS: '', MODE: 'sandbox', ROLES: 'worker', LOG_LEVEL: 'silent' },
+      ...{ DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, DATA_DIR: specFolder('killed') },
+      ...{ CHAIN_RPC_URL: app.chain.rpcUrl, USDC_ADDRESS: app.chain.usdcAddress },
+      ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0', READ_YOUR_WRITES_MS: '1' },
+      ...env,
+    },
+  });
+  return { child, ended: once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code) };
+}
+
+it('an erasure whose process is killed at any of its points goes on to its end', async () => {
+  for (const [n, point] of POINTS.entries()) {
+    const { id } = lives[n]!;
+    if (point === 'erasure.recorded') {
+      const killed = run(CLI, { FAILPOINT: point }, 'user', 'erase', id, ...ERASE);
+      expect([point, await killed.ended]).toEqual([point, 'SIGKILL']);
+      continue;
+    }
+    expect(await run(CLI, {}, 'user', 'erase', id, ...ERASE).ended).toBe(0);
+    const worker = run(MAIN, { FAILPOINT: point });
+    expect([point, await worker.ended]).toEqual([point, 'SIGKILL']);
+    // Nobody waits a minute for the lease of the dead.
+    await app.database.query('update users.erasures set due_at = now()');
+  }
+  const last = run(MAIN, {});
+  await eventually(async () => {
+    const sql = `select (select count(*) from event_store.events where type = 'user.erased.v1')::int as erased,
+      (select count(*) from platform.personal_keys where wrapped_key is null)::int as forgotten,
+      (select count(*) from users.erasures)::int as still`;
+    const [row] = await app.database.query<{ erased: number; forgotten: number; still: number }>(sql);
+    return row!.erased === POINTS.length && row!.forgotten === POINTS.length && row!.still === 0;
+  });
+  last.child.kill('SIGTERM');
+  await last.ended;
+  const dump = await dumpOf(app.database);
+  const opened = await openedOf(dump, app.database, app.config.masterKey!);
+  for (const { person } of lives) {
+    const { phone, ...rest } = person;
+    expect(tracesOf([...dump, ...opened], { phone: phone.slice(1), ...rest })).toEqual([]);
+  }
+}, 300_000);

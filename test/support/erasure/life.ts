@@ -1,0 +1,147 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { ConfirmDetails } from '../../../src/contexts/onboarding/application/confirm-details.js';
+import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+import { SendPhoneCode } from '../../../src/contexts/onboarding/application/send-phone-code.js';
+import { StartOnboarding } from '../../../src/contexts/onboarding/application/start-onboarding.js';
+import { VerifyPhone } from '../../../src/contexts/onboarding/application/verify-phone.js';
+import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
+import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import { Snapshots } from '../../../src/platform/event-store/snapshots.js';
+import type { TestApp } from '../app.js';
+import { batchOf, eventItem } from '../event-batches.js';
+import { eventually } from '../eventually.js';
+import { invoke, type Run } from '../operator.js';
+import { reported, settledPayout, USERS } from '../payout-calls.js';
+import type { ApiResponse } from '../signed-client.js';
+
+/** Somebody who cannot be taken for anybody else. */
+export interface Person {
+  readonly phone: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly dateOfBirth: string;
+  readonly face: Buffer;
+}
+
+export interface Life {
+  readonly person: Person;
+  readonly id: string;
+  readonly externalId: string;
+  readonly wallet: string;
+  readonly payoutId: string;
+  /** The request that made the user, once more. */
+  readonly createAgain: () => Promise<ApiResponse>;
+  /** Events of the person and of somebody else. */
+  readonly own: readonly string[];
+  readonly others: readonly string[];
+}
+
+export function newPerson(): Person {
+  const mark = randomUUID().slice(0, 8);
+  return {
+    phone: `+4915799${String(randomInt(1_000_000)).padStart(6, '0')}`,
+    email: `zxq.${mark}@unmistakable.example`,
+    firstName: `Quixotina${mark}`,
+    lastName: `Vandersnoot${mark}`,
+    dateOfBirth: `19${randomInt(40, 99)}-03-17`,
+    face: Buffer.from(`\u00ff\u00d8\u00ff face of ${mark}, which nobody else has`, 'latin1'),
+  };
+}
+
+/** `npm run <program>` against the database of the service. */
+export function operatorOf({ config }: TestApp) {
+  const env = {
+    DATABASE_URL: config.databaseUrl!,
+    MASTER_KEY: config.masterKey!,
+    READ_YOUR_WRITES_MS: '5000',
+  };
+  return (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
+}
+
+/** A user from the first event that the merchant sent to a payout that arrived. */
+export async function live(app: TestApp, person = newPerson()): Promise<Life> {
+  const { merchant } = app;
+  const externalId = `crm-${randomUUID()}`;
+  const [own, others]: [string[], string[]] = [[], []];
+  const send = async (): Promise<void> => {
+    const ids = [randomUUID(), randomUUID()] as const;
+    const payload = { to: person.email, name: `${person.firstName} ${person.lastName}`, phone: person.phone };
+    const mine = { event_id: ids[0], user_external_id: externalId, payload, device_id: person.email };
+    const items = [eventItem(mine), eventItem({ event_id: ids[1], user_external_id: 'somebody-else' })];
+    const sent = await merchant.post('/merchants/v1/events', batchOf(items));
+    if (sent.status !== 202) throw new Error(sent.text);
+    own.push(ids[0]);
+    others.push(ids[1]);
+  };
+  await send();
+  const [key, body] = [
+    randomUUID(),
+    { phone_number: person.phone, email: person.email, external_id: externalId },
+  ];
+  const createAgain = (): Promise<ApiResponse> => merchant.post(USERS, body, key);
+  const created = await createAgain();
+  if (created.status !== 201) throw new Error(created.text);
+  const { id } = created.json<{ user: { id: string } }>().user;
+  const wallet = await onboard(app, person, id);
+  const { hash } = await app.chain.transfer(wallet, '12.5');
+  const { id: payoutId } = await reported(merchant, id, { amount: '12.5', transaction_hash: hash });
+  await settledPayout(merchant, payoutId);
+  await send();
+  await eventually(async () => {
+    const rows = await app.database.query("select from tracking.batches where state = 'accepted' limit 1");
+    return rows.length === 0;
+  });
+  return { person, id, externalId, wallet, payoutId, createAgain, own, others };
+}
+
+/** Through all steps, with an image that is kept and a snapshot of where it stands. */
+async function onboard({ app, merchant }: TestApp, person: Person, id: string): Promise<string> {
+  const merchantId = merchant.credentials.apiKey;
+  const bus = app.get(CommandBus);
+  await bus.execute(new StartOnboarding(merchantId, id));
+  await bus.execute(new SendPhoneCode(merchantId, id));
+  const code = app.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(person.phone)!;
+  await bus.execute(new VerifyPhone(merchantId, id, person.phone, code));
+  const consent = { termsVersion: '1', privacyVersion: '1' };
+  await bus.execute(new ConfirmDetails(merchantId, id, person, consent));
+  const done = await merchant.post(
+    `/merchants/v1/sandbox/users/${id}/complete_onboarding`,
+    undefined,
+    randomUUID(),
+  );
+  if (done.status !== 200) throw new Error(done.text);
+  const images = app.get(Images, { strict: false });
+  await images.keep(id, { kind: 'selfie', type: 'image/jpeg', bytes: person.face });
+  await keepSnapshot(app, id);
+  return done.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address;
+}
+
+/** As after a hundred events. */
+async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
+  const stream = `onboarding-${id}`;
+  const { state } = await app.get<CommandLoop>(COMMAND_LOOP, { strict: false }).load(onboarding, id);
+  const [last] = await app
+    .get<EventStore>(EVENT_STORE, { strict: false })
+    .readStream(stream, { lastOnly: true });
+  const snapshots = app.get(Snapshots, { strict: false });
+  snapshots.save(onboarding, stream, { state, revision: last!.revision, eventId: last!.id });
+  await snapshots.settled();
+}
+
+export async function deactivate(app: TestApp, id: string): Promise<void> {
+  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved away', '--actor', 'grace');
+  await eventually(async () => {
+    const got = await app.merchant.get(`${USERS}/${id}`);
+    return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
+  });
+}
+
+/** The erasure as the operator asks for it; what was printed. */
+export async function erase(app: TestApp, id: string): Promise<string> {
+  const args = ['--reason', 'asked to be forgotten', '--actor', 'grace', '--yes'];
+  return (await operatorOf(app)('user', 'erase', id, ...args)).printed;
+}
