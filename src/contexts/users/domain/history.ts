@@ -1,5 +1,5 @@
 import { historyRules } from '../../../kernel/history-rules.js';
-import { completeDeactivation, startDeactivation } from './leaving.js';
+import { completeDeactivation, eraseUser, startDeactivation } from './leaving.js';
 import { activateUser, createUser, user } from './user.js';
 
 /** What auditors hold each user against. */
@@ -19,10 +19,14 @@ export const userHistory = historyRules(
       startDeactivation({ at, reason: reason as string, actor: actor as string }, state),
     // How many payouts were pending is checked across streams.
     'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
+    'user.erased.v1': (data, state) => eraseUser(data, state),
   },
   {
     id: 'user_id',
-    remember: (state) =>
-      state.accountState === 'unknown' ? state : { ...state, externalId: null, phoneNumber: '', email: null },
+    remember: (state) => {
+      if (state.accountState === 'unknown') return state;
+      if (state.accountState === 'erased') return { ...state, externalId: null };
+      return { ...state, externalId: null, phoneNumber: '', email: null };
+    },
   },
 );

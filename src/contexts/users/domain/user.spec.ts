@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { payee } from './payee.js';
-import { completeDeactivation, readAct, startDeactivation } from './leaving.js';
+import { completeDeactivation, eraseUser, readAct, startDeactivation } from './leaving.js';
 import { activateUser, createUser, user, type User } from './user.js';
 import type { UserEvent } from './user-events.js';
 
@@ -32,6 +32,7 @@ const deactivationStarted: UserEvent = {
   data: { ...ids, at, ...act },
 };
 const deactivated: UserEvent = { type: 'user.deactivated.v1', data: { ...ids, at, ...act } };
+const erased: UserEvent = { type: 'user.erased.v1', data: { ...ids, at, ...act } };
 /** As versions wrote them that did not ask why. */
 const older: UserEvent[] = [
   { type: 'user.deactivation_started.v1', data: { ...ids, at } },
@@ -115,6 +116,30 @@ describe('a user', () => {
       expect(() => readAct({ reason: unfit, actor: 'ops' })).toThrow('The reason must have 1 to 500');
     }
     expect(() => readAct({ reason: 'fit', actor: ' ' })).toThrow('The actor must have 1 to 100');
+  });
+
+  it('is erased once it is deactivated, once, and is nobody afterwards', () => {
+    const erase = (state: User): UserEvent[] => eraseUser({ ...act, at }, state);
+    const gone = [created, activated, deactivationStarted, deactivated];
+    given(...gone)
+      .when(erase)
+      .then(erased);
+    given(...gone, erased)
+      .when(erase)
+      .then();
+    for (const early of [gone.slice(0, 1), gone.slice(0, 2), gone.slice(0, 3)])
+      given(...early)
+        .when(erase)
+        .thenRefused('invalid_transition');
+    given().when(erase).thenRefused('not_found');
+    for (const decide of [activate, deactivate, completeWith(0), (state: User) => createUser(profile, state)])
+      given(...gone, erased)
+        .when(decide)
+        .thenRefused('invalid_transition');
+    const state = fold(user, [...gone, erased]);
+    expect(state).toMatchObject({ accountState: 'erased', deactivation: act, erasure: { at, ...act } });
+    expect(JSON.stringify(state)).not.toContain('+1555');
+    expect(fold(payee, [...gone, erased])).toMatchObject({ accountState: 'deactivated' });
   });
 
   it('must exist', () => {
