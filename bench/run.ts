@@ -14,6 +14,7 @@ import { exchangeScanRow } from './rows/exchange-scan.js';
 import { exchangeOrdersRow } from './rows/exchange-orders.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
+import { rebuildLiveRow } from './rows/rebuild-live.js';
 import { reportRow } from './rows/report.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
@@ -23,6 +24,7 @@ const ROWS: readonly Row[] = [
   listRow,
   balanceRow,
   rebuildRow,
+  rebuildLiveRow,
   catchupRow,
   deliveriesRow,
   eventsAcceptRow,

@@ -75,7 +75,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   }
 
   /** As an operator's program does it. Its reads of the event store pass the gate. */
-  function rebuild(print?: (line: string) => void): Promise<Rebuilt> {
+  function rebuild(print?: (line: string) => void, compareOnly = false): Promise<Rebuilt> {
     const { registry, checkpoints, codec } = parts();
     const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
       readAll: async (after: string | null, limit: number) => {
@@ -83,10 +83,10 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         return store.readAll(after, limit);
       },
     });
-    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(
-      name,
-      print,
-    );
+    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(name, {
+      compareOnly,
+      ...(print === undefined ? {} : { print }),
+    });
     // Awaited later; until then a failure must not count as unhandled.
     rebuilding.catch(() => undefined);
     return rebuilding;
@@ -155,6 +155,43 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
     await rebuilding;
     expect(await seen()).toBe(before + 5);
+  });
+
+  it('compares while events come, and finds nothing where nothing is wrong', async () => {
+    let over = false;
+    const writing = (async () => {
+      while (!over) await write(5);
+    })();
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        const { compared } = await rebuild(undefined, true);
+        expect(compared?.map(({ table, different }) => [table, different])).toEqual(
+          tables.map((table) => [table, 0]),
+        );
+        expect(compared![0]!.rows).toBeGreaterThan(0);
+      }
+    } finally {
+      over = true;
+      await writing;
+    }
+  });
+
+  it('tells what differs: leaves it when it only compares, and mends it otherwise', async () => {
+    const before = await seen();
+    const [table] = tables;
+    await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
+    expect(await seen()).toBeLessThan(before);
+    for (const compareOnly of [true, true, false]) {
+      const { compared } = await rebuild(undefined, compareOnly);
+      expect(compared![0]).toMatchObject({
+        ...{ table, different: 1, more: false },
+        first: [expect.stringMatching(/: no row, the events say that there is one$/)],
+      });
+      if (compareOnly) expect(await seen()).toBeLessThan(before);
+    }
+    expect(await seen()).toBe(before);
+    const { compared } = await rebuild(undefined, true);
+    expect(compared![0]!.different).toBe(0);
   });
 
   it('leaves nothing behind when it dies half-way, and can be run again', async () => {
@@ -233,7 +270,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   });
 });
 
-it('the program of operators rebuilds all of them', async () => {
+it('the program of operators rebuilds all of them, and compares alone when it is asked to', async () => {
   const url = await testDatabaseUrl();
   try {
     const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
@@ -241,8 +278,26 @@ it('the program of operators rebuilds all of them', async () => {
     const rebuilt = printed
       .trimEnd()
       .split('\n')
+      .filter((line) => !line.startsWith(' '))
       .map((line) => line.slice(0, line.indexOf(':')));
     expect(rebuilt.sort()).toEqual(VIEWS.map(({ definition }) => definition.name).sort());
+    const compare = () => invoke('rebuild', env, 'users.views', '--compare-only');
+    const sound = await compare();
+    expect(sound.printed).toContain('users.wallets: 0 rows, as the events say');
+    expect(sound.exitCode).toBeNull();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      `insert into users.wallets (user_id, merchant_id, address) select id, id, '0x1' from gen_random_uuid() id`,
+    );
+    await client.end();
+    const { printed: told, exitCode } = await compare();
+    expect(told).toContain('users.wallets: 0 rows, 1 was not as the events say');
+    expect(told).toContain('a row, the events say that there is none');
+    expect(exitCode).toBe(2);
+    const json = await invoke('rebuild', env, '--json', 'users.views');
+    expect(JSON.parse(json.printed)).toMatchObject({ name: 'users.views', compared: [{ different: 1 }] });
+    expect((await compare()).exitCode).toBeNull();
   } finally {
     await dropTestDatabase(url);
   }

@@ -1,16 +1,28 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { Operator } from './operator.js';
-import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
+import { ReadModelRebuild, type Rebuilt } from '../projections/read-model-rebuild.js';
+import type { ComparedTable } from '../projections/twin-comparison.js';
+
+/** Exit code of a comparison that found differences. */
+const EXIT_DIFFERENT = 2;
+
+interface Asked {
+  readonly compare: boolean;
+  readonly compareOnly?: boolean;
+}
 
 /** `npm run rebuild`: builds read models anew from the events, while the service runs. */
-export function rebuildProgram(program: Command, { boot, print }: Operator): void {
+export function rebuildProgram(program: Command, { boot, print, exit }: Operator): void {
   program
     .description(
-      'Builds read models anew from the events. Readers see the old rows until the new ones are complete.',
+      'Builds read models anew from the events, and tells what stood there otherwise. Readers see the old rows until the new ones are complete.',
     )
     .argument('[names...]', 'read models, such as payouts.views; all of them when none is named')
-    .action(async (names: string[]) => {
+    .option('--compare-only', 'tell what differs, and leave everything as it is; exit 2 when anything does')
+    .option('--no-compare', 'build and swap alone, which takes less time')
+    .action(async (names: string[], { compare, compareOnly = false }: Asked) => {
+      const asJson = program.opts<{ json?: boolean }>().json === true;
       const context = await boot('service');
       try {
         const readModels = context.get(ReadModelRebuild, { strict: false });
@@ -24,14 +36,40 @@ export function rebuildProgram(program: Command, { boot, print }: Operator): voi
         }
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
-          const { events, position } = await readModels.rebuild(name, print);
-          const seconds = ((performance.now() - started) / 1000).toFixed(1);
+          const hear = asJson ? {} : { print };
+          const rebuilt = await readModels.rebuild(name, { ...hear, compare, compareOnly });
+          const seconds = (performance.now() - started) / 1000;
           print(
-            `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds} s`,
+            asJson
+              ? JSON.stringify({ ...rebuilt, seconds, compare_only: compareOnly })
+              : describe(rebuilt, seconds, { compare, compareOnly }),
           );
+          if (compareOnly && differs(rebuilt)) exit(EXIT_DIFFERENT);
         }
       } finally {
         await context.close();
       }
     });
+}
+
+function differs({ compared }: Rebuilt): boolean {
+  return compared?.some(({ different }) => different > 0) === true;
+}
+
+function describe(rebuilt: Rebuilt, seconds: number, { compare, compareOnly = false }: Asked): string {
+  const { name, events, position, compared } = rebuilt;
+  const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
+  return [
+    `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,
+    ...(compared ?? []).flatMap(tableLines),
+    ...(compared === null && compare ? ['  not compared: the tables were behind their events'] : []),
+  ].join('\n');
+}
+
+function tableLines({ table, rows, different, more, first }: ComparedTable): string[] {
+  const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`;
+  if (different === 0) return [`  ${table}: ${count}, as the events say`];
+  const verb = different === 1 ? 'was' : 'were';
+  const found = `${more ? 'at least ' : ''}${different} ${verb} not as the events say`;
+  return [`  ${table}: ${count}, ${found}`, ...first.map((line) => `    ${line}`)];
 }

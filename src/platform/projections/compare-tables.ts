@@ -4,6 +4,8 @@ import type { PoolClient } from 'pg';
 export interface TablePair {
   readonly live: string;
   readonly made: string;
+  /** A table of keys, in columns named like those: only these rows are compared. */
+  readonly among?: string;
 }
 
 export interface TableComparison {
@@ -30,16 +32,15 @@ const SHOWN = 60;
  */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
-  { live, made }: TablePair,
+  { live, made, among }: TablePair,
   most = 20,
 ): Promise<TableComparison> {
-  const columns = await columnsOf(tx, live);
-  const keys = columns.filter((column) => column.is_key).map(({ name }) => name);
-  const rest = columns.filter((column) => !column.is_key);
-  if (keys.length === 0) throw new Error(`${live} has no primary key: its rows cannot be compared`);
+  const { keys, rest } = await shapeOf(tx, live);
   const differs = rest.map(({ name }) => `l.${name} is distinct from m.${name}`);
   const [key] = keys;
-  const from = `from ${live} l full join ${made} m on ${keys.map((name) => `l.${name} = m.${name}`).join(' and ')}`;
+  const rowsOf = (table: string): string =>
+    among === undefined ? table : `(select t.* from ${table} t join ${among} using (${keys.join(', ')}))`;
+  const from = `from ${rowsOf(live)} l full join ${rowsOf(made)} m on ${keys.map((name) => `l.${name} = m.${name}`).join(' and ')}`;
   const isDifferent = [`l.${key} is null`, `m.${key} is null`, ...differs].join(' or ');
   const { rows: counts } = await tx.query<{ rows: number; different: number }>(
     `select count(*)::float8 as rows, (count(*) filter (where ${isDifferent}))::float8 as different ${from}`,
@@ -53,6 +54,34 @@ export async function compareTables(
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${most}`,
   );
   return { rows, different, first: found.map((row) => inWords(live, keys.length, rest, row)) };
+}
+
+/** Keys of up to `most` rows that are not the same in both, kept in a temporary table; all seen at one moment. */
+export async function keepDifferentKeys(
+  tx: Pick<PoolClient, 'query'>,
+  { live, made }: TablePair,
+  into: string,
+  most: number,
+): Promise<void> {
+  const { keys, rest } = await shapeOf(tx, live);
+  const [key] = keys;
+  const differs = rest.map(({ name }) => `l.${name} is distinct from m.${name}`);
+  await tx.query(
+    `create temporary table ${into} on commit drop as
+     select ${keys.map((name) => `coalesce(l.${name}, m.${name}) as ${name}`).join(', ')}
+     from ${live} l full join ${made} m on ${keys.map((name) => `l.${name} = m.${name}`).join(' and ')}
+     where ${[`l.${key} is null`, `m.${key} is null`, ...differs].join(' or ')} limit ${most}`,
+  );
+}
+
+async function shapeOf(
+  tx: Pick<PoolClient, 'query'>,
+  table: string,
+): Promise<{ readonly keys: readonly string[]; readonly rest: readonly Column[] }> {
+  const columns = await columnsOf(tx, table);
+  const keys = columns.filter((column) => column.is_key).map(({ name }) => name);
+  if (keys.length === 0) throw new Error(`${table} has no primary key: its rows cannot be compared`);
+  return { keys, rest: columns.filter((column) => !column.is_key) };
 }
 
 async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Database } from '../postgres/database.js';
-import { backOff } from '../background/backoff.js';
+import { backOff, pause } from '../background/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
 import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
@@ -10,6 +10,7 @@ import { Checkpoints } from './checkpoints.js';
 import { History } from './history.js';
 import { PassingTypes } from './passing-types.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
+import { TwinComparison, type ComparedTable } from './twin-comparison.js';
 import { TwinTables } from './twin-tables.js';
 
 /** Between tries to take the place of tables that are being read. */
@@ -20,6 +21,9 @@ const ATTEMPTS = 800;
 const WORD_EVERY = 12;
 /** Before it takes the checkpoint, the rebuild has caught up with the runner to within what that did in one such turn. */
 const CATCH_UPS = 3;
+/** How long the runner may take to come to the end of the log, before the originals count as behind. */
+const CATCH_UP_MS = 1000;
+const CATCH_UP_POLL_MS = 20;
 /** The fold has no lock that anybody waits for; a rebuild that stands still while it swaps must not keep its locks. */
 const BEGIN = `begin; set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'`;
@@ -30,6 +34,17 @@ export interface Rebuilt {
   /** Events applied. */
   readonly events: number;
   readonly position: string | null;
+  /** What stood in the tables before; null: nothing was compared, for instance because they were behind their events. */
+  readonly compared: readonly ComparedTable[] | null;
+}
+
+export interface RebuildOptions {
+  /** Whether what stands there is compared with what the events say; true when absent. */
+  readonly compare?: boolean;
+  /** Leaves everything as it is. */
+  readonly compareOnly?: boolean;
+  /** Hears what it waits for. */
+  readonly print?: (line: string) => void;
 }
 
 /**
@@ -56,54 +71,93 @@ export class ReadModelRebuild {
 
   /**
    * Throws when `name` is unknown, a saga, or being rebuilt already, and when its tables are read without a pause for
-   * an hour. `print` hears what it waits for.
+   * an hour.
    */
-  async rebuild(name: string, print: (line: string) => void = () => undefined): Promise<Rebuilt> {
+  async rebuild(
+    name: string,
+    { compare = true, compareOnly = false, print = () => undefined }: RebuildOptions = {},
+  ): Promise<Rebuilt> {
     const definition = this.registry.get(name);
     const { tables } = definition;
     if (tables === undefined) throw new Error(`${name} is no read model: it does not replay`);
     await this.checkpoints.ensure([name]);
     const passing = new Set((await new PassingTypes(this.database).all()).map(({ type }) => type));
     const history = new History(this.store, this.codec, definition, passing);
+    let compared: Rebuilt['compared'] = null;
     const work = async (tx: PoolClient): Promise<void> => {
       const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as mine';
       const { rows } = await tx.query<{ mine: boolean }>(lock, [`rebuild ${name}`]);
       if (!rows[0]!.mine)
         throw new DomainError('invalid_transition', `A rebuild of ${name} is under way already`);
+      await tx.query('savepoint untouched');
       const twins = await TwinTables.create(tx, tables);
-      await fill(definition, history, twins, tx);
-      await this.takeOver(definition, tables, history, twins, tx, print);
+      // Twins that are ahead of the originals cannot be compared with them.
+      const end = compareOnly
+        ? await this.checkpointOf(name)
+        : compare
+          ? await this.currentCheckpoint(name)
+          : undefined;
+      await fill(definition, history, twins, tx, end);
+      const comparison = end === undefined ? null : new TwinComparison(tx, tables, twins.schema);
+      compared = await this.takeOver(
+        { definition, tables, history, twins, comparison },
+        tx,
+        print,
+        compareOnly,
+      );
+      if (compareOnly) await tx.query('rollback to savepoint untouched');
     };
     await this.database.transaction(work, { begin: BEGIN });
-    return { name, events: history.events, position: history.position };
+    return { name, events: history.events, position: history.position, compared };
   }
 
+  private async checkpointOf(name: string): Promise<string | null> {
+    return (await this.checkpoints.read([name])).get(name) ?? null;
+  }
+
+  /** The checkpoint once it is where the log ends now; undefined when the runner does not come there soon. */
+  private async currentCheckpoint(name: string): Promise<string | null | undefined> {
+    const head = await this.store.head();
+    const until = performance.now() + CATCH_UP_MS;
+    for (;;) {
+      const position = await this.checkpointOf(name);
+      if (comparePositions(position, head) >= 0) return position;
+      if (performance.now() > until) return undefined;
+      await pause(CATCH_UP_POLL_MS);
+    }
+  }
+
+  /** What {@link TwinComparison.settle} says. Puts the twins in the place of the originals unless `compareOnly`. */
   private async takeOver(
-    definition: SubscriptionDefinition,
-    tables: ReadModelTables,
-    history: History,
-    twins: TwinTables,
+    { definition, tables, history, twins, comparison }: Made,
     tx: PoolClient,
     print: (line: string) => void,
-  ): Promise<void> {
+    compareOnly: boolean,
+  ): Promise<Rebuilt['compared']> {
     const { name } = definition;
     const catchUpWith = async (position: string | null): Promise<void> => {
       for await (const events of history.upTo(position)) await definition.apply(events, tx, twins.schema);
     };
+    const catchUp = async (): Promise<void> => {
+      for (let turn = 0; turn < CATCH_UPS; turn += 1) await catchUpWith(await this.checkpointOf(name));
+    };
+    // The less the originals are ahead, the fewer of their rows are taken for different at first.
+    await catchUp();
+    await comparison?.look();
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      for (let turn = 0; turn < CATCH_UPS; turn += 1) {
-        await catchUpWith((await this.checkpoints.read([name])).get(name) ?? null);
-      }
+      await catchUp();
       const { position, events } = history;
       try {
         await tx.query(SWAP);
         const runner = await this.checkpoints.hold(name, tx);
         await catchUpWith(runner);
+        const compared = (await comparison?.settle()) ?? null;
+        if (compareOnly) return compared;
         await twins.replaceOriginals();
         if (comparePositions(history.position, runner) > 0) {
           await this.checkpoints.set(name, history.position, tx);
         }
-        return;
+        return compared;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
         await tx.query('rollback to savepoint swap; release savepoint swap');
@@ -120,18 +174,28 @@ export class ReadModelRebuild {
   }
 }
 
+/** Up to `end`, or as far as there are events. */
 async function fill(
   definition: SubscriptionDefinition,
   history: History,
   twins: TwinTables,
   tx: PoolClient,
+  end: string | null | undefined,
 ): Promise<void> {
   if (definition.fill) {
-    await definition.fill(history.upTo(), tx, twins.schema);
+    await definition.fill(history.upTo(end), tx, twins.schema);
     return twins.index();
   }
   await twins.index();
-  for await (const events of history.upTo()) await definition.apply(events, tx, twins.schema);
+  for await (const events of history.upTo(end)) await definition.apply(events, tx, twins.schema);
+}
+
+interface Made {
+  readonly definition: SubscriptionDefinition;
+  readonly tables: ReadModelTables;
+  readonly history: History;
+  readonly twins: TwinTables;
+  readonly comparison: TwinComparison | null;
 }
 
 /** Sessions that hold one of the tables, in words. */

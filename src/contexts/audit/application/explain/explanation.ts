@@ -1,6 +1,7 @@
 import {
   comparePositions,
   type EventStore,
+  type JsonObject,
   type RecordedEvent,
 } from '../../../../platform/event-store/port.js';
 import { bareName, inWords } from '../../domain/words.js';
@@ -36,6 +37,8 @@ export interface ToldEvent {
   readonly type: string;
   /** In plain words, line by line. */
   readonly says: readonly string[];
+  /** As it is stored: sealed fields stay sealed. */
+  readonly data: JsonObject;
   readonly cause: Cause;
 }
 
@@ -70,7 +73,7 @@ export async function tell(
   const told = ordered.map((event): ToldEvent => {
     const { position, recordedAt: recorded_at, stream, id, type, data } = event;
     const says = inWords(type, data, sealed.get(type) ?? new Set());
-    return { ...{ position, recorded_at, stream, id, type, says }, cause: causeOf(event, byId) };
+    return { ...{ position, recorded_at, stream, id, type, says, data }, cause: causeOf(event, byId) };
   });
   return {
     events: told,
