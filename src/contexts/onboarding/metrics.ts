@@ -36,3 +36,10 @@ export const identityCallbacks = new Counter({
   labelNames: ['outcome'] as const,
   registers,
 });
+
+export const providers = new Gauge({
+  name: 'disburse_onboarding_providers',
+  help: '1 for each port (sms, identity, wallet, card) and who is configured for it; none where nobody is, and onboardings wait.',
+  labelNames: ['port', 'provider'] as const,
+  registers,
+});

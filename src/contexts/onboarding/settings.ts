@@ -1,4 +1,5 @@
 import { integer, optional, setting, text, url, type SettingsOf } from '../../platform/config/settings.js';
+import { PROVIDER_SETTINGS } from './provider-settings.js';
 
 /** Where the widget is, and whom it lets in. */
 export const ONBOARDING_SETTINGS = {
@@ -53,6 +54,7 @@ export const ONBOARDING_SETTINGS = {
     integer(0, 31_536_000),
     'how long the sandbox keeps an identity with the last name Review under review before it passes by itself; without it, until an operator decides.',
   ),
+  ...PROVIDER_SETTINGS,
 };
 
 declare module '../../platform/config/config.js' {

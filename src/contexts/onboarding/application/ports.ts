@@ -26,7 +26,15 @@ export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 }
 
-/** Sends one-time codes. Rejects when the message could not be handed over; {@link ProviderRefusal} for a number that takes none. */
+/** The message was sent and no response came: it may arrive. */
+export class MessageUncertain extends Error {
+  override readonly name = 'MessageUncertain';
+}
+
+/**
+ * Sends one-time codes. Rejects when the message could not be handed over; {@link ProviderRefusal} for a number that takes
+ * none, {@link MessageUncertain} when it may have been handed over.
+ */
 export interface SmsSender {
   /** `text` holds the code; both are secret. */
   send(phoneNumber: string, message: { readonly code: string; readonly text: string }): Promise<void>;

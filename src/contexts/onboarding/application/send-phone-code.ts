@@ -1,12 +1,19 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Logger } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
 import { WORDS, type Locale } from '../words/words.js';
-import { SMS_SENDER, type SmsSender } from './ports.js';
-import { calling } from './provider-call.js';
+import {
+  MessageUncertain,
+  ProviderRefusal,
+  ProviderUnavailable,
+  SMS_SENDER,
+  type SmsSender,
+} from './ports.js';
+import { calling, plainWords } from './provider-call.js';
 
 /** What the message with the code says besides: in which language, and for whom. */
 export interface MessageWords {
@@ -19,8 +26,8 @@ const MOST_OF_NAME = 40;
 
 /**
  * Sends a one-time code to the number of the user's profile, and to no other: the widget's address is not secret.
- * Throws `not_found`, `invalid_transition` when one was sent a moment ago, `rate_limited`, or what the provider throws,
- * without the code.
+ * Throws `not_found`, `invalid_transition` when one was sent a moment ago, `rate_limited`, `validation_failed` with
+ * `phone_unreachable` for a number that gets no messages, `unavailable`, or whatever else goes wrong, without the code.
  */
 export class SendPhoneCode extends Command<void> {
   constructor(
@@ -34,6 +41,8 @@ export class SendPhoneCode extends Command<void> {
 
 @CommandHandler(SendPhoneCode)
 export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
+  private readonly logger = new Logger(SendPhoneCodeHandler.name);
+
   constructor(
     private readonly users: UsersView,
     private readonly codes: PhoneCodes,
@@ -46,10 +55,24 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     try {
       await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, words) }));
     } catch (error) {
+      // It may still come: the code is good, and another one would make it worthless.
+      if (error instanceof MessageUncertain) return this.warn(userId, error.message);
       await this.codes.notSent(userId, phoneNumber, code);
-      throw withoutCode(error, code);
+      if (error instanceof ProviderRefusal) throw unreachable();
+      if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
+      this.warn(userId, plainWords(error));
+      throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
     }
   }
+
+  private warn(userId: string, reason: string): void {
+    this.logger.warn({ msg: 'a code may not have been sent', userId, reason });
+  }
+}
+
+function unreachable(): DomainError {
+  const sentence = 'We cannot send a message to this number';
+  return new DomainError('validation_failed', sentence, { phone_unreachable: ['gets no messages'] });
 }
 
 function textOf(code: string, { locale, merchant }: MessageWords): string {

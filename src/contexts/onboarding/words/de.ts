@@ -22,6 +22,8 @@ export const de: Words = {
   phoneMissing: 'Geben Sie Ihre Telefonnummer mit Ländervorwahl ein.',
   phoneOther:
     'Das ist nicht die Nummer, die {merchant} von Ihnen hat. Prüfen Sie sie oder bitten Sie {merchant}, sie zu ändern.',
+  phoneUnreachable:
+    'An diese Nummer können wir keine Nachricht senden. Bitte {merchant}, eine zu hinterlegen, die SMS empfängt.',
   phoneSubmit: 'Code schicken',
 
   codeHeading: 'Geben Sie den Code ein',

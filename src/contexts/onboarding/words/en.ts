@@ -21,6 +21,8 @@ export const en = {
   phoneLabel: 'Phone number',
   phoneMissing: 'Enter your phone number, with the country code.',
   phoneOther: 'This is not the number that {merchant} has for you. Check it, or ask {merchant} to change it.',
+  phoneUnreachable:
+    'We cannot send a message to this number. Ask {merchant} to change it to one that gets text messages.',
   phoneSubmit: 'Send me a code',
 
   codeHeading: 'Enter the code',

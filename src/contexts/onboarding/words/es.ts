@@ -21,6 +21,8 @@ export const es: Words = {
   phoneLabel: 'Número de teléfono',
   phoneMissing: 'Escribe tu número de teléfono con el prefijo del país.',
   phoneOther: 'No es el número que {merchant} tiene de ti. Revísalo o pide a {merchant} que lo cambie.',
+  phoneUnreachable:
+    'No podemos enviar mensajes a este número. Pide a {merchant} que lo cambie por uno que reciba mensajes de texto.',
   phoneSubmit: 'Enviarme un código',
 
   codeHeading: 'Escribe el código',

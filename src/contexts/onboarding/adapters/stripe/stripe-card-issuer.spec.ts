@@ -1,0 +1,302 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
+import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
+import { newId } from '../../../../kernel/ids.js';
+import { ProviderRefusal, type CardRequest } from '../../application/ports.js';
+import { StripeCards } from '../../store/stripe-cards.js';
+import { nameOnCard } from './cardholder.js';
+import { StripeCardIssuer } from './stripe-card-issuer.js';
+
+const TIMEOUT_MS = 300;
+const DAY_MS = 86_400_000;
+const UNAVAILABLE = { name: 'ProviderUnavailable' };
+const PHONE = '+15550001111';
+const EMAIL = 'ada@lovelace.example';
+const SECRETS = /5550001111|lovelace|ada@|Ada |1990-01-02|rk_test/i;
+
+let db: TestDatabase;
+let stripe: StripeServer;
+const processes: StripeCardIssuer[] = [];
+
+function issuer(): StripeCardIssuer {
+  const process = new StripeCardIssuer(stripe.account, new StripeCards(db.database), TIMEOUT_MS);
+  processes.push(process);
+  return process;
+}
+
+function person(over: Partial<CardRequest> = {}): CardRequest {
+  return {
+    userId: newId(),
+    issuerWalletAddress: `0x${'1'.repeat(40)}`,
+    details: { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' },
+    phoneNumber: PHONE,
+    email: EMAIL,
+    attempt: 1,
+    ...over,
+  };
+}
+
+async function failure(call: Promise<unknown>): Promise<Error> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Error);
+  return error as Error;
+}
+
+/** One cardholder and one card that counts, and no more. */
+function expectOneCard(userId: string, cardId: string): void {
+  const cards = stripe.cardsOf(userId).filter(({ status }) => status !== 'canceled');
+  expect(cards.map(({ id }) => id)).toEqual([cardId]);
+}
+
+beforeAll(async () => {
+  db = await testDatabase();
+  stripe = await StripeServer.start();
+});
+afterEach(() => stripe.recover());
+afterAll(async () => {
+  await Promise.all([...processes.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+  await db.drop();
+});
+
+describe('cards of Stripe Issuing', () => {
+  it('are virtual, active and of a cardholder who is told apart by the user', async () => {
+    const request = person();
+    const { cardId } = await issuer().issue(request);
+    const [card] = stripe.cardsOf(request.userId);
+    expect(card).toMatchObject({ id: cardId, type: 'virtual', status: 'active', currency: 'usd' });
+    expect(card!.cardholder).toMatchObject({
+      name: 'Ada Lovelace',
+      phone_number: PHONE,
+      email: EMAIL,
+      individual: { first_name: 'Ada', last_name: 'Lovelace', dob: { day: '2', month: '1', year: '1990' } },
+      billing: { address: stripe.account.stripeIssuingAddress },
+      metadata: { user_id: request.userId },
+    });
+    expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);
+  });
+
+  it('are one for one user: asked again, later, by others, all at once, with other data', async () => {
+    const request = person();
+    const [a, b] = [issuer(), issuer()];
+    const all = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, n) => (n % 2 ? a : b).issue(request)),
+    );
+    const ids = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value.cardId] : []));
+    const { cardId } = await a.issue(request);
+    expect(new Set([...ids, cardId]).size).toBe(1);
+    stripe.advance(2 * DAY_MS);
+    expect(await b.issue({ ...request, attempt: 2, email: null })).toEqual({ cardId });
+    expectOneCard(request.userId, cardId);
+  });
+
+  it.each(['done, then reset', 'done, then hang'] as const)(
+    'are one when each response is lost in turn, and the next attempt comes at once or after two days: %s',
+    async (fault) => {
+      for (const passed of [0, 2 * DAY_MS]) {
+        for (const lost of [0, 1, 2, 3, 4]) {
+          const request = person({ phoneNumber: `+1555${String(lost).padStart(7, '0')}` });
+          stripe.faults = [...Array.from({ length: lost }, () => null), fault];
+          await issuer()
+            .issue(request)
+            .catch((error: unknown) => expect(error).toMatchObject(UNAVAILABLE));
+          stripe.advance(passed);
+          const { cardId } = await issuer().issue(request);
+          expectOneCard(request.userId, cardId);
+          const holders = stripe.cardholders.filter(({ metadata }) => metadata['user_id'] === request.userId);
+          expect(holders).toHaveLength(1);
+        }
+      }
+    },
+  );
+
+  it('are found when our own records are lost', async () => {
+    const request = person();
+    const given = await issuer().issue(request);
+    await db.database.query('delete from onboarding.stripe_cards where user_id = $1', [request.userId]);
+    stripe.advance(2 * DAY_MS);
+    expect(await issuer().issue(request)).toEqual(given);
+    expectOneCard(request.userId, given.cardId);
+  });
+
+  it('are asked for anew where Stripe would repeat a failure for a day, or knows the key with other data', async () => {
+    const request = person();
+    stripe.refuseCard(500, 'api_error', 'internal');
+    expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
+    expectOneCard(request.userId, (await issuer().issue(request)).cardId);
+    const changed = person();
+    stripe.faults = [null, { status: 503, body: '' }];
+    await failure(issuer().issue(changed));
+    const { cardId } = await issuer().issue({ ...changed, email: 'other@example.com' });
+    expectOneCard(changed.userId, cardId);
+  });
+
+  it('are the first that was kept of two where a process that stood still made another', async () => {
+    const request = person();
+    const slow = issuer();
+    let cardId = '';
+    stripe.before = async (name) => {
+      if (name !== 'POST /v1/issuing/cards') return;
+      // It stands still before its request arrives, and meanwhile all is done under a later key.
+      stripe.before = () => undefined;
+      await db.database.query('update onboarding.stripe_cards set generation = 9 where user_id = $1', [
+        request.userId,
+      ]);
+      ({ cardId } = await issuer().issue(request));
+    };
+    expect(await slow.issue(request)).toEqual({ cardId });
+    expectOneCard(request.userId, cardId);
+    expect(stripe.cardsOf(request.userId)).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      'a name',
+      { details: { ...person().details, lastName: 'Лавлейс' } },
+      'The card issuer does not accept your name',
+    ],
+    ['a birth date', { details: { ...person().details, dateOfBirth: '2024-01-01' } }, 'your date of birth'],
+    ['a phone number', { phoneNumber: '+1' }, 'your phone number'],
+    ['an email address', { email: 'nobody' }, 'your email address'],
+  ])('are refused for %s that Stripe does not accept', async (_, over, reason) => {
+    const error = await failure(issuer().issue(person(over)));
+    expect(error).toBeInstanceOf(ProviderRefusal);
+    expect((error as ProviderRefusal).reason).toContain(reason);
+    expect(inspect(error, { depth: 9 })).not.toMatch(SECRETS);
+  });
+
+  it('are refused to whom Stripe declines, and issued when it changes its mind', async () => {
+    const request = person();
+    stripe.refuseCard(402, 'card_error', 'card_declined');
+    expect(await failure(issuer().issue(request))).toMatchObject({
+      reason: 'The card issuer declined the card',
+    });
+    const { cardId } = await issuer().issue({ ...request, attempt: 2 });
+    expectOneCard(request.userId, cardId);
+  });
+
+  it.each([
+    ['rejected.listed', ProviderRefusal],
+    ['requirements.past_due', ProviderRefusal],
+    ['under_review', Error],
+    ['listed', Error],
+  ])('wait for a cardholder who is %s, or are refused', async (reason, kind) => {
+    const request = person({ details: { ...person().details, lastName: 'Watched' } });
+    stripe.reasons.set('Watched', reason);
+    const error = await failure(issuer().issue(request));
+    expect(error).toBeInstanceOf(kind);
+    expect(error instanceof ProviderRefusal).toBe(kind === ProviderRefusal);
+    expect(stripe.cardsOf(request.userId)).toEqual([]);
+    Object.assign(stripe.cardholders[0]!, { status: 'active', requirements: { disabled_reason: null } });
+    expectOneCard(request.userId, (await issuer().issue({ ...request, attempt: 2 })).cardId);
+  });
+
+  it.each([
+    [
+      '409',
+      {
+        status: 409,
+        body: '{"error":{"type":"idempotency_error","code":"idempotency_key_in_use","message":"Ada Lovelace"}}',
+      },
+    ],
+    [
+      '429',
+      {
+        status: 429,
+        body: '{"error":{"type":"invalid_request_error","code":"rate_limit","message":"Ada Lovelace"}}',
+      },
+    ],
+    ['500', { status: 500, body: '{"error":{"type":"api_error","message":"+15550001111"}}' }],
+    ['200 in HTML', { status: 200, body: '<html>Ada Lovelace</html>' }],
+    ['200 and null', { status: 200, body: 'null' }],
+    ['200 and a list', { status: 200, body: '[]' }],
+    ['200 and nothing of it', { status: 200, body: '{}' }],
+    ['a gigabyte', 'huge' as const],
+    ['a reset', 'reset' as const],
+    ['nothing', 'hang' as const],
+    ['a byte now and then', 'trickle' as const],
+  ])('wait when any response is %s; then there is one', async (_, fault) => {
+    for (const nth of [0, 1, 2, 3, 4]) {
+      const request = person();
+      stripe.faults = [...Array.from({ length: nth }, () => null), fault];
+      const error = await failure(issuer().issue(request));
+      expect(error).toMatchObject(UNAVAILABLE);
+      expect(inspect(error, { depth: 9 })).not.toMatch(SECRETS);
+      stripe.faults = [];
+      expectOneCard(request.userId, (await issuer().issue(request)).cardId);
+    }
+  });
+
+  it.each([
+    ['an id that is none', (told: Record<string, unknown>) => ({ ...told, id: '../../v1/refunds' })],
+    [
+      'what belongs to another user',
+      (told: Record<string, unknown>) => ({ ...told, metadata: { user_id: newId() } }),
+    ],
+    ['an unknown form', (told: Record<string, unknown>) => ({ ...told, created: 'yesterday', status: 7 })],
+  ])('are not believed to be there when Stripe tells of %s', async (_, lie) => {
+    for (const path of ['POST /v1/issuing/cardholders', 'POST /v1/issuing/cards']) {
+      const request = person();
+      stripe.lie = (told, name) => (name === path ? lie(told) : told);
+      expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
+      stripe.lie = (told) => told;
+      expectOneCard(request.userId, (await issuer().issue(request)).cardId);
+    }
+  });
+
+  it('wait while Stripe is away or does not know our key', async () => {
+    const request = person();
+    await stripe.goAway();
+    expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
+    await stripe.comeBack();
+    const strange = new StripeCardIssuer(
+      { ...stripe.account, stripeSecretKey: 'rk_test_other' },
+      new StripeCards(db.database),
+    );
+    processes.push(strange);
+    const error = await failure(strange.issue(request));
+    expect(error).toMatchObject(UNAVAILABLE);
+    expect(error.message).toContain('401');
+    expectOneCard(request.userId, (await issuer().issue(request)).cardId);
+  });
+
+  it('end with the person: they are cancelled, what can be is blanked, and none is issued any more', async () => {
+    const request = person({ phoneNumber: '+15550007777' });
+    await issuer().issue(request);
+    await issuer().forget(request.userId);
+    await issuer().forget(request.userId);
+    const [card] = stripe.cardsOf(request.userId);
+    expect(card).toMatchObject({ status: 'canceled' });
+    const { name, ...holder } = card!.cardholder;
+    expect(name).toBe('Ada Lovelace');
+    expect(JSON.stringify(holder)).not.toMatch(/5550007777|lovelace|Lovelace|Ada|1990/);
+    expect(holder).toMatchObject({ status: 'inactive' });
+    expect(await failure(issuer().issue(request))).toBeInstanceOf(ProviderRefusal);
+    expect(stripe.cardsOf(request.userId)).toHaveLength(1);
+  });
+
+  it('end also for a cardholder of whom we never heard', async () => {
+    const request = person();
+    stripe.faults = [null, 'done, then reset'];
+    await failure(issuer().issue(request));
+    await issuer().forget(request.userId);
+    const [holder] = stripe.cardholders.filter(({ metadata }) => metadata['user_id'] === request.userId);
+    expect(holder).toMatchObject({ status: 'inactive', email: 'erased@example.com' });
+  });
+
+  it('are nothing to end for a user who never came so far', async () => {
+    const userId = newId();
+    await issuer().forget(userId);
+    expect(stripe.requests).toEqual([]);
+    expect(await failure(issuer().issue(person({ userId })))).toBeInstanceOf(ProviderRefusal);
+  });
+
+  it('have room for 24 characters of a name', () => {
+    expect(nameOnCard('Ada', 'Lovelace')).toBe('Ada Lovelace');
+    expect(nameOnCard('Maria Anna Josefina', 'Hohenzollern-Sigmaringen')).toBe('M A J Hohenzollern-Sigma');
+    expect(nameOnCard('A'.repeat(100), 'B'.repeat(100))).toHaveLength(24);
+  });
+});

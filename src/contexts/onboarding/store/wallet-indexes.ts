@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../../../platform/postgres/database.js';
+
+export interface WalletIndex {
+  /** Fingerprint of the extended public key. */
+  readonly key: string;
+  readonly index: number;
+  readonly address: string;
+}
+
+/** An extended public key as indexes are given out of it. */
+export interface IndexedKey {
+  readonly fingerprint: string;
+  readonly firstIndex: number;
+  addressAt(index: number): string;
+}
+
+type Row = WalletIndex & { readonly index: string | number };
+
+/**
+ * Which child of which key is whose. The row of a key is locked while an index is given out: whoever dies in between
+ * leaves no gap, and two processes give two.
+ */
+@Injectable()
+export class WalletIndexes {
+  constructor(private readonly database: Database) {}
+
+  /** That of the user; the next one of `key` for a user who has none, of whatever key. */
+  async of(userId: string, key: IndexedKey): Promise<WalletIndex> {
+    const [row] = await this.database.query<Row>(
+      'select key, index, address from onboarding.wallet_indexes where user_id = $1',
+      [userId],
+    );
+    if (row !== undefined) return indexOf(row);
+    return this.locked(key, async (tx, next) => (await find(tx, userId)) ?? (await next(userId)));
+  }
+
+  /** The user gets the next one in the place of `address`. Changes nothing when that was replaced already. */
+  async replace(userId: string, address: string, key: IndexedKey): Promise<void> {
+    await this.locked(key, async (tx, next) => {
+      const found = await find(tx, userId);
+      if (found?.address === address) await next(userId);
+    });
+  }
+
+  private async locked<T>(
+    { fingerprint, firstIndex, addressAt }: IndexedKey,
+    work: (tx: PoolClient, next: (userId: string) => Promise<WalletIndex>) => Promise<T>,
+  ): Promise<T> {
+    return this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<{ next_index: string }>(
+        // An update that changes nothing locks the row, too.
+        `insert into onboarding.wallet_keys as kept (key, next_index) values ($1, $2)
+         on conflict (key) do update set next_index = greatest(kept.next_index, excluded.next_index)
+         returning next_index`,
+        [fingerprint, firstIndex],
+      );
+      let index = Number(rows[0]!.next_index);
+      return work(tx, async (userId) => {
+        const given = { key: fingerprint, index, address: addressAt(index) };
+        index += 1;
+        await tx.query('update onboarding.wallet_keys set next_index = $2 where key = $1', [
+          fingerprint,
+          index,
+        ]);
+        await tx.query(
+          `insert into onboarding.wallet_indexes (user_id, key, index, address) values ($1, $2, $3, $4)
+           on conflict (user_id) do update
+             set key = excluded.key, index = excluded.index, address = excluded.address`,
+          [userId, given.key, given.index, given.address],
+        );
+        return given;
+      });
+    });
+  }
+}
+
+async function find(tx: PoolClient, userId: string): Promise<WalletIndex | null> {
+  const { rows } = await tx.query<Row>(
+    'select key, index, address from onboarding.wallet_indexes where user_id = $1',
+    [userId],
+  );
+  return rows[0] === undefined ? null : indexOf(rows[0]);
+}
+
+function indexOf({ key, index, address }: Row): WalletIndex {
+  return { key, index: Number(index), address };
+}

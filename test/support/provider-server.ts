@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What happens to one request, whatever is in it. `done, then ...` rehearses a response that is lost. */
+export type Fault =
+  | 'reset'
+  | 'hang'
+  | 'trickle'
+  | 'huge'
+  | 'done, then reset'
+  | 'done, then hang'
+  | { readonly status: number; readonly body: string }
+  /** Nothing. */
+  | null;
+
+export interface ProviderCall {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A local stand-in of a provider, which may be away, slow, broken or lying. */
+export abstract class ProviderServer {
+  /** `METHOD path` of each request. */
+  readonly requests: string[] = [];
+  /** What is wrong with the next requests, one after the other; then nothing. */
+  faults: Fault[] = [];
+  /** Changes what it says; the object as it would be, and `METHOD path`. */
+  lie: (told: Record<string, unknown>, request: string) => unknown = (told) => told;
+  /** What it waits for before it looks at a request. */
+  before: (request: string) => Promise<void> | void = () => undefined;
+  private server: Server | null = null;
+  private port = 0;
+  private passed = 0;
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  now(): number {
+    return Date.now() + this.passed;
+  }
+
+  /** Lets its clock go on. */
+  advance(ms: number): void {
+    this.passed += ms;
+  }
+
+  async comeBack(): Promise<void> {
+    this.server = createServer((request, response) => void this.respond(request, response));
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  async goAway(): Promise<void> {
+    const { server } = this;
+    if (server === null) return;
+    this.server = null;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** For the next test. */
+  recover(): void {
+    this.faults = [];
+    this.lie = (told) => told;
+    this.before = () => undefined;
+    this.requests.length = 0;
+    this.passed = 0;
+  }
+
+  protected abstract respondTo(call: ProviderCall): readonly [number, Record<string, unknown>];
+
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
+    const method = request.method ?? '';
+    const name = `${method} ${path}`;
+    this.requests.push(name);
+    await this.before(name);
+    const fault = this.faults.shift();
+    if (fault === 'reset') response.destroy();
+    else if (fault === 'hang') return;
+    else if (fault === 'trickle') trickle(response);
+    else if (fault === 'huge') flood(response);
+    else if (typeof fault === 'object' && fault !== null) response.writeHead(fault.status).end(fault.body);
+    else {
+      const call = { method, path, query, headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const [status, told] = this.respondTo(call);
+      if (fault === 'done, then reset') response.destroy();
+      else if (fault !== 'done, then hang') {
+        const said = status < 400 ? this.lie(told, name) : told;
+        const text = typeof said === 'string' ? said : JSON.stringify(said);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+      }
+    }
+  }
+}
+
+/** A byte now and then, for as long as anybody reads. */
+function trickle(response: ServerResponse): void {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write(' '), 50);
+  response.on('close', () => clearInterval(timer));
+}
+
+/** A gigabyte, if anybody reads that much. */
+function flood(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const chunk = Buffer.alloc(1 << 16, 'a');
+  let left = 1 << 14;
+  const write = (): void => {
+    while (left > 0 && !response.destroyed) {
+      left -= 1;
+      if (!response.write(chunk)) return void response.once('drain', write);
+    }
+    response.end();
+  };
+  write();
+}
