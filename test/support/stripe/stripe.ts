@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ProviderServer, type ProviderCall } from '../provider-server.js';
+import { checkPerson } from './people.js';
 import { formOf, namesOf, type Form } from './forms.js';
+import { invalid, Refused, refusal, require, unknownParameter } from './refusals.js';
 
 export const STRIPE_ACCOUNT = {
   stripeSecretKey: 'rk_test_51DisburseIssuing',
@@ -54,17 +56,6 @@ const KNOWN = {
   ],
   'list cards': ['limit', 'starting_after', 'cardholder', 'status', 'type'],
 };
-const NAME = /^[\p{Script=Latin} .,'-]+$/u;
-
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly fields: { readonly type?: string; readonly code?: string; readonly param?: string } = {},
-  ) {
-    super(message);
-  }
-}
 
 interface Kept {
   readonly request: string;
@@ -291,48 +282,6 @@ function requireKnown(operation: keyof typeof KNOWN, form: Form): void {
   if (unknown !== undefined) throw unknownParameter(unknown);
 }
 
-/** By the descriptions of the parameters. */
-function checkPerson(form: Form, isNew: boolean): void {
-  const { name, type, email, phone_number: phone, status } = form;
-  const { individual = {}, billing } = form as { individual?: Record<string, Form>; billing?: Form };
-  if (isNew) {
-    for (const each of ['line1', 'city', 'postal_code', 'country'])
-      require((billing?.['address'] as Form | undefined)?.[each], `billing[address][${each}]`);
-    const printed = require(name, 'name');
-    if (printed.length > 24 || !NAME.test(printed))
-      throw invalid('name', 'has at most 24 characters, and no numbers or special ones');
-    if (type !== 'individual') throw invalid('type', 'must be one of company or individual');
-  }
-  for (const each of ['first_name', 'last_name'])
-    if (individual[each] !== undefined && !NAME.test(String(individual[each])))
-      throw invalid(`individual[${each}]`, 'contains numbers, special characters or non-Latin letters');
-  const { day, month, year } = (individual['dob'] ?? {}) as Record<string, string>;
-  if (individual['dob'] !== undefined) {
-    const born = Date.UTC(Number(year), Number(month) - 1, Number(day));
-    if (Number.isNaN(born) || Date.now() - born < 13 * 365.25 * DAY_MS)
-      throw invalid('individual[dob][year]', 'cardholders must be older than 13 years');
-  }
-  if (phone !== undefined && !/^\+[1-9]\d{6,14}$/.test(phone as string))
-    throw invalid('phone_number', 'is not a valid phone number');
-  if (email !== undefined && !/^[^@\s]+@[^@\s]+\.[a-z]{2,}$/i.test(email as string))
-    throw invalid('email', 'is not a valid email address');
-  if (status !== undefined && status !== 'active' && status !== 'inactive')
-    throw invalid('status', 'must be one of active or inactive');
-}
-
-function require(value: string | Form | undefined, param: string): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw new Refused(400, `Missing required param: ${param}.`, { code: 'parameter_missing', param });
-}
-
-function invalid(param: string, message: string): Refused {
-  return new Refused(400, `Invalid ${param}: ${message}`, { code: 'parameter_invalid', param });
-}
-
-function unknownParameter(param: string): Refused {
-  return new Refused(400, `Received unknown parameter: ${param}`, { code: 'parameter_unknown', param });
-}
-
 function found<T extends { readonly id: string }>(
   all: readonly T[],
   id: string | undefined,
@@ -342,8 +291,4 @@ function found<T extends { readonly id: string }>(
   if (one === undefined)
     throw new Refused(404, `No such issuing ${what}: '${id}'`, { code: 'resource_missing', param: what });
   return one;
-}
-
-function refusal({ status, message, fields }: Refused): readonly [number, Json] {
-  return [status, { error: { type: 'invalid_request_error', message, ...fields } }];
 }

@@ -22,7 +22,10 @@ export function unavailable(provider: string, why: string): ProviderUnavailable 
 export function plainHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers)
-      .filter(([name, value]) => value != null && !/^(connection|content-length|host)$/i.test(name))
+      .filter(
+        ([name, value]) =>
+          value !== undefined && value !== null && !/^(connection|content-length|host)$/i.test(name),
+      )
       .map(([name, value]) => [name.toLowerCase(), String(value)]),
   );
 }

@@ -23,7 +23,7 @@ export const de: Words = {
   phoneOther:
     'Das ist nicht die Nummer, die {merchant} von Ihnen hat. Prüfen Sie sie oder bitten Sie {merchant}, sie zu ändern.',
   phoneUnreachable:
-    'An diese Nummer können wir keine Nachricht senden. Bitte {merchant}, eine zu hinterlegen, die SMS empfängt.',
+    'An diese Nummer können wir keine Nachricht senden. Bitten Sie {merchant}, eine zu hinterlegen, die SMS empfängt.',
   phoneSubmit: 'Code schicken',
 
   codeHeading: 'Geben Sie den Code ein',

@@ -128,7 +128,7 @@ describe('cards of Stripe Issuing', () => {
     expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
     expectOneCard(request.userId, (await issuer().issue(request)).cardId);
     const changed = person();
-    stripe.faults = [null, { status: 503, body: '' }];
+    stripe.faults.push(null, { status: 503, body: '' });
     await failure(issuer().issue(changed));
     const { cardId } = await issuer().issue({ ...changed, email: 'other@example.com' });
     expectOneCard(changed.userId, cardId);

@@ -42,7 +42,6 @@ export class StripeTransport {
       toStream: () => {
         throw new Error('no stream is expected');
       },
-      // eslint-disable-next-line @typescript-eslint/require-await -- what is no JSON rejects
       toJSON: async () => {
         const parsed: unknown = JSON.parse(result.body.toString());
         if (typeof parsed !== 'object' || parsed === null) throw new Error('no object');
