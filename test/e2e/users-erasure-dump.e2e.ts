@@ -11,6 +11,17 @@ import { specFolder } from '../support/run-folder.js';
 /** Of one life. */
 const DELIVERIES = 5;
 
+/** What stays under the user's id. */
+const NAME_THE_USER = [
+  'event_store.events',
+  'payouts.balances',
+  'payouts.payouts',
+  'payouts.wallets',
+  'platform.personal_keys',
+  'users.deactivations',
+  'users.wallets',
+];
+
 let app: TestApp;
 let receiver: TestReceiver;
 let folder: string;
@@ -43,6 +54,31 @@ async function found({ person }: Life): Promise<string[]> {
   return tracesOf([...dump, ...opened, ...files()], { phone: phone.slice(1), ...rest });
 }
 
+/** Tables that name the user. */
+async function naming(id: string): Promise<string[]> {
+  const dump = await dumpOf(app.database);
+  return dump.filter(({ text }) => text.includes(id)).map(({ where }) => where.replace(/_\d+$/, ''));
+}
+
+/** Files of the database in which a text stands, once all of it is written. */
+async function databaseFiles(text: string): Promise<string[]> {
+  await app.database.query('checkpoint');
+  const [row] = await app.database.query<{ folder: string }>(
+    `select current_setting('data_directory') || '/base/' || oid as folder from pg_database where datname = current_database()`,
+  );
+  return readdirSync(row!.folder).filter((file) =>
+    readFileSync(join(row!.folder, file), 'latin1').includes(text),
+  );
+}
+
+async function wrappedKeyOf(id: string): Promise<string | null> {
+  const rows = await app.database.query<{ wrapped_key: string | null }>(
+    'select wrapped_key from platform.personal_keys where subject = $1',
+    [id],
+  );
+  return rows[0]!.wrapped_key;
+}
+
 it('a dump holds nothing of an erased person, in clear or under a key that is left, and the books agree', async () => {
   const webhooks = new MerchantWebhooks(app, app.merchant);
   const endpoint = await webhooks.register(receiver.url);
@@ -72,11 +108,17 @@ it('a dump holds nothing of an erased person, in clear or under a key that is le
   expect(before.some((trace) => /^tracking\.events_\d+: lastName$/.test(trace))).toBe(true);
   expect(before.some((trace) => /^tracking\.batches_\d+: lastName$/.test(trace))).toBe(true);
   const others = await found(stays);
+  const key = (await wrappedKeyOf(gone.id))!;
+  expect(await databaseFiles(key)).not.toEqual([]);
 
   expect(await erase(app, gone.id)).toMatch(/^The user is erased, and nothing is left to drop/);
   expect(await found(gone)).toEqual([]);
   const deliveries = (await webhooks.list(endpoint)).webhook_deliveries;
   expect(deliveries.filter(({ status }) => status === 'succeeded')).toHaveLength(DELIVERIES);
+  expect((await naming(gone.id)).sort()).toEqual(NAME_THE_USER);
+  // As docs/data-protection.md has it.
+  await app.database.query('vacuum full platform.personal_keys');
+  expect(await databaseFiles(key)).toEqual([]);
   // Somebody else is there as before.
   expect(await found(stays)).toEqual(others);
   expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);

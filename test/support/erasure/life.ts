@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { ConfirmDetails } from '../../../src/contexts/onboarding/application/confirm-details.js';
 import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+import { PresentTerms } from '../../../src/contexts/onboarding/application/present-terms.js';
 import { SendPhoneCode } from '../../../src/contexts/onboarding/application/send-phone-code.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/start-onboarding.js';
 import { VerifyPhone } from '../../../src/contexts/onboarding/application/verify-phone.js';
@@ -106,7 +107,7 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   await bus.execute(new SendPhoneCode(merchantId, id));
   const code = app.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(person.phone)!;
   await bus.execute(new VerifyPhone(merchantId, id, person.phone, code));
-  const consent = { termsVersion: '1', privacyVersion: '1' };
+  const consent = app.get(PresentTerms, { strict: false }).consent();
   await bus.execute(new ConfirmDetails(merchantId, id, person, consent));
   const done = await merchant.post(
     `/merchants/v1/sandbox/users/${id}/complete_onboarding`,
