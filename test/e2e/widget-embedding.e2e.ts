@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SetEmbedding } from '../../src/contexts/merchants/application/set-embedding.js';
 import type { Embedding } from '../../src/contexts/merchants/domain/merchant.js';
+import { Log } from '../../src/platform/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
 
@@ -87,9 +88,27 @@ describe('the page in production', () => {
     await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
   });
 
+  it('that a browser asks for in a frame, and may not show, is told in the log: once for each merchant', async () => {
+    await embed({ origins: [] });
+    const visitor = await widget.visitor();
+    await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
+    const log = widget.people.module.get(Log, { strict: false });
+    const written = jest.spyOn(log, 'write');
+    const warnings = (): unknown[] => written.mock.calls.filter(([level]) => level === 'warn');
+    await visitor.page({ headers: { 'sec-fetch-dest': 'document' } });
+    expect(warnings()).toEqual([]);
+    for (let i = 0; i < 2; i += 1) await visitor.page({ headers: { 'sec-fetch-dest': 'iframe' } });
+    expect(warnings()).toEqual([
+      ['warn', expect.stringContaining('merchant -- embedding'), { merchant_id: widget.merchantId }],
+    ]);
+    written.mockRestore();
+  });
+
   it('is not framed by this machine, whatever was named while it was a sandbox', async () => {
     const visitor = await widget.visitor();
-    await widget.people.database.query(`update merchants.directory set origins = '{http://localhost:3000}'`);
-    await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
+    await widget.people.database.query(
+      `update merchants.directory set origins = '{http://localhost:3000, https://shop.example}'`,
+    );
+    await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
   });
 });

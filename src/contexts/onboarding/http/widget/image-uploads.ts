@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { clientOf } from '../../../../platform/http/address.js';
+import { AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
 import { BytesInHand } from '../../../../platform/http/memory.js';
 import { Refusal } from '../../../../platform/http/problem.js';
+import { tooManyRequests } from '../../../../platform/http/rate-limit.js';
 import { announcesTooMuch, readBody, tooLarge } from '../../../../platform/http/request-body.js';
 import { IMAGE_KINDS, type IdentityImage } from '../../domain/identity-image.js';
 import { WidgetGate } from './gate.js';
@@ -15,6 +16,9 @@ import { WidgetSessions } from './sessions.js';
 
 /** Images of this many bytes and more are refused with 413: what cameras make is smaller. */
 export const IMAGE_LIMIT = 8 * 1_048_576;
+
+/** Of one person, in a process: three are needed, and some are taken again. */
+const IMAGES_PER_MINUTE = 20;
 
 /** What is done with an image whose content was checked; resolves with what the page is told. */
 export type Keep = (person: Person, image: IdentityImage, request: FastifyRequest) => Promise<object>;
@@ -26,6 +30,8 @@ export type Keep = (person: Person, image: IdentityImage, request: FastifyReques
 @Injectable()
 export class ImageUploads {
   private readonly memory: BytesInHand;
+  /** By the person, whoever else may use their address: a session shows that it is them. */
+  private readonly people = new AddressRateLimiter(IMAGES_PER_MINUTE);
 
   constructor(
     @Inject(CONFIG) config: Pick<Config, 'requestMemoryMib'>,
@@ -66,6 +72,8 @@ export class ImageUploads {
     await this.gate.enter(merchantId, userId, request.ip);
     kindIn(request);
     this.sessions.require(userId, sessionOf(request));
+    const blockedUntil = this.people.take(userId);
+    if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, Date.now()));
     if (announcesTooMuch(request.raw, IMAGE_LIMIT)) throw new DomainError('too_large', tooLarge(IMAGE_LIMIT));
     const { edge } = request;
     edge.client = clientOf(request.ip);
