@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { constants, setPriority } from 'node:os';
 import { DomainError } from './kernel/domain-error.js';
 import { programOf } from './operator.js';
 import { ConfigError } from './platform/config/settings.js';
@@ -6,6 +7,8 @@ import { Unreachable } from './platform/postgres/unreachable.js';
 
 const EXIT_REFUSED = 1;
 const EXIT_CONFIG = 78;
+/** Of a processor it takes what the service leaves: all of it where there is one to spare. */
+const YIELDS = 'rebuild';
 
 /** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */
 const exit = (code: number): void => {
@@ -14,6 +17,7 @@ const exit = (code: number): void => {
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 const [name = '', ...args] = process.argv.slice(2);
 try {
+  if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
   const program = await programOf(name, { env: process.env, print, exit });
   await program.parseAsync(args, { from: 'user' });
 } catch (error) {

@@ -100,7 +100,9 @@ function rebuilder(databaseUrl: string, secretsFile: string): () => Promise<numb
     new Promise((resolve, reject) => {
       execFile(process.execPath, [CLI, 'rebuild', '--json', NAME], { env }, (error, printed, errors) => {
         if (error !== null) return reject(new Error(`${error.message}\n${errors}`));
-        const { compared } = JSON.parse(printed) as { compared: { different: number }[] | null };
+        const { compared } = JSON.parse(printed.trim().split('\n').at(-1)!) as {
+          compared: { different: number }[] | null;
+        };
         resolve((compared ?? [{ different: NaN }]).reduce((sum, { different }) => sum + different, 0));
       });
     });

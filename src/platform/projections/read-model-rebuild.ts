@@ -26,7 +26,7 @@ const CATCH_UP_MS = 1000;
 const CATCH_UP_POLL_MS = 20;
 /** The fold has no lock that anybody waits for; a rebuild that stands still while it swaps must not keep its locks. */
 const BEGIN = `begin; set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
-  set local maintenance_work_mem = '256MB'`;
+  set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
 export interface Rebuilt {
