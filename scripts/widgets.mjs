@@ -10,7 +10,7 @@ import { PAGE_STYLE } from '../dist/src/platform/http/pages/page-style.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGET = ['es2022', 'safari16', 'chrome109', 'firefox115'];
 
-for (const [name, packages] of Object.entries({ pay: ['preact', 'uqr'] })) {
+for (const [name, packages] of Object.entries({ pay: ['preact', 'uqr'], onboarding: ['preact'] })) {
   const [source, out] = [join(root, 'widgets', name), join(root, 'dist', 'widgets', name)];
   const { outputFiles } = await build({
     entryPoints: [join(source, 'main.tsx')],

@@ -1,5 +1,6 @@
-export const IMAGE_KINDS = ['document_front', 'document_back', 'selfie'] as const;
-export type ImageKind = (typeof IMAGE_KINDS)[number];
+import type { ImageKind } from './image-kind.js';
+
+export { IMAGE_KINDS, type ImageKind } from './image-kind.js';
 
 export interface IdentityImage {
   readonly kind: ImageKind;

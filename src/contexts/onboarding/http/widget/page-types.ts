@@ -1,4 +1,4 @@
-import type { ImageKind } from '../../domain/identity-image.js';
+import type { ImageKind } from '../../domain/image-kind.js';
 import type { Stage } from '../../domain/onboarding.js';
 import type { Words } from '../../words/en.js';
 

@@ -1,0 +1,91 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Api, reopen, Refusal, type OnboardingFacts, type StepState } from './api.js';
+import { tellHost } from './host.js';
+import { Closed, type ClosedBy } from './outcome.js';
+import { PageContext, type Page } from './page.js';
+import { PlaceKeeper } from './place.js';
+import { Resume } from './resume.js';
+import { Screens, stepOf } from './screens.js';
+import { sayIn } from './words.js';
+
+/** The page: where it is follows from the stage that the server tells, and from the place that the tab keeps. */
+export function App({ opened }: { opened: OnboardingFacts }) {
+  const [facts, setFacts] = useState(opened);
+  const keeper = useMemo(() => new PlaceKeeper(opened.userId), []);
+  const api = useMemo(
+    () => Object.assign(new Api(opened.steps), { session: keeper.read().session ?? null }),
+    [],
+  );
+  const say = useMemo(() => sayIn(facts.words), [facts.words]);
+  const [place, setPlace] = useState(keeper.read());
+  const [state, setState] = useState<StepState | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
+  const [closed, setClosed] = useState<ClosedBy | null>(null);
+
+  const keep: typeof keeper.change = (change) => {
+    keeper.change(change);
+    setPlace(keeper.read());
+  };
+  const follow = (next: StepState): void => {
+    if (next.session !== undefined) {
+      api.session = next.session;
+      keep({ session: next.session, codeSentAt: undefined });
+    }
+    if (next.stage !== state?.stage) setNotice(null);
+    // After a reload there was no state before.
+    if (state !== null && next.stage !== state.stage) keep({ changing: undefined });
+    setState(next);
+  };
+  const endSession = (): void => {
+    api.session = null;
+    keep({ session: undefined, codeSentAt: undefined });
+    setState(null);
+    setNotice(say('sessionEnded'));
+  };
+  /** The stage is not what this tab took it for, or the terms are not, or the account is on its way out. */
+  const catchUp = async (refusal: Refusal): Promise<boolean> => {
+    setFacts(await reopen());
+    if (api.session === null || 'terms_version' in refusal.errors || 'privacy_version' in refusal.errors)
+      return false;
+    const now = await api.step('state', {});
+    const moved = now.stage !== state?.stage;
+    follow(now);
+    if (moved) setNotice(say('troubleMoved'));
+    return moved;
+  };
+  const leave = async (refusal: Refusal): Promise<boolean> => {
+    if (refusal.sessionEnded) return (endSession(), true);
+    const by = closedBy(refusal);
+    if (by !== null) return (setClosed(by), true);
+    if (refusal.status !== 409) return false;
+    try {
+      return await catchUp(refusal);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.status === 409) return (setClosed('refusedClosing'), true);
+      if (error.sessionEnded || closedBy(error) !== null) return leave(error);
+      return false;
+    }
+  };
+  const page: Page = { facts, api, say, leave };
+  const step = state === null && place.session !== undefined ? null : stepOf(state, place);
+  useEffect(() => {
+    if (closed === null && step !== null) tellHost(facts, step);
+  }, [step, closed]);
+  return (
+    <PageContext.Provider value={page}>
+      {closed !== null ? (
+        <Closed by={closed} say={say} />
+      ) : step === null ? (
+        <Resume follow={follow} />
+      ) : (
+        <Screens {...{ state, place, notice, step, keep, follow, setNotice }} />
+      )}
+    </PageContext.Provider>
+  );
+}
+
+function closedBy({ status }: Refusal): ClosedBy | null {
+  if (status === 403) return 'refusedSuspended';
+  return status === 404 ? 'refusedLink' : null;
+}

@@ -1,0 +1,46 @@
+import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import { EMBEDDED } from './host.js';
+
+export type CameraTrouble = Extract<keyof Words, `camera${string}`>;
+type Facing = 'user' | 'environment';
+
+/** The camera that looks that way, or another one, or why there is none. */
+export async function openCamera(facing: Facing): Promise<MediaStream | CameraTrouble> {
+  if (!window.isSecureContext) return 'cameraInsecure';
+  if (EMBEDDED && !mayUseCamera()) return 'cameraNotDelegated';
+  if (navigator.mediaDevices === undefined) return 'cameraNone';
+  const video = { facingMode: { ideal: facing }, width: { ideal: 1920 }, height: { ideal: 1080 } };
+  try {
+    return await navigator.mediaDevices.getUserMedia({ video, audio: false });
+  } catch (error) {
+    return troubleOf(error);
+  }
+}
+
+export function closeCamera(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+/** Where the browser does not tell, it is tried. */
+function mayUseCamera(): boolean {
+  const { featurePolicy } = document as {
+    readonly featurePolicy?: { allowsFeature(feature: string): boolean };
+  };
+  return featurePolicy?.allowsFeature('camera') ?? true;
+}
+
+function troubleOf(error: unknown): CameraTrouble {
+  switch (error instanceof DOMException ? error.name : '') {
+    case 'NotAllowedError':
+    case 'SecurityError':
+      return 'cameraRefused';
+    case 'NotFoundError':
+    case 'OverconstrainedError':
+      return 'cameraNone';
+    case 'NotReadableError':
+    case 'AbortError':
+      return 'cameraBusy';
+    default:
+      return 'cameraUnknown';
+  }
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import type { ImageKind, Refusal } from './api.js';
+import { Finder } from './finder.js';
+import { jpegOf, photoOfFile, type Photo } from './image.js';
+import { useAct, usePage } from './page.js';
+import { Alert, Heading, Progress } from './parts.js';
+import { PhotoView } from './photo-view.js';
+import { troubleWords } from './words.js';
+
+interface CaptureProps {
+  readonly kind: ImageKind;
+  /** What it is called. */
+  readonly title: string;
+  readonly taken: (photo: Photo) => void;
+  readonly back: () => void;
+}
+
+/** One photo: by the camera or from a file, looked at, and sent. */
+export function Capture({ kind, title, taken, back }: CaptureProps) {
+  const { facts, api, say } = usePage();
+  const [photo, setPhoto] = useState<Photo | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const { busy, run } = useAct((refusal) => {
+    setTrouble(refusedWords(refusal));
+    // The same photo would be refused again.
+    if (isAboutPhoto(refusal)) setPhoto(null);
+  });
+  const refusedWords = (refusal: Refusal): string => {
+    if (!isAboutPhoto(refusal)) return troubleWords(say, facts.locale, refusal);
+    return say(refusal.status === 413 ? 'imageLarge' : 'imageRefused');
+  };
+  const look = (next: Photo | null): void => {
+    setTrouble(null);
+    setPhoto(next);
+  };
+  const choose = async (file: File): Promise<void> => {
+    const read = await photoOfFile(file);
+    if (typeof read === 'string') setTrouble(say(read));
+    else look(read);
+  };
+  const send = (): void =>
+    run(async () => {
+      setTrouble(null);
+      await api.upload(kind, await jpegOf(photo!));
+      taken(photo!);
+    });
+  const leave = (
+    <button type="button" class="quiet" onClick={back}>
+      {say('captureBack')}
+    </button>
+  );
+  if (photo === null)
+    return (
+      <section class="capture">
+        <Progress at={2} />
+        <Heading>{title}</Heading>
+        <Alert>{trouble}</Alert>
+        <Finder {...{ kind, title, took: look }} chose={(file) => void choose(file)} />
+        {leave}
+      </section>
+    );
+  return (
+    <section class="capture">
+      <Progress at={2} />
+      <Heading>{say(kind === 'selfie' ? 'captureLookSelfie' : 'captureLook')}</Heading>
+      <Alert>{trouble}</Alert>
+      <div class={`view taken ${kind}`}>
+        <PhotoView photo={photo} label={say('captureTaken')} width={1000} />
+      </div>
+      <button type="button" aria-disabled={busy} class={busy ? 'busy' : ''} onClick={send}>
+        {say('captureUse')}
+      </button>
+      <span class="unseen" role="status">
+        {busy ? say('busy') : ''}
+      </span>
+      <button type="button" class="second" onClick={() => busy || look(null)}>
+        {say('captureAgain')}
+      </button>
+      {leave}
+    </section>
+  );
+}
+
+function isAboutPhoto({ status }: Refusal): boolean {
+  return [413, 415, 422].includes(status);
+}

@@ -1,0 +1,126 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Refusal, StepState } from './api.js';
+import { useAct, useBack, usePage } from './page.js';
+import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError } from './parts.js';
+import { sendCode } from './send-code.js';
+import { troubleWords, type Say } from './words.js';
+
+interface CodeProps {
+  readonly sentAt: number;
+  readonly notice: string | null;
+  readonly sentAgain: () => void;
+  readonly back: () => void;
+  readonly verified: (state: StepState) => void;
+}
+
+export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
+  const { facts, api, say } = usePage();
+  const [code, setCode] = useState('');
+  const [wrong, setWrong] = useState({ words: '' });
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const [news, setNews] = useState(notice);
+  const form = useFocusOnError(wrong);
+  const again = useRef<HTMLButtonElement>(null);
+  const left = useSecondsLeft(sentAt + facts.codeEverySeconds * 1000);
+  const sandboxCode = useSandboxCode(sentAt);
+  useBack(true, back);
+
+  const refused = (refusal: Refusal): void => {
+    if ('code' in refusal.errors) {
+      setCode('');
+      setWrong({ words: wrongWords(say, refusal.attemptsLeft) });
+      if (refusal.attemptsLeft === 0) again.current?.focus();
+    } else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
+    else setTrouble(troubleWords(say, facts.locale, refusal));
+  };
+  const { busy, run } = useAct(refused);
+  const clear = (): void => {
+    setWrong({ words: '' });
+    setTrouble(null);
+    setNews(null);
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    clear();
+    const digits = code.replace(/\D/g, '');
+    if (digits.length !== 6) return setWrong({ words: say('codeMissing') });
+    run(async () => verified(await api.step('phone', { phone_number: facts.phoneNumber, code: digits })));
+  };
+  const sendAgain = (): void => {
+    if (left > 0) return;
+    clear();
+    run(async () => {
+      const isNew = await sendCode(api, facts.phoneNumber);
+      setCode('');
+      setNews(say(isNew ? 'codeSentAgain' : 'codeSentBefore'));
+      sentAgain();
+      form.current?.querySelector('input')?.focus();
+    });
+  };
+  return (
+    <form noValidate onSubmit={submit} ref={form}>
+      <Progress at={0} />
+      <Heading>{say('codeHeading')}</Heading>
+      <p class="lead">{say('codeLead', { phone: facts.phoneNumber })}</p>
+      <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? news}</Alert>
+      {sandboxCode !== undefined && (
+        <SandboxNote>
+          {sandboxCode === null ? say('codeSandboxGone') : say('codeSandbox', { code: sandboxCode })}
+        </SandboxNote>
+      )}
+      <Field
+        name="code"
+        label={say('codeLabel')}
+        error={wrong.words}
+        type="text"
+        input={{
+          ...{
+            inputMode: 'numeric',
+            autocomplete: 'one-time-code',
+            maxLength: 12,
+            value: code,
+            class: 'code',
+          },
+          onInput: ({ currentTarget }) => setCode(currentTarget.value),
+        }}
+      />
+      <Submit busy={busy}>{say('codeSubmit')}</Submit>
+      <button type="button" class="quiet" ref={again} aria-disabled={left > 0} onClick={sendAgain}>
+        {left > 0 ? say('codeAgainIn', { seconds: left }) : say('codeAgain')}
+      </button>
+      <button type="button" class="quiet" onClick={back}>
+        {say('codeBack')}
+      </button>
+    </form>
+  );
+}
+
+function wrongWords(say: Say, left: number | null): string {
+  if (left === null) return say('codeWrong');
+  if (left === 0) return say('codeSpent');
+  return left === 1 ? say('codeWrongLast') : say('codeWrongLeft', { left });
+}
+
+/** Whole seconds until a moment (epoch ms). */
+function useSecondsLeft(until: number): number {
+  const left = (): number => Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const [, look] = useState(0);
+  const isOver = left() === 0;
+  useEffect(() => {
+    if (isOver) return undefined;
+    const timer = setInterval(() => look((looks) => looks + 1), 1000);
+    return () => clearInterval(timer);
+  }, [isOver, until]);
+  return left();
+}
+
+/** Undefined outside of the sandbox, and until it is known. */
+function useSandboxCode(sentAt: number): string | null | undefined {
+  const { facts, api } = usePage();
+  const [code, setCode] = useState<string | null | undefined>(undefined);
+  useEffect(() => {
+    if (facts.sandbox === null) return;
+    api.inbox().then(setCode, () => setCode(null));
+  }, [sentAt]);
+  return code;
+}

@@ -1,0 +1,166 @@
+import { useState } from 'preact/hooks';
+import { Refusal, type ImageKind, type StepState } from './api.js';
+import { Capture } from './capture.js';
+import type { Photo } from './image.js';
+import { useAct, useBack, usePage } from './page.js';
+import { Alert, Heading, Progress, Submit } from './parts.js';
+import { PhotoView } from './photo-view.js';
+import type { DocumentKind } from './place.js';
+import { troubleWords } from './words.js';
+
+const KINDS = {
+  passport: 'documentsPassport',
+  id_card: 'documentsIdCard',
+  licence: 'documentsLicence',
+} as const;
+const TITLES = { document_front: 'documentFront', document_back: 'documentBack', selfie: 'selfie' } as const;
+
+interface DocumentsProps {
+  readonly state: StepState;
+  readonly document: DocumentKind | undefined;
+  readonly notice: string | null;
+  readonly chooseDocument: (kind: DocumentKind) => void;
+  readonly follow: (state: StepState) => void;
+  readonly changeDetails: () => void;
+}
+
+/** Which document, and the photos of it and of the face; then all is sent. */
+export function Documents({
+  state,
+  document,
+  notice,
+  chooseDocument,
+  follow,
+  changeDetails,
+}: DocumentsProps) {
+  const { facts, api, say } = usePage();
+  const arrived = state.images ?? [];
+  const kind = document ?? (arrived.includes('document_front') ? 'id_card' : undefined);
+  const [photos, setPhotos] = useState<Partial<Record<ImageKind, Photo>>>({});
+  const [capturing, setCapturing] = useState<ImageKind | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const needed: readonly ImageKind[] =
+    kind === 'passport' ? ['document_front', 'selfie'] : ['document_front', 'document_back', 'selfie'];
+  const next = needed.find((each) => !arrived.includes(each));
+  const titleOf = (each: ImageKind): string =>
+    say(each === 'document_front' && kind === 'passport' ? 'documentPassport' : TITLES[each]);
+  useBack(capturing !== null, () => setCapturing(null));
+
+  const { busy, run } = useAct((refusal) => setTrouble(troubleWords(say, facts.locale, refusal)));
+  const send = async (): Promise<void> => {
+    try {
+      follow(await api.step('identity', {}));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 422) throw error;
+      // They are kept for a while only.
+      follow(await api.step('state', {}));
+      setTrouble(say('imagesMissing'));
+    }
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setTrouble(null);
+    if (kind === undefined) return;
+    if (next === undefined) run(send);
+    else setCapturing(next);
+  };
+  if (capturing !== null)
+    return (
+      <Capture
+        key={capturing}
+        kind={capturing}
+        title={titleOf(capturing)}
+        taken={(photo) => {
+          const images = [...new Set([...arrived, capturing])];
+          setPhotos({ ...photos, [capturing]: photo });
+          follow({ ...state, images });
+          setCapturing(needed.find((each) => !images.includes(each)) ?? null);
+        }}
+        back={() => setCapturing(null)}
+      />
+    );
+  return (
+    <form noValidate onSubmit={submit}>
+      <Progress at={2} />
+      <Heading>{say('documentsHeading')}</Heading>
+      <p class="lead">{say('documentsLead', { merchant: facts.merchantName })}</p>
+      <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? notice}</Alert>
+      <fieldset class="kinds">
+        <legend>{say('documentsKind')}</legend>
+        {(['passport', 'id_card', 'licence'] as const).map((each) => (
+          <label key={each} class="kind">
+            <input
+              type="radio"
+              name="document"
+              value={each}
+              checked={kind === each}
+              onChange={() => chooseDocument(each)}
+            />
+            {say(KINDS[each])}
+          </label>
+        ))}
+      </fieldset>
+      {kind !== undefined && (
+        <ul class="photos" aria-label={say('documentsPhotos')}>
+          {needed.map((each) => (
+            <PhotoRow
+              key={each}
+              title={titleOf(each)}
+              photo={photos[each]}
+              isTaken={arrived.includes(each)}
+              retake={() => setCapturing(each)}
+            />
+          ))}
+        </ul>
+      )}
+      {kind !== undefined && <Submit busy={busy}>{say(submitKey(next, arrived.length))}</Submit>}
+      <button type="button" class="quiet" onClick={changeDetails}>
+        {say('documentsChange')}
+      </button>
+    </form>
+  );
+}
+
+function submitKey(next: ImageKind | undefined, taken: number) {
+  if (next === undefined) return 'documentsSubmit';
+  return taken === 0 ? 'documentsBegin' : 'documentsGoOn';
+}
+
+interface PhotoRowProps {
+  readonly title: string;
+  /** Not there after a reload. */
+  readonly photo: Photo | undefined;
+  readonly isTaken: boolean;
+  readonly retake: () => void;
+}
+
+function PhotoRow({ title, photo, isTaken, retake }: PhotoRowProps) {
+  const { say } = usePage();
+  return (
+    <li class={isTaken ? 'is-taken' : ''}>
+      <span class="thumb" aria-hidden="true">
+        {isTaken && photo !== undefined ? (
+          <PhotoView photo={photo} label="" width={160} />
+        ) : (
+          <svg viewBox="0 0 24 24">
+            <path d={isTaken ? 'M5 12.5l4.5 4.5L19 7.5' : 'M12 6v12M6 12h12'} />
+          </svg>
+        )}
+      </span>
+      <span class="what">
+        <strong>{title}</strong>
+        <span>{say(isTaken ? 'documentsTaken' : 'documentsNeeded')}</span>
+      </span>
+      {isTaken && (
+        <button
+          type="button"
+          class="small-button"
+          onClick={retake}
+          aria-label={`${say('documentsRetake')}: ${title}`}
+        >
+          {say('documentsRetake')}
+        </button>
+      )}
+    </li>
+  );
+}

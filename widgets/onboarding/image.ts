@@ -1,0 +1,77 @@
+import type { Words } from '../../src/contexts/onboarding/words/en.js';
+
+/** Nothing is read better for more; a photo of a phone has twice as many. */
+const MOST_SIDE = 2000;
+/** The server refuses less. */
+const LEAST_SIDE = 200;
+const QUALITY = 0.88;
+
+export type ImageTrouble = Extract<keyof Words, `image${string}`>;
+
+/** A photo on a canvas, as large as it is sent: whatever else stood in the file (place, device, owner) is not in it. */
+export type Photo = HTMLCanvasElement;
+
+export function photoOfVideo(video: HTMLVideoElement): Photo {
+  return draw(video, video.videoWidth, video.videoHeight);
+}
+
+/** The photo in a file that somebody chose, or why it cannot be used. */
+export async function photoOfFile(file: File): Promise<Photo | ImageTrouble> {
+  let bitmap: ImageBitmap;
+  try {
+    bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' });
+  } catch {
+    return /\.hei[cf]$/i.test(file.name) || /^image\/hei[cf]/.test(file.type)
+      ? 'imageHeic'
+      : 'imageUnreadable';
+  }
+  const { width, height } = bitmap;
+  const photo = Math.min(width, height) < LEAST_SIDE ? 'imageSmall' : draw(bitmap, width, height);
+  bitmap.close();
+  return photo;
+}
+
+export function jpegOf(photo: Photo): Promise<Blob> {
+  return new Promise((resolve, reject) => {
+    const made = (blob: Blob | null): void =>
+      blob === null ? reject(new Error('the photo could not be encoded')) : resolve(blob);
+    photo.toBlob(made, 'image/jpeg', QUALITY);
+  });
+}
+
+/** What stands for a photo in the sandbox. */
+export function samplePhoto(title: string): Photo {
+  const canvas = sized(1200, 760);
+  const pen = canvas.getContext('2d')!;
+  pen.fillStyle = '#dfe6f5';
+  pen.fillRect(0, 0, 1200, 760);
+  pen.fillStyle = '#ffffff';
+  pen.fillRect(80, 80, 1040, 600);
+  pen.fillStyle = '#8fa3cf';
+  pen.beginPath();
+  pen.arc(300, 330, 90, 0, 2 * Math.PI);
+  pen.arc(300, 600, 170, Math.PI, 2 * Math.PI);
+  pen.fill();
+  pen.fillStyle = '#33406b';
+  pen.font = 'bold 72px sans-serif';
+  pen.fillText('SAMPLE', 560, 300, 500);
+  pen.font = '40px sans-serif';
+  pen.fillText(title, 560, 380, 500);
+  return canvas;
+}
+
+function draw(source: CanvasImageSource, width: number, height: number): Photo {
+  const scale = Math.min(1, MOST_SIDE / Math.max(width, height));
+  const canvas = sized(Math.round(width * scale), Math.round(height * scale));
+  const pen = canvas.getContext('2d')!;
+  // What is transparent in a PNG would be black in a JPEG.
+  pen.fillStyle = '#fff';
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(source, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+function sized(width: number, height: number): Photo {
+  const canvas = document.createElement('canvas');
+  return Object.assign(canvas, { width, height });
+}

@@ -1,0 +1,72 @@
+import { createContext } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { Api, OnboardingFacts } from './api.js';
+import { Refusal } from './api.js';
+import type { Say } from './words.js';
+
+/** What every screen has at hand. */
+export interface Page {
+  readonly facts: OnboardingFacts;
+  readonly api: Api;
+  readonly say: Say;
+  /** Refusals that lead elsewhere: an ended session, a merchant that is suspended, a stage that has moved on. True when it was one. */
+  readonly leave: (refusal: Refusal) => Promise<boolean>;
+}
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+  return useContext(PageContext)!;
+}
+
+/**
+ * One act at a time: `run` does nothing while another runs, however fast somebody presses. What is refused, and leads
+ * nowhere else, is `refused`.
+ */
+export function useAct(refused: (refusal: Refusal) => void): {
+  readonly busy: boolean;
+  readonly run: (act: () => Promise<void>) => void;
+} {
+  const { leave } = usePage();
+  const [busy, setBusy] = useState(false);
+  const running = useRef(false);
+  const mounted = useRef(true);
+  useEffect(() => () => void (mounted.current = false), []);
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (!(await leave(error)) && mounted.current) refused(error);
+    }
+  };
+  const run = (act: () => Promise<void>): void => {
+    if (running.current) return;
+    running.current = true;
+    setBusy(true);
+    void attempt(act).finally(() => {
+      running.current = false;
+      if (mounted.current) setBusy(false);
+    });
+  };
+  return { busy, run };
+}
+
+/** While `open`, the browser's back button does `close` instead of leaving the page. */
+export function useBack(open: boolean, close: () => void): void {
+  const act = useRef(close);
+  act.current = close;
+  useEffect(() => {
+    if (!open) return undefined;
+    // An entry that a screen before left behind serves again: to go back by program would also undo what the page
+    // around this one did meanwhile.
+    if (!isInside()) history.pushState({ inside: true }, '');
+    const back = (): void => act.current();
+    addEventListener('popstate', back);
+    return () => removeEventListener('popstate', back);
+  }, [open]);
+}
+
+function isInside(): boolean {
+  return (history.state as { readonly inside?: boolean } | null)?.inside === true;
+}

@@ -1,0 +1,15 @@
+import type { StepState } from './api.js';
+import { usePage } from './page.js';
+import { usePoll } from './use-poll.js';
+
+/** After a reload: where was this person? */
+export function Resume({ follow }: { follow: (state: StepState) => void }) {
+  const { say } = usePage();
+  const lost = usePoll({ firstMs: 0, mostMs: 5_000 }, follow);
+  return (
+    <section class="outcome">
+      <span class="spinner" aria-hidden="true" />
+      <p role="status">{lost ? say('reviewLost') : say('loading')}</p>
+    </section>
+  );
+}

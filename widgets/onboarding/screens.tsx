@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import type { PageStep, StepState } from './api.js';
+import { Code } from './code.js';
+import { Details, NOTHING_TYPED } from './details.js';
+import { Documents } from './documents.js';
+import { CardFailed, Done, Failed } from './outcome.js';
+import { Phone } from './phone.js';
+import type { Place, PlaceKeeper } from './place.js';
+import { Review, Setup } from './waiting.js';
+
+/** Where a person is. Without a state there is no session yet. */
+export function stepOf(state: StepState | null, place: Place): PageStep {
+  const mayChange = state?.stage === 'details_confirmed' || state?.stage === 'kyc_failed';
+  if (place.changing === true && mayChange) return 'details';
+  switch (state?.stage) {
+    case undefined:
+    case 'not_started':
+    case 'started':
+      return place.codeSentAt === undefined ? 'phone' : 'code';
+    case 'phone_verified':
+      return 'details';
+    case 'details_confirmed':
+      return 'documents';
+    case 'kyc_submitted':
+      return 'review';
+    case 'kyc_failed':
+      return 'failed';
+    case 'card_failed':
+      return 'card_failed';
+    case 'completed':
+      return 'done';
+    default:
+      return 'setup';
+  }
+}
+
+interface ScreensProps {
+  readonly state: StepState | null;
+  readonly place: Place;
+  readonly notice: string | null;
+  readonly step: PageStep;
+  readonly keep: PlaceKeeper['change'];
+  readonly follow: (state: StepState) => void;
+  readonly setNotice: (words: string | null) => void;
+}
+
+/** One screen a step. */
+export function Screens({ state, place, notice, step, keep, follow, setNotice }: ScreensProps) {
+  const [typed, type] = useState(NOTHING_TYPED);
+  const change = (): void => keep({ changing: true });
+  if (step === 'phone')
+    return (
+      <Phone
+        notice={notice}
+        sent={(words) => {
+          setNotice(words);
+          keep({ codeSentAt: Date.now() });
+        }}
+      />
+    );
+  if (step === 'code')
+    return (
+      <Code
+        sentAt={place.codeSentAt!}
+        notice={notice}
+        sentAgain={() => keep({ codeSentAt: Date.now() })}
+        back={() => {
+          setNotice(null);
+          keep({ codeSentAt: undefined });
+        }}
+        verified={follow}
+      />
+    );
+  if (step === 'setup') return <Setup follow={follow} />;
+  if (step === 'done' || state === null) return <Done />;
+  switch (step) {
+    case 'details':
+      return (
+        <Details
+          {...{ typed, type, notice }}
+          confirmed={follow}
+          back={place.changing === true ? () => keep({ changing: undefined }) : null}
+        />
+      );
+    case 'documents':
+      return (
+        <Documents
+          {...{ state, follow, notice }}
+          document={place.document}
+          chooseDocument={(document) => keep({ document })}
+          changeDetails={change}
+        />
+      );
+    case 'review':
+      return <Review {...{ state, follow }} />;
+    case 'failed':
+      return <Failed state={state} retry={change} />;
+    case 'card_failed':
+      return <CardFailed {...{ state, follow }} />;
+  }
+}

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Refusal, type StepState } from './api.js';
+import { usePage } from './page.js';
+
+interface Pace {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/**
+ * Looks at the state again and again, less often each time, and soon when the page comes back into view. True while the
+ * connection is lost.
+ */
+export function usePoll({ firstMs, mostMs }: Pace, follow: (state: StepState) => void): boolean {
+  const { api, leave } = usePage();
+  const now = useRef({ leave, follow });
+  now.current = { leave, follow };
+  const [lost, setLost] = useState(false);
+  useEffect(() => {
+    const over = new AbortController();
+    let delay = firstMs;
+    let wake = (): void => undefined;
+    const soon = (): void => {
+      if (document.visibilityState !== 'visible') return;
+      delay = firstMs;
+      wake();
+    };
+    const look = async (): Promise<void> => {
+      try {
+        const state = await api.step('state', {});
+        if (over.signal.aborted) return;
+        setLost(false);
+        now.current.follow(state);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        if (over.signal.aborted || (await now.current.leave(error))) return;
+        setLost(error.status !== 429);
+        delay = Math.max(delay, (error.retryAfterSeconds ?? 0) * 1000);
+      }
+    };
+    const poll = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, delay * (0.85 + Math.random() * 0.3));
+        });
+        if (over.signal.aborted) return;
+        delay = Math.min(Math.max(delay, 250) * 1.5, mostMs);
+        await look();
+      }
+    };
+    void poll();
+    const { signal } = over;
+    document.addEventListener('visibilitychange', soon, { signal });
+    addEventListener('online', soon, { signal });
+    return () => over.abort();
+  }, []);
+  return lost;
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { StepState } from './api.js';
+import { usePage } from './page.js';
+import { Heading, Mark } from './parts.js';
+import { usePoll } from './use-poll.js';
+import { momentIn } from './words.js';
+
+interface WaitingProps {
+  readonly state: StepState;
+  readonly follow: (state: StepState) => void;
+}
+const SLOW_MS = 20_000;
+
+/** The identity is under review: that may take a day, and nobody has to wait here. */
+export function Review({ state, follow }: WaitingProps) {
+  const { facts, say } = usePage();
+  const lost = usePoll({ firstMs: 500, mostMs: 30_000 }, follow);
+  const since = state.submitted_at;
+  return (
+    <section class="outcome">
+      <Mark kind="wait" />
+      <Heading>{say('reviewHeading')}</Heading>
+      <p class="lead">{say('reviewText')}</p>
+      {since !== undefined && (
+        <p class="small">{say('reviewSince', { time: momentIn(since, facts.locale) })}</p>
+      )}
+      <p class="small" role="status">
+        {lost ? say('reviewLost') : ''}
+      </p>
+    </section>
+  );
+}
+
+/** Wallet, card and account are made. */
+export function Setup({ follow }: Pick<WaitingProps, 'follow'>) {
+  const { say } = usePage();
+  const lost = usePoll({ firstMs: 300, mostMs: 5_000 }, follow);
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <section class="outcome">
+      <span class="spinner" aria-hidden="true" />
+      <Heading>{say('setupHeading')}</Heading>
+      <p class="lead">{say('setupText')}</p>
+      <p class="small" role="status">
+        {lost ? say('reviewLost') : slow ? say('setupSlow') : ''}
+      </p>
+    </section>
+  );
+}

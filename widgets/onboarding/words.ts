@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { Refusal } from './api.js';
+
+type Values = Readonly<Record<string, string | number>>;
+/** A text in the person's language, with its placeholders filled in. */
+export type Say = (key: keyof Words, values?: Values) => string;
+
+export function sayIn(words: Words): Say {
+  return (key, values = {}) =>
+    words[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
+}
+
+/** A text in which elements stand at placeholders. */
+export function rich(
+  text: string,
+  elements: Readonly<Record<string, ComponentChildren>>,
+): ComponentChildren[] {
+  return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : elements[part]));
+}
+
+/** `in 2 minutes`, rounded up. */
+export function inTime(seconds: number, locale: string): string {
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+  if (seconds < 60) return format.format(Math.max(1, Math.ceil(seconds)), 'second');
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? format.format(minutes, 'minute') : format.format(Math.ceil(minutes / 60), 'hour');
+}
+
+export function momentIn(iso: string, locale: string): string {
+  return new Date(iso).toLocaleString(locale, { dateStyle: 'long', timeStyle: 'short' });
+}
+
+/** What is said of a refusal that no field is at fault for. */
+export function troubleWords(say: Say, locale: string, { status, retryAfterSeconds }: Refusal): string {
+  if (status === 0) return say(navigator.onLine ? 'troubleUnreachable' : 'troubleOffline');
+  if (status === 429)
+    return retryAfterSeconds === null
+      ? say('troubleToday')
+      : say('troubleOften', { time: inTime(retryAfterSeconds, locale) });
+  return say(status >= 500 || status < 400 ? 'troubleServer' : 'troubleEntry');
+}
