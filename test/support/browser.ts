@@ -28,8 +28,10 @@ export interface WatchedPage {
 export class TestBrowser {
   private constructor(private readonly browser: Browser) {}
 
-  static async start(executablePath: string): Promise<TestBrowser> {
-    return new TestBrowser(await chromium.launch({ executablePath, headless: true, args: ARGS }));
+  static async start(executablePath: string, args: readonly string[] = []): Promise<TestBrowser> {
+    return new TestBrowser(
+      await chromium.launch({ executablePath, headless: true, args: [...ARGS, ...args] }),
+    );
   }
 
   /** A page of a new visitor, who may ask `origins` for things and nobody else. */

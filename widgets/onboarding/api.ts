@@ -47,8 +47,8 @@ export class Api {
     return (await this.post(name, body)) as StepState;
   }
 
-  async upload(kind: ImageKind, image: Blob): Promise<void> {
-    await this.send(`images/${kind}`, image, image.type);
+  async upload(kind: ImageKind, image: Blob): Promise<StepState> {
+    return (await this.send(`images/${kind}`, image, image.type)) as StepState;
   }
 
   private post(name: string, body: object): Promise<unknown> {

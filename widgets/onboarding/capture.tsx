@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ImageKind, Refusal } from './api.js';
+import type { ImageKind, Refusal, StepState } from './api.js';
 import { Finder } from './finder.js';
 import { jpegOf, photoOfFile, type Photo } from './image.js';
 import { useAct, usePage } from './page.js';
@@ -11,7 +11,8 @@ interface CaptureProps {
   readonly kind: ImageKind;
   /** What it is called. */
   readonly title: string;
-  readonly taken: (photo: Photo) => void;
+  /** `state`: with the photo. */
+  readonly taken: (photo: Photo, state: StepState) => void;
   readonly back: () => void;
 }
 
@@ -41,8 +42,7 @@ export function Capture({ kind, title, taken, back }: CaptureProps) {
   const send = (): void =>
     run(async () => {
       setTrouble(null);
-      await api.upload(kind, await jpegOf(photo!));
-      taken(photo!);
+      taken(photo!, await api.upload(kind, await jpegOf(photo!)));
     });
   const leave = (
     <button type="button" class="quiet" onClick={back}>

@@ -3,7 +3,7 @@ import type { Refusal, StepState } from './api.js';
 import { useAct, useBack, usePage } from './page.js';
 import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError } from './parts.js';
 import { sendCode } from './send-code.js';
-import { troubleWords, type Say } from './words.js';
+import { rich, troubleWords, type Say } from './words.js';
 
 interface CodeProps {
   readonly sentAt: number;
@@ -65,7 +65,9 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? news}</Alert>
       {sandboxCode !== undefined && (
         <SandboxNote>
-          {sandboxCode === null ? say('codeSandboxGone') : say('codeSandbox', { code: sandboxCode })}
+          {sandboxCode === null
+            ? say('codeSandboxGone')
+            : rich(say('codeSandbox'), { code: <b class="digits">{sandboxCode}</b> })}
         </SandboxNote>
       )}
       <Field

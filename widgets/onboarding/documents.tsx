@@ -70,11 +70,10 @@ export function Documents({
         key={capturing}
         kind={capturing}
         title={titleOf(capturing)}
-        taken={(photo) => {
-          const images = [...new Set([...arrived, capturing])];
+        taken={(photo, now) => {
           setPhotos({ ...photos, [capturing]: photo });
-          follow({ ...state, images });
-          setCapturing(needed.find((each) => !images.includes(each)) ?? null);
+          setCapturing(needed.find((each) => now.images?.includes(each) !== true) ?? null);
+          follow(now);
         }}
         back={() => setCapturing(null)}
       />

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { BrowserContextOptions } from 'playwright-core';
+import { findChromium } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
+import { PageLab } from '../support/page-lab.js';
+
+const suite = findChromium() === null ? describe.skip : describe;
+const PHONE: BrowserContextOptions = { viewport: { width: 375, height: 740 } };
+const SMALL: BrowserContextOptions = {
+  ...{ viewport: { width: 320, height: 568 }, colorScheme: 'dark', reducedMotion: 'reduce' },
+};
+
+suite('the onboarding page in a tab', () => {
+  let lab: PageLab;
+  beforeAll(async () => {
+    lab = await PageLab.start();
+  });
+  afterAll(() => lab?.close());
+  afterEach(() => lab.leave());
+
+  it.each([
+    ['en', 'desktop', {}],
+    ['de', 'phone', PHONE],
+    ['es', null, SMALL],
+  ] as const)(
+    'leads from the phone number to an active account, and is accessible on every step: %s, %s',
+    async (locale, size, options) => {
+      const visit = await lab.open(locale, { options });
+      const { person, page } = visit;
+      const look = (name: string): Promise<void> =>
+        person.look(size === null ? null : `onboarding-${name}-${size}`);
+      await look('1-phone');
+      const code = await person.askForCode();
+      await look('2-code');
+      await person.enterCode(code);
+      await person.heading('detailsHeading');
+      await look('3-details');
+      await person.enterDetails();
+      await person.choose('documentsIdCard');
+      await look('4-documents');
+      await person.press('documentsBegin');
+      await person.heading('documentFront');
+      await page.locator('.outline').waitFor();
+      await look('5-camera');
+      await person.press('captureTake');
+      await person.heading('captureLook');
+      await look('6-look');
+      await person.press('captureUse');
+      await person.photograph('documentBack');
+      await person.photograph('selfie');
+      await person.button('documentsSubmit').waitFor();
+      await look('7-photos');
+      await person.press('documentsSubmit');
+      await person.heading('doneHeading');
+      await person.text('doneClose').waitFor();
+      await look('11-done');
+      expect(await lab.stateOf(visit)).toBe('active');
+    },
+  );
+
+  it('is in its place again after a reload at each step', async () => {
+    const { person, page, user } = await lab.open('es');
+    const code = await person.askForCode();
+    await page.reload();
+    await person.enterCode(code);
+    await person.heading('detailsHeading');
+    await page.reload();
+    await person.enterDetails();
+    await person.choose('documentsIdCard');
+    await page.reload();
+    await person.heading('documentsHeading');
+    expect(await page.getByRole('radio', { name: person.says('documentsIdCard') }).isChecked()).toBe(true);
+    await person.press('documentsBegin');
+    await person.photograph('documentFront');
+    await person.heading('documentBack');
+    await page.reload();
+    await person.text('documentsTaken').waitFor();
+    await person.press('documentsChange');
+    await person.heading('detailsHeading');
+    await page.reload();
+    await person.enterDetails('King');
+    await person.press('documentsGoOn');
+    await person.photograph('documentBack');
+    await person.photograph('selfie');
+    await page.reload();
+    await person.press('documentsSubmit');
+    await person.heading('doneHeading');
+    await page.reload();
+    await person.heading('doneHeading');
+    // Whatever the tab keeps, it is nothing that a person typed.
+    const kept = await page.evaluate<string>('JSON.stringify({ ...sessionStorage, ...localStorage })');
+    for (const typed of ['Ada', 'Lovelace', 'King', '1985', user.phone, code])
+      expect(kept).not.toContain(typed);
+    expect(page.url()).not.toContain('session');
+  });
+
+  it('says after each wrong code how many are left, and asks for a new one after the fifth', async () => {
+    const { person, page, user } = await lab.open('es', { before: (page) => page.clock.install() });
+    const code = await person.askForCode();
+    const wrong = code === '000000' ? '000001' : '000000';
+    await person.enterCode('12');
+    expect(await person.errorOf('codeLabel')).toBe(person.says('codeMissing'));
+    for (const left of [4, 3, 2]) {
+      await person.enterCode(wrong);
+      await person.text('codeWrongLeft', { left }).waitFor();
+    }
+    await person.enterCode(wrong);
+    await person.text('codeWrongLast').waitFor();
+    await person.look();
+    await person.enterCode(wrong);
+    await person.text('codeSpent').waitFor();
+    await person.enterCode(code);
+    await person.text('codeSpent').waitFor();
+    await person.look('onboarding-8-code-spent-desktop');
+    expect(await person.button('codeAgain').count()).toBe(0);
+    await lab.app.database.query('update onboarding.phone_codes set next_at = now() where user_id = $1', [
+      user.id,
+    ]);
+    await page.clock.fastForward(31_000);
+    await person.press('codeAgain');
+    await person.text('codeSentAgain').waitFor();
+    await eventually(async () => (await person.sandboxCode()) !== code);
+    await person.enterCode(await person.sandboxCode());
+    await person.heading('detailsHeading');
+  });
+
+  it('goes on only with consent, and from the minimum age on, which it says before', async () => {
+    const { person, page } = await lab.open('de');
+    await person.confirmPhone();
+    await person.heading('detailsHeading');
+    await person.text('birthHint').waitFor();
+    await person.press('detailsSubmit');
+    for (const [field, error] of [
+      ['firstNameLabel', 'firstNameMissing'],
+      ['lastNameLabel', 'lastNameMissing'],
+      ['birthLabel', 'birthMissing'],
+    ] as const)
+      expect(await person.errorOf(field)).toBe(person.says(error));
+    await person.text('consentMissing').waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('first_name');
+    await person.look('onboarding-9-details-missing-desktop');
+
+    const today = new Date().toISOString().slice(0, 10);
+    const tomorrow18 = `${Number(today.slice(0, 4)) - 18}${new Date(Date.now() + 86_400_000).toISOString().slice(4, 10)}`;
+    await person.enterDetails('Lovelace', tomorrow18);
+    expect(await person.errorOf('birthLabel')).toBe(person.says('birthTooYoung'));
+    await person.field('birthLabel').fill('1985-12-10');
+    await page.getByRole('checkbox').uncheck();
+    await person.press('detailsSubmit');
+    await person.text('consentMissing').waitFor();
+    await page.getByRole('checkbox').check();
+    await person.press('detailsSubmit');
+    await person.heading('documentsHeading');
+  });
+
+  it('shows the terms that hold now when they changed while the page was open', async () => {
+    const { person, page } = await lab.open('es');
+    await person.confirmPhone();
+    await person.heading('detailsHeading');
+    Object.assign(lab.app.config, { onboardingTermsVersion: '2027-01' });
+    try {
+      await person.enterDetails();
+      await person.text('consentChanged').waitFor();
+      await person.text('consentVersions', { terms: '2027-01', privacy: 'sandbox' }).waitFor();
+      expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
+      expect(await page.getByRole('checkbox').isChecked()).toBe(false);
+      await person.enterDetails();
+      await person.heading('documentsHeading');
+    } finally {
+      Object.assign(lab.app.config, { onboardingTermsVersion: null });
+    }
+  });
+
+  it('leads to terms and privacy notice in tabs of their own', async () => {
+    const { person, page } = await lab.open('de');
+    await person.confirmPhone();
+    for (const [link, heading] of [
+      ['consentTerms', 'sandboxTerms'],
+      ['consentPrivacy', 'sandboxPrivacy'],
+    ] as const) {
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: person.says(link) }).click();
+      await (await opened).getByRole('heading', { name: person.says(heading) }).waitFor();
+    }
+  });
+});
