@@ -82,6 +82,7 @@ suite('the onboarding page in a tab', () => {
     await person.press('documentsGoOn');
     await person.photograph('documentBack');
     await person.photograph('selfie');
+    await person.button('documentsSubmit').waitFor();
     await page.reload();
     await person.press('documentsSubmit');
     await person.heading('doneHeading');

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Frame, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { findChromium, picture, TestBrowser, type WatchedPage } from '../support/browser.js';
-import { createUser, onboardingUrl, signUp, widgetUrl } from '../support/widget-visitor.js';
+import { createUser, onboardingUrl, widgetUrl } from '../support/widget-visitor.js';
 
-const SHOP = 'https://shop.example';
 const chromium = findChromium();
 const suite = chromium === null ? describe.skip : describe;
 
@@ -103,74 +100,6 @@ suite('pages of the service in a browser', () => {
         visit.problems.length = 0;
       });
     });
-
-    it('leads to the callback_url at the end', async () => {
-      const user = await createUser(app.merchant);
-      await on([widgetUrl(app), SHOP], async (page) => {
-        await page.route(`${SHOP}/**`, (route) =>
-          route.fulfill({ contentType: 'text/html', body: 'welcome back' }),
-        );
-        await page.goto(onboardingUrl(app, user, { callback_url: `${SHOP}/done?order=1&x="'<` }));
-        await signUp(page);
-        await page.waitForURL(`${SHOP}/done?**`);
-        expect(page.url()).toBe(`${SHOP}/done?order=1&x=%22%27%3C`);
-      });
-    });
-
-    it('offers a link to an app where the browser does not follow by itself', async () => {
-      const user = await createUser(app.merchant);
-      await on([widgetUrl(app)], async (page) => {
-        await page.goto(onboardingUrl(app, user, { callback_url: 'shopapp://done' }));
-        await signUp(page);
-        expect(await page.getByRole('link', { name: 'Continue' }).getAttribute('href')).toBe(
-          'shopapp://done',
-        );
-        await picture(page, '10-back-to-app');
-      });
-    });
-
-    it('stays where it is inside an iframe', async () => {
-      const user = await createUser(app.merchant);
-      const address = onboardingUrl(app, user, { callback_url: `${SHOP}/done` }).replaceAll('&', '&amp;');
-      const shop =
-        await serve(`<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,">
-        <iframe src="${address}" allow="camera; microphone" width="480" height="640"></iframe></html>`);
-      try {
-        await on([widgetUrl(app), shop.origin], async (page) => {
-          await page.goto(shop.origin);
-          const frame = await frameOf(page, widgetUrl(app));
-          await signUp(frame);
-          await picture(page, 'embedded');
-          // Longer than a standalone page takes to leave.
-          await page.waitForTimeout(2000);
-          expect([page.url(), frame.url()]).toEqual([
-            `${shop.origin}/`,
-            onboardingUrl(app, user, { callback_url: `${SHOP}/done` }),
-          ]);
-          expect(await frame.getByRole('link').count()).toBe(0);
-        });
-      } finally {
-        shop.server.close();
-      }
-    });
-
-    it('runs nothing that is not its own', async () => {
-      const user = await createUser(app.merchant);
-      const visit = await browser.visit([widgetUrl(app)]);
-      const response = await visit.page.goto(onboardingUrl(app, user));
-      const policy = response?.headers()['content-security-policy'] ?? '';
-      expect(policy).toMatch(
-        /^default-src 'none'; connect-src 'self'; script-src 'nonce-[^']+'; style-src 'nonce-[^']+';/,
-      );
-      await visit.page.evaluate(`{
-        const script = document.createElement('script');
-        script.textContent = 'window.ran = true';
-        document.body.append(script);
-      }`);
-      expect(await visit.page.evaluate('window.ran === undefined')).toBe(true);
-      expect(visit.problems).toEqual([expect.stringContaining('Content Security Policy')]);
-      await visit.page.context().close();
-    });
   });
 
   it('/docs lists the operations and the webhooks', async () => {
@@ -194,16 +123,3 @@ suite('pages of the service in a browser', () => {
     });
   });
 });
-
-async function frameOf(page: Page, origin: string): Promise<Frame> {
-  await page.frameLocator('iframe').getByRole('heading').first().waitFor();
-  return page.frames().find((frame) => frame.url().startsWith(origin))!;
-}
-
-async function serve(html: string): Promise<{ origin: string; server: Server }> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end(html);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, origin: `http://localhost:${(server.address() as AddressInfo).port}` };
-}

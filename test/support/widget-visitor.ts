@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { Frame, Page } from 'playwright-core';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import type { TestApp } from './app.js';
 import type { SignedClient } from './signed-client.js';
@@ -33,35 +32,4 @@ export function onboardingUrl(
 ): string {
   const ids = { merchant_id: app.merchant.credentials.apiKey, user_id: user.id };
   return `${widgetUrl(app)}/onboarding?${new URLSearchParams({ ...ids, ...query }).toString()}`;
-}
-
-/** Asks for a code and returns what the sandbox shows. */
-export async function askForCode(page: Page | Frame): Promise<string> {
-  await page.getByRole('button', { name: 'Send me a code' }).click();
-  await page.getByRole('heading', { name: 'Enter the code' }).waitFor();
-  return page.locator('#sandbox-code').innerText();
-}
-
-export async function enterCode(page: Page | Frame, code: string): Promise<void> {
-  await page.getByLabel('Code', { exact: true }).fill(code);
-  await page.getByRole('button', { name: 'Confirm' }).click();
-}
-
-export async function enterDetails(page: Page | Frame, lastName = 'Lovelace'): Promise<void> {
-  await page.getByLabel('First name').fill('Ada');
-  await page.getByLabel('Last name').fill(lastName);
-  await page.getByLabel('Date of birth').fill('1985-12-10');
-  await page.getByRole('button', { name: 'Continue' }).click();
-}
-
-export async function verifyIdentity(page: Page | Frame): Promise<void> {
-  await page.getByRole('button', { name: 'Verify my identity' }).click();
-}
-
-/** From the open page to the end of the onboarding. */
-export async function signUp(page: Page | Frame): Promise<void> {
-  await enterCode(page, await askForCode(page));
-  await enterDetails(page);
-  await verifyIdentity(page);
-  await page.getByRole('heading', { name: 'Your account is ready' }).waitFor();
 }

@@ -78,7 +78,10 @@ export function Screens({ state, place, notice, step, keep, follow, setNotice }:
       return (
         <Details
           {...{ typed, type, notice }}
-          confirmed={follow}
+          confirmed={(now) => {
+            keep({ changing: undefined });
+            follow(now);
+          }}
           back={place.changing === true ? () => keep({ changing: undefined }) : null}
         />
       );

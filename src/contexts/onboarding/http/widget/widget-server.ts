@@ -15,7 +15,6 @@ import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { PresentTerms } from '../../application/present-terms.js';
 import { acceptCallbackUrl } from './callback-url.js';
-import { formerPage } from './former-page.js';
 import { IdentityCallbacks } from '../callbacks/identity-callbacks.js';
 import { WidgetGate } from './gate.js';
 import { ImageUploads } from './image-uploads.js';
@@ -64,10 +63,9 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     if (!this.config.roles.includes('widget')) return;
     this.tellWhatIsMissing();
     const { routes } = this.server;
-    const assets = builtAssets();
+    const assets = readAssets('onboarding');
     routes.get('/onboarding', (request, reply) => this.page(request, reply, assets));
-    if (assets !== null)
-      routes.get('/onboarding/assets/:file', (request, reply) => sendAsset(request, reply, assets));
+    routes.get('/onboarding/assets/:file', (request, reply) => sendAsset(request, reply, assets));
     if (this.config.mode === 'sandbox') serveSandboxTerms(routes);
     for (const name of Object.keys(this.steps.byName))
       routes.post(`/onboarding/:merchantId/:userId/${name}`, (request, reply) =>
@@ -100,7 +98,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   private async page(
     request: FastifyRequest,
     reply: FastifyReply,
-    assets: PageAssets | null,
+    assets: PageAssets,
   ): Promise<FastifyReply> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const [merchantId, userId] = [idOf(query['merchant_id']), idOf(query['user_id'])];
@@ -109,7 +107,6 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const facts = await this.facts.of({ merchant, userId, callbackUrl, locale: localeOf(request) });
     if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
     reply.headers({ 'permissions-policy': PERMISSIONS, vary: 'accept-language' });
-    if (assets === null) return sendPage(reply, facts.framers, (nonce) => formerPage(facts, nonce));
     return sendPage(reply, facts.framers, () => onboardingPage(facts, assets), SOURCES);
   }
 
@@ -143,15 +140,6 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
 /** What the events of a step say of their cause. */
 function causeOf({ id, routeOptions }: FastifyRequest, merchantId: string): EventMetadata {
   return { actor: `POST ${routeOptions.url}`, request_id: id, merchant_id: merchantId };
-}
-
-/** Null until there is a build of the page. */
-function builtAssets(): PageAssets | null {
-  try {
-    return readAssets('onboarding');
-  } catch {
-    return null;
-  }
 }
 
 function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null {
