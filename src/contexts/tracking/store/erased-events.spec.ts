@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { batchOf, eventItem } from '../../../../test/support/event-batches.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { bodyWithout } from '../application/erased-items.js';
+import { ErasedEvents, type KeptBatch } from './erased-events.js';
+import { Partitions } from './partitions.js';
+
+const MERCHANT = randomUUID();
+const ITEMS = ['ada', 'ada', 'grace', 'ada'].map((user_external_id) => eventItem({ user_external_id }));
+const without = (body: Buffer): ReturnType<typeof bodyWithout> => bodyWithout(body, 'ada');
+
+let db: TestDatabase;
+let events: ErasedEvents;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  events = new ErasedEvents(db.database);
+  const config = { roles: [], trackingRawDays: 3, trackingRetentionMonths: 3 };
+  await new Partitions(db.database, { now: () => new Date() }, config).ensure();
+});
+afterAll(() => db.drop());
+
+/** A batch of which all items but the last were new, and the first was forwarded. */
+async function batch(state: string): Promise<KeptBatch> {
+  const [row] = await db.database.query<KeptBatch & Record<string, unknown>>(
+    `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body, state, new_items, forward_done)
+     values ($1, $2, now(), 4, $3, $4, '\\xe0', '\\x80') returning batch_id, received_at::text`,
+    [randomUUID(), MERCHANT, Buffer.from(batchOf(ITEMS)), state],
+  );
+  return row!;
+}
+
+async function rowOf({ batch_id }: KeptBatch): Promise<{ new_items: Buffer; body: Buffer }> {
+  const rows = await db.database.query<{ new_items: Buffer; body: Buffer }>(
+    'select new_items, body from tracking.batches where batch_id = $1',
+    [batch_id],
+  );
+  return rows[0]!;
+}
+
+it('what is not forwarded of a person is not forwarded any more, and what of others is, stays to be', async () => {
+  const waiting = await batch('processed');
+  await events.rewrite(waiting, without);
+  const { new_items, body } = await rowOf(waiting);
+  // The first was forwarded and stays counted so; the second was not; the third is somebody else's.
+  expect(new_items.toString('hex')).toBe('a0');
+  expect(without(body)).toBeNull();
+});
+
+it('a batch that waits to be made events of is left alone, and known to be there', async () => {
+  const accepted = await batch('accepted');
+  await events.rewrite(accepted, without);
+  expect((await rowOf(accepted)).body.toString()).toBe(batchOf(ITEMS));
+  const [, later, earlier] = [0, 60_000, -60_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  expect(await events.isBehind(MERCHANT, later!)).toBe(true);
+  expect(await events.isBehind(MERCHANT, earlier!)).toBe(false);
+});
+
+it('two persons who are taken out of one batch at the same time are both gone', async () => {
+  const shared = await batch('forwarded');
+  await Promise.all(
+    ['ada', 'grace'].map((name) => events.rewrite(shared, (body) => bodyWithout(body, name))),
+  );
+  const text = (await rowOf(shared)).body.toString();
+  for (const name of ['ada', 'grace']) expect(text).not.toContain(name);
+});
