@@ -4,6 +4,7 @@ import { Checks } from './harness/checks.js';
 import { readOptions, type Options } from './harness/options.js';
 import { holds, rowLines, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
+import { auditRow } from './rows/audit.js';
 import { balanceRow } from './rows/balance.js';
 import { catchupRow } from './rows/catchup.js';
 import { deliveriesRow } from './rows/deliveries.js';
@@ -32,6 +33,7 @@ const ROWS: readonly Row[] = [
   exchangeListRow,
   exchangeScanRow,
   exchangeOrdersRow,
+  auditRow,
   startRow,
 ];
 

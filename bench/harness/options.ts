@@ -31,6 +31,8 @@ const GOAL_SIZES = {
   endpoints: 1000,
   /** Event batches of 1000 items per variant and round. */
   batches: 256,
+  /** Events of the log that is audited. */
+  audited: 1_000_000,
   /** Events that were there before the batches are processed. */
   history: 5_000_000,
 };
@@ -58,12 +60,13 @@ const QUICK_SIZES: Sizes = {
   jobs: 300,
   endpoints: 100,
   batches: 64,
+  audited: 50_000,
   history: 200_000,
 };
 
 const USAGE = `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders exchange-scan start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders exchange-scan audit start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)

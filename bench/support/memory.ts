@@ -12,3 +12,13 @@ export function residentMiB(pid: number): number {
     );
   }
 }
+
+/** The most resident memory that a process has had so far, in MiB; 0 once it is gone. Linux alone tells. */
+export function peakMiB(pid: number): number {
+  try {
+    const kib = /^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return Math.round(Number(kib?.[1] ?? 0) / 1024);
+  } catch {
+    return 0;
+  }
+}

@@ -83,12 +83,24 @@ function brokenBy<State, Event extends DomainEvent>(
 
 /** The first member in which what was recorded is not what was decided. */
 function difference(decided: object, recorded: object): string | null {
-  const [due, said] = [decided, recorded] as Readonly<Record<string, unknown>>[];
-  for (const name of new Set([...Object.keys(due!), ...Object.keys(said!)])) {
-    const [a, b] = [JSON.stringify(due![name]), JSON.stringify(said![name])];
-    if (a !== b) return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
+  const [due, said] = [decided as Members, recorded as Members];
+  for (const name in due) {
+    if (due[name] !== said[name] && !isSame(due[name], said[name])) return told(name, due, said);
   }
+  for (const name in said) if (!(name in due)) return told(name, due, said);
   return null;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Lists and objects of JSON; what is absent is not there either way. */
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function told(name: string, due: Members, said: Members): string {
+  const [a, b] = [JSON.stringify(due[name]), JSON.stringify(said[name])];
+  return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
 }
 
 /** A stream that holds one event of one type. */

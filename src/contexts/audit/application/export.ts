@@ -6,7 +6,8 @@ import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
 import { Selection } from './selection.js';
 
-const PAGE = 2000;
+/** Small ones leave memory before the garbage collector has to move them. */
+const PAGE = 500;
 
 /** Hears how many events were read, and up to where. */
 export type Progress = (read: number, position: string) => void;

@@ -1,7 +1,8 @@
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { WHOLE, type Extent } from '../domain/streams.js';
 
-const PAGE = 2000;
+/** Small ones leave memory before the garbage collector has to move them. */
+const PAGE = 500;
 
 /** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
 export interface LogSource {

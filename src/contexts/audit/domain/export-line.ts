@@ -10,7 +10,7 @@ export interface ExportLine {
 
 /** What the leaf adds to the canonical text, which ends with a brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
-const LEAF_LENGTH = 76;
+const LEAF_LENGTH = 75;
 
 /** Throws SyntaxError where the store holds no JSON. */
 export function exportLine(event: StoredEvent): ExportLine {
