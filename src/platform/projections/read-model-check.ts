@@ -69,6 +69,11 @@ export class ReadModelCheck {
     }
   }
 
+  /** Of its checkpoint. */
+  get name(): string {
+    return this.definition.name;
+  }
+
   /** The next events of the log, as they are stored. */
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const wanted = page.filter(

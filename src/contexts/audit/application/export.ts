@@ -66,7 +66,11 @@ export async function exportTo(
   folder: ExportFolder,
   store: EventStore,
   asked: Asked,
-  { progress, signedHead, now }: { progress: Progress; signedHead: () => Promise<object | null>; now: Date },
+  {
+    progress,
+    signedHead,
+    now,
+  }: { progress: Progress; signedHead: (size: number) => Promise<Manifest['signed_head']>; now: Date },
 ): Promise<Exported> {
   const done = await folder.manifest();
   const begun = await folder.unfinished();
@@ -84,7 +88,7 @@ export async function exportTo(
   const manifest: Manifest = {
     ...writing.said(),
     merkle_root: writing.root,
-    signed_head: isWhole(asked) ? await signedHead() : null,
+    signed_head: isWhole(asked) ? await signedHead(writing.said().events) : null,
   };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };

@@ -15,6 +15,9 @@ const OUTCOMES: ReadonlySet<string> = new Set([
   'payout.expired.v1',
 ]);
 
+/** What code throws that looks into an event without its members, or with others. */
+const UNREADABLE = [TypeError, SyntaxError, RangeError];
+
 /** Events of a type that this version does not know. */
 export interface UnknownType {
   readonly type: string;
@@ -70,15 +73,28 @@ export class LogAudit {
   add(event: RecordedEvent): void {
     const { type, position } = event;
     const { ends, extent } = this.rules;
-    const stream = this.streams.add(event);
+    let stream = -1;
+    this.told(event, () => (stream = this.streams.add(event)));
+    if (stream < 0) return;
     if (!this.upcasts.has(type)) this.noteUnknown(event);
-    if (this.streams.isWhole(stream)) this.histories.add(this.newest(event), stream);
+    if (this.streams.isWhole(stream)) this.told(event, () => this.histories.add(this.newest(event), stream));
     // What stands across streams can be told of a whole log alone.
     if (!extent.wholeStreams) return;
-    this.evidence.add(event);
-    if (comparePositions(position, ends.orders) <= 0) this.orders.add(event);
-    if (comparePositions(position, ends.payouts) <= 0) this.books.add(event);
+    this.told(event, () => this.evidence.add(event));
+    if (comparePositions(position, ends.orders) <= 0) this.told(event, () => this.orders.add(event));
+    if (comparePositions(position, ends.payouts) <= 0) this.told(event, () => this.books.add(event));
     else if (OUTCOMES.has(type)) this.endedLater.add(String(event.data['payout_id']));
+  }
+
+  /** Whatever somebody wrote into the store, an audit names it and goes on. */
+  private told(event: RecordedEvent, look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      if (!UNREADABLE.some((kind) => error instanceof kind)) throw error;
+      const rule = `${event.stream}, ${event.type}: it says what such an event says (${(error as Error).message})`;
+      this.violations.add({ position: event.position, rule });
+    }
   }
 
   /** After the last event. */

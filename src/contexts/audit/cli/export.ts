@@ -7,11 +7,14 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { exportLines, exportTo, type Exported } from '../application/export.js';
 import { isWhole, type Asked } from '../domain/manifest.js';
 import { MOMENT_FORMS, readMoment } from '../domain/moment.js';
+import type { SignedHead } from '../domain/signed-head.js';
 import { ExportFolder } from '../store/export-folder.js';
+import { Heads } from '../store/heads.js';
 import { LineStream } from '../store/line-stream.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
+const HEADS_PER_PAGE = 1000;
 const PART_EVENTS = 100_000;
 const MOST_PART_EVENTS = 10_000_000;
 
@@ -40,7 +43,7 @@ export function exportProgram(program: Command, operator: Operator): void {
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
     .action(async ({ out, ...options }: Options) => {
       const asked = askedOf(options);
-      await connected(operator, async (_database, store) => {
+      await connected(operator, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {
           const lines = new LineStream(process.stdout, 'standard output');
@@ -49,12 +52,23 @@ export function exportProgram(program: Command, operator: Operator): void {
           return lines.end();
         }
         const folder = await ExportFolder.at(resolve(out));
-        const signedHead = (): Promise<null> => Promise.resolve(null);
+        const signedHead = (size: number) => newestHead(new Heads(database), size);
         const exported = await exportTo(folder, store, asked, { progress, signedHead, now: new Date() });
         const asJson = program.opts<{ json?: boolean }>().json === true;
         operator.print(asJson ? JSON.stringify(exported.manifest, null, 2) : describe(exported, folder.path));
       });
     });
+}
+
+/** The newest one over events of the export alone. */
+async function newestHead(heads: Heads, size: number): Promise<SignedHead | null> {
+  let newest: SignedHead | undefined;
+  for (;;) {
+    const page: readonly SignedHead[] = await heads.after(newest?.size ?? 0, HEADS_PER_PAGE);
+    const within = page.filter((head) => head.size <= size);
+    newest = within.at(-1) ?? newest;
+    if (within.length < HEADS_PER_PAGE) return newest ?? null;
+  }
 }
 
 function askedOf({ merchant, from, to, partEvents = String(PART_EVENTS) }: Omit<Options, 'out'>): Asked {

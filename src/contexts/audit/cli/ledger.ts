@@ -89,14 +89,14 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     );
 }
 
+/** The ledger as it is kept in `database`. */
+export function storedLedger(database: Database): Parameters<typeof ledgerAtHand>[0] {
+  return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
+}
+
 /** Holds the whole log against the ledger in `database`. */
 export async function check(database: Database, store: EventStore, brought: Brought): Promise<LedgerReport> {
-  const stored = {
-    ledger: new Ledger(database),
-    heads: new Heads(database),
-    keys: new SigningKeys(database),
-  };
-  const { ledger, trust } = await ledgerAtHand(stored, await store.identity(), brought);
+  const { ledger, trust } = await ledgerAtHand(storedLedger(database), await store.identity(), brought);
   const report = await checkLedger(wholeLog(store, progressOf()), ledger);
   return { ...report, findings: [...trust.findings, ...report.findings] };
 }

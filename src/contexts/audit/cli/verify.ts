@@ -6,10 +6,14 @@ import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { storeSource, type LogSource } from '../application/log-source.js';
 import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
+import { LedgerCheck, type LedgerReport } from '../application/check-ledger.js';
+import { ledgerAtHand } from '../application/checked-ledger.js';
+import { describeFinding } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { liveTables } from './live-tables.js';
+import { storedLedger } from './ledger.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
@@ -58,22 +62,37 @@ async function verifyConnected(
   return connected(
     operator,
     async (database, store) => {
+      // Before the log is read: what the ledger tells of is then in it.
+      const { ledger: atHand, trust } = await ledgerAtHand(
+        storedLedger(database),
+        await store.identity(),
+        NOTHING,
+      );
       const source = await storeSource(store);
-      const rules = { ...rest, token };
       const why = exported === null ? null : unfit(exported, source.logId);
       const read = exported === null ? source : exportSource(exported);
-      if (why === null) {
-        return liveTables(database, rest.contexts, (live) =>
-          isBehind(read, live.furthest)
-            ? unasked(read, rules, 'the export ends before the place where they stand')
-            : verify(read, live, rules),
-        );
-      }
-      return unasked(read, rules, why);
+      const isWholeLog = exported === null || (why === null && read.end === source.end);
+      const rules = { ...rest, token, ...(isWholeLog ? { ledger: new LedgerCheck(atHand) } : {}) };
+      const report =
+        why === null
+          ? await liveTables(database, rest.contexts, (live) =>
+              isBehind(read, live.furthest)
+                ? unasked(read, rules, 'the export ends before the place where they stand')
+                : verify(read, live, rules),
+            )
+          : await unasked(read, rules, why);
+      const { ledger } = report;
+      return {
+        ...report,
+        ledger: ledger && { ...ledger, findings: [...trust.findings, ...ledger.findings] },
+      };
     },
     CONNECTIONS,
   );
 }
+
+/** Heads and keys that auditors keep elsewhere: `audit -- check` takes them. */
+const NOTHING = { heads: [], key: null, sealer: null } as const;
 
 /** Without read models, and `why`. */
 async function unasked(source: LogSource, rules: Verification, why: string): Promise<AuditReport> {
@@ -111,6 +130,7 @@ function describe(report: Said): string {
   for (const { table, rows, different } of readModels?.tables ?? [])
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
   if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
+  if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
   lines.push(
     ...report.faults.map((fault) => `ALTERED   ${fault}`),
     ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
@@ -118,6 +138,7 @@ function describe(report: Said): string {
       ({ type, count, position }) =>
         `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
     ),
+    ...(report.ledger?.findings ?? []).map((finding) => `CHANGED   ${describeFinding(finding)}`),
     ...report.differences.map((difference) => `DIFFERS   ${difference}`),
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
@@ -125,10 +146,17 @@ function describe(report: Said): string {
   return lines.join('\n');
 }
 
+function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
+  const until = proven === null ? 'no head covers them' : `signed up to the first ${proven.size}`;
+  return `${counted(events, 'event')} held against it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
+}
+
 function verdict(report: Said): string {
   if (isWrong(report) || report.fault_count > 0) {
     const faults = report.fault_count > 0 ? `${report.fault_count} faults of the export, ` : '';
-    return `NOT in order: ${faults}${report.violation_count} broken rules, ${report.difference_count} differences`;
+    const changed = report.ledger?.findings.length ?? 0;
+    const changes = changed > 0 ? `${changed} findings of the ledger, ` : '';
+    return `NOT in order: ${faults}${changes}${report.violation_count} broken rules, ${report.difference_count} differences`;
   }
   if (report.read_models !== null) return 'in order: the read models equal the replay, and no rule is broken';
   return 'in order: no rule is broken; read models were not asked';

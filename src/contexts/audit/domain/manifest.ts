@@ -40,7 +40,7 @@ export interface Manifest {
   /** The Merkle root over the leaf hashes (RFC 9162), in hex; null unless it is the whole log. */
   readonly merkle_root: string | null;
   /** The newest signed head of the ledger; null when there is none. */
-  readonly signed_head: object | null;
+  readonly signed_head: { readonly size: number; readonly root: string } | null;
 }
 
 export function isWhole({ merchant, from, to }: Asked): boolean {

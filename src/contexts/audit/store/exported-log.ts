@@ -116,6 +116,9 @@ export class ExportedLog {
 
   private noted(event: ExportedEvent, found: Found): ExportedEvent {
     this.tree.append(event.leaf);
+    const head = this.manifest?.signed_head;
+    if (head && this.tree.size === head.size && this.tree.root.toString('hex') !== head.root)
+      this.faults.add(`the first ${head.size} events are not those of the signed head in ${MANIFEST_FILE}`);
     found.events += 1;
     found.first ??= event.position;
     found.last = event.position;

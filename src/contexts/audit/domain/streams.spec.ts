@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { Streams } from './streams.js';
+import { Violations } from './violations.js';
+
+type Event = readonly [stream: string, type: string, data?: object];
+
+function rulesOf(...events: readonly Event[]): string {
+  const violations = new Violations();
+  const streams = new Streams(violations);
+  const revisions = new Map<string, number>();
+  events.forEach(([stream, type, data = {}], place) => {
+    const revision = (revisions.get(stream) ?? -1) + 1;
+    revisions.set(stream, revision);
+    streams.add({ position: String(place + 1), stream, revision, type, data });
+  });
+  return violations.first.map(({ rule }) => rule).join();
+}
+
+const claim = (owner: string, stream = 'transfer-1'): Event => [stream, 'claim.taken.v1', { owner }];
+const fence = (stream: string): Event => [stream, 'claim.owner_abandoned.v1'];
+
+describe('streams', () => {
+  it('have no gaps, and their positions grow', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations);
+    streams.add({ position: '9', stream: 'x-1', revision: 0, type: 'x', data: {} });
+    streams.add({ position: '10', stream: 'x-1', revision: 1, type: 'x', data: {} });
+    expect(violations.count).toBe(0);
+    streams.add({ position: '9', stream: 'x-1', revision: 3, type: 'x', data: {} });
+    expect(violations.first.map(({ rule }) => rule)).toEqual([
+      'positions grow',
+      'revisions of x-1 have no gap (1, then 3)',
+    ]);
+  });
+
+  it('of a part of the log may begin later, and are known by it', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations, { wholeStreams: false, allClaims: false });
+    const number = streams.add({ position: '9', stream: 'x-1', revision: 4, type: 'x', data: {} });
+    const other = streams.add({ position: '10', stream: 'x-2', revision: 0, type: 'x', data: {} });
+    expect([violations.count, streams.isWhole(number), streams.isWhole(other)]).toEqual([0, false, true]);
+  });
+
+  it.each<[string, readonly Event[]]>([
+    ['again by its owner', [claim('a-1'), ['a-1', 'a'], claim('a-1')]],
+    ['by another while its owner has no events', [claim('a-1'), fence('a-1'), claim('a-2'), ['a-2', 'a']]],
+    [
+      'by another once its owner is done with it',
+      [
+        claim('a-1', 'user_phone_number-1'),
+        ['a-1', 'user.deactivated.v1'],
+        claim('a-2', 'user_phone_number-1'),
+      ],
+    ],
+  ])('claims may be taken %s', (_name, events) => {
+    expect(rulesOf(...events)).toBe('');
+  });
+
+  it.each<[string, readonly Event[], RegExp]>([
+    ['from an owner that holds it', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
+    [
+      'from one who is done, of what stays taken',
+      [claim('a-1'), ['a-1', 'user.deactivated.v1'], claim('a-2')],
+      /transfer-1 has one owner/,
+    ],
+    ['and hold other events', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
+    ['and given up by an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
+  ])('claims may not be taken %s', (_name, events, rule) => {
+    expect(rulesOf(...events)).toMatch(rule);
+  });
+});
