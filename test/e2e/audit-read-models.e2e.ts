@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../src/kernel/ids.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { invoke, type Run } from '../support/operator.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
+import { VIEWS } from '../support/read-models.js';
+
+interface Report extends Run {
+  readonly differences: readonly string[];
+}
+
+describe('npm run audit -- verify, of every read model', () => {
+  let db: TestDatabase;
+  const tables = VIEWS.flatMap((view) => view.tables);
+  const verify = async (): Promise<Report> => {
+    const run = await invoke('audit', { DATABASE_URL: db.url }, '--json', 'verify');
+    return { ...(JSON.parse(run.printed) as Report), ...run };
+  };
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    const store = new PostgresEventStore(db.pool);
+    for (const { facts } of VIEWS) {
+      const events = facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
+      await store.commit({ appends: [{ stream: `thing-${newId()}`, events, expected: 'no_stream' }] });
+    }
+    await store.close();
+    await invoke('rebuild', { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) });
+  });
+  afterAll(() => db.drop());
+
+  it.each(tables)('names a row of %s that is gone, and one that nobody made', async (table) => {
+    const of = ({ differences }: Report): string[] =>
+      differences.filter((each) => each.startsWith(`${table} `));
+    expect(of(await verify())).toEqual([]);
+    await db.pool.query(
+      `create table kept as select * from ${table} limit 1; delete from ${table} where ctid = (select min(ctid) from ${table})`,
+    );
+    const gone = await verify();
+    expect(gone.exitCode).toBe(2);
+    expect(of(gone)).toEqual([expect.stringMatching(/: no row, the events say that there is one$/)]);
+    await db.pool.query(`insert into ${table} select * from kept; drop table kept`);
+    expect(of(await verify())).toEqual([]);
+  });
+
+  it('leaves nothing in the database', async () => {
+    await verify();
+    const { rows } = await db.pool.query(`select nspname from pg_namespace where nspname like 'checked%'`);
+    expect(rows).toEqual([]);
+  });
+});
