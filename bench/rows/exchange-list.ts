@@ -89,7 +89,9 @@ function pages(
   const once = (): Promise<Buffer> =>
     counted
       ? view.page(keyId, filter)
-      : bodyPage(database, { sql, params, pageSize: PAGE }, ({ bodies }) => Buffer.from(bodies));
+      : bodyPage(database, { sql, tables: ['exchange.orders'], params, pageSize: PAGE }, ({ bodies }) =>
+          Buffer.from(bodies),
+        );
   return {
     name,
     run: async () => ({

@@ -9,20 +9,29 @@ const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 /** Of the header: the signature, the flags, the length of the extension. */
 const HEADER = SIGNATURE.length + 8;
 
+export interface BinaryStatement {
+  readonly params: readonly (string | Date)[];
+  /** Those that the statement reads. */
+  readonly tables: readonly string[];
+}
+
 /**
  * The one row of `sql`, read by `read`, which must not keep the buffers: they are where the connection receives.
  * For texts of hundreds of kilobytes: pg decodes every field of a usual result to a string, which would be encoded
- * again on its way out. COPY hands over bytes. It takes no parameters, so `params` become literals.
+ * again on its way out. COPY hands over bytes. It takes no parameters, so `params` become literals. Unlike a SELECT it
+ * takes its snapshot before it waits for its tables: had a rebuild put others in their place meanwhile, it would find no
+ * rows in them. So the lock comes first, in a statement of its own, of the same message and transaction.
  */
 export async function binaryRow<T>(
   pool: Pool,
   sql: string,
-  params: readonly (string | Date)[],
+  { params, tables }: BinaryStatement,
   read: (fields: BinaryFields) => T,
   patienceMs: number | null,
 ): Promise<T> {
   const text = sql.replace(/\$(\d+)/g, (_, number: string) => literal(params[Number(number) - 1]!));
-  const query = new CopyOut(`copy (${text}) to stdout (format binary)`, (fields) => ({
+  const lock = tables.length === 0 ? '' : `lock table ${tables.join(', ')} in access share mode; `;
+  const query = new CopyOut(`${lock}copy (${text}) to stdout (format binary)`, (fields) => ({
     value: read(fields),
   }));
   // The pool hands a query of one's own to a connection and waits for its callback, as for any other.

@@ -11,6 +11,8 @@ const EPOCH_MS = Date.UTC(2000, 0, 1);
 /** A statement for the rows of a page and the one after it, newest first, with `created_at`, `id` and the text `body`. */
 export interface BodyRows {
   readonly sql: string;
+  /** Every table that the statement reads: a rebuild may put others in their place. */
+  readonly tables: readonly string[];
   readonly params: readonly (string | Date)[];
   readonly pageSize: number;
   /** An expression for one more value, asked in the same statement. */
@@ -57,9 +59,9 @@ export async function bodyPage<T>(
     const last = lastAt && lastId ? { createdAt: timeOf(lastAt), id: lastId.toString() } : null;
     return { value: read({ bodies: bodies ?? Buffer.alloc(0), last, beside: beside ?? null }) };
   };
-  const usual = await database.binaryRow(pageBySize(rows), rows.params, page);
+  const usual = await database.binaryRow(pageBySize(rows), rows, page);
   // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
-  return (usual ?? (await database.binaryRow(pageByBytes(rows), rows.params, page))!).value;
+  return (usual ?? (await database.binaryRow(pageByBytes(rows), rows, page))!).value;
 }
 
 function timeOf(timestamptz: Buffer): Date {

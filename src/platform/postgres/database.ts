@@ -5,7 +5,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Config } from '../config/config.js';
 import { reaching } from './unreachable.js';
 import { outliveConnections } from './lost-connections.js';
-import { binaryRow, type BinaryFields } from './binary-row.js';
+import { binaryRow, type BinaryFields, type BinaryStatement } from './binary-row.js';
 import { bounded, PATIENCE_MS } from './bounded.js';
 import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
@@ -68,12 +68,8 @@ export class Database implements OnApplicationShutdown {
   }
 
   /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
-  binaryRow<T>(
-    sql: string,
-    params: readonly (string | Date)[],
-    read: (fields: BinaryFields) => T,
-  ): Promise<T> {
-    return binaryRow(this.pool, sql, params, read, this.patienceMs);
+  binaryRow<T>(sql: string, given: BinaryStatement, read: (fields: BinaryFields) => T): Promise<T> {
+    return binaryRow(this.pool, sql, given, read, this.patienceMs);
   }
 
   /**

@@ -20,6 +20,8 @@ export interface OrderFilter {
   readonly after?: PagePlace | undefined;
 }
 
+const TABLES = ['exchange.orders', 'exchange.order_counts'];
+
 /** Which orders has a key made, and how many? */
 @Injectable()
 export class OrdersView {
@@ -29,11 +31,15 @@ export class OrdersView {
   page(keyId: string, filter: OrderFilter): Promise<Buffer> {
     const { sql, params, total } = orderPageQuery(keyId, filter);
     const { pageSize } = filter;
-    return bodyPage(this.database, { sql, params, pageSize, beside: total }, ({ bodies, last, beside }) => {
-      const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
-      const before = `{"total_count":${beside!.readBigInt64BE()},"orders":[`;
-      return Buffer.concat([Buffer.from(before), bodies, Buffer.from(`],"next_cursor":${cursor}}`)]);
-    });
+    return bodyPage(
+      this.database,
+      { sql, tables: TABLES, params, pageSize, beside: total },
+      ({ bodies, last, beside }) => {
+        const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
+        const before = `{"total_count":${beside!.readBigInt64BE()},"orders":[`;
+        return Buffer.concat([Buffer.from(before), bodies, Buffer.from(`],"next_cursor":${cursor}}`)]);
+      },
+    );
   }
 }
 

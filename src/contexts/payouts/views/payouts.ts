@@ -45,5 +45,5 @@ function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
   conditions.push(...pageConditions(filter, 'id', parameter));
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
-  return { sql, params, pageSize: filter.pageSize };
+  return { sql, tables: ['payouts.payouts'], params, pageSize: filter.pageSize };
 }
