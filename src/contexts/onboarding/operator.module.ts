@@ -24,8 +24,9 @@ export const SANDBOX_REVIEWS: Provider[] = [
     useFactory: ({ root }: KeyRing) => new SandboxCallbacks(root),
   },
   { provide: SANDBOX_SIGNER, useExisting: SandboxCallbacks },
-  { provide: CALLBACK_READER, useExisting: SandboxCallbacks },
 ];
+
+const READER: Provider = { provide: CALLBACK_READER, useExisting: SandboxCallbacks };
 
 /** What operators see and do of onboardings, without page, providers and workers. */
 @Module({})
@@ -35,7 +36,7 @@ export class OnboardingOperatorModule {
       module: OnboardingOperatorModule,
       providers: [
         ...[RetryStepHandler, RetryCardHandler, SubmitKycHandler, Images, Steps, Progress],
-        ...(mode === 'sandbox' ? [ReceiveCallbackHandler, Callbacks, ...SANDBOX_REVIEWS] : []),
+        ...(mode === 'sandbox' ? [ReceiveCallbackHandler, Callbacks, ...SANDBOX_REVIEWS, READER] : []),
       ],
     };
   }

@@ -52,6 +52,33 @@ const SMS_SETTINGS = {
   ),
 };
 
+/** Who verifies identities. */
+const IDENTITY_SETTINGS = {
+  onboardingIdentity: optional(
+    'ONBOARDING_IDENTITY',
+    oneOf('onfido', 'none'),
+    `who verifies identities. ${NOT_SET}`,
+  ),
+  onfidoApiToken: optional(
+    'ONFIDO_API_TOKEN',
+    pattern(/^[!-~]{16,200}$/, 'an API token of Onfido, without spaces'),
+    'the token of the Onfido account.',
+    true,
+  ),
+  onfidoWebhookToken: optional(
+    'ONFIDO_WEBHOOK_TOKEN',
+    pattern(/^[!-~]{16,200}$/, 'the token of a webhook of Onfido, without spaces'),
+    'the token that Onfido signs its webhook with; the webhook leads to {WIDGET_URL}/callbacks/identity/onfido.',
+    true,
+  ),
+  onfidoUrl: setting(
+    'ONFIDO_URL',
+    url('http', 'https'),
+    'https://api.eu.onfido.com/v3.6',
+    'where Onfido has its API: api.us or api.ca for other regions. HTTPS in production.',
+  ),
+};
+
 /** Who issues the cards. */
 const CARD_SETTINGS = {
   onboardingCards: optional('ONBOARDING_CARDS', oneOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
@@ -100,7 +127,12 @@ const WALLET_SETTINGS = {
   ),
 };
 
-export const PROVIDER_SETTINGS = { ...SMS_SETTINGS, ...CARD_SETTINGS, ...WALLET_SETTINGS };
+export const PROVIDER_SETTINGS = {
+  ...SMS_SETTINGS,
+  ...IDENTITY_SETTINGS,
+  ...CARD_SETTINGS,
+  ...WALLET_SETTINGS,
+};
 
 declare module '../../platform/config/config.js' {
   interface Config extends SettingsOf<typeof PROVIDER_SETTINGS> {}
@@ -116,6 +148,11 @@ export function checkProviderSettings(config: Config): void {
         'One of TWILIO_FROM and TWILIO_MESSAGING_SERVICE_SID must be set where ONBOARDING_SMS is twilio, and not both.',
       );
     requireHttps(config, 'TWILIO_URL', config.twilioUrl);
+  }
+  if (config.onboardingIdentity === 'onfido') {
+    const { onfidoApiToken, onfidoWebhookToken } = IDENTITY_SETTINGS;
+    requireAll(config, 'ONBOARDING_IDENTITY is onfido', { onfidoApiToken, onfidoWebhookToken });
+    requireHttps(config, 'ONFIDO_URL', config.onfidoUrl);
   }
   if (config.onboardingCards === 'stripe') {
     const { stripeSecretKey, stripeIssuingCurrency, stripeIssuingAddress } = CARD_SETTINGS;

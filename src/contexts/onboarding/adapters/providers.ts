@@ -14,6 +14,9 @@ import { StripeCards } from '../store/stripe-cards.js';
 import { Verifications } from '../store/verifications.js';
 import { WalletIndexes } from '../store/wallet-indexes.js';
 import { AbsentCards, AbsentIdentity, AbsentProviders } from './absent-providers.js';
+import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
+import { OnfidoVerifier } from './onfido/onfido-verifier.js';
+import { SandboxCallbacks } from './sandbox-callbacks.js';
 import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
 import { StripeCardIssuer } from './stripe/stripe-card-issuer.js';
 import { TwilioSms } from './twilio/twilio-sms.js';
@@ -33,12 +36,15 @@ export type Chosen = Readonly<Record<Port, string>>;
 
 /** A setting names the provider; where it is not set the sandbox has its own and production has none. */
 export function chosenOf(
-  config: Pick<Config, 'mode' | 'onboardingSms' | 'onboardingCards' | 'onboardingWallets'>,
+  config: Pick<
+    Config,
+    'mode' | 'onboardingSms' | 'onboardingIdentity' | 'onboardingCards' | 'onboardingWallets'
+  >,
 ): Chosen {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
   return {
     sms: config.onboardingSms ?? otherwise,
-    identity: otherwise,
+    identity: config.onboardingIdentity ?? otherwise,
     wallet: config.onboardingWallets ?? otherwise,
     card: config.onboardingCards ?? otherwise,
   };
@@ -50,7 +56,7 @@ export function providersOf(chosen: Chosen, isSandbox: boolean): Provider[] {
     WalletIndexes,
     StripeCards,
     ...smsOf(chosen.sms, isSandbox),
-    ...identityOf(chosen.identity, isSandbox),
+    ...identityOf(chosen.identity),
     walletsOf(chosen.wallet),
     cardsOf(chosen.card),
   ];
@@ -79,16 +85,36 @@ function smsOf(name: string, isSandbox: boolean): Provider[] {
 }
 
 /** With whoever reads its callbacks: in the sandbox its own, which decides reviews. */
-function identityOf(name: string, isSandbox: boolean): Provider[] {
-  const callbacks: Provider[] = isSandbox ? [] : [{ provide: CALLBACK_READER, useValue: null }];
-  if (name === 'none') return [...callbacks, { provide: IDENTITY_VERIFIER, useClass: AbsentIdentity }];
+function identityOf(name: string): Provider[] {
+  if (name === 'sandbox')
+    return [
+      { provide: CALLBACK_READER, useExisting: SandboxCallbacks },
+      {
+        provide: IDENTITY_VERIFIER,
+        inject: [SandboxReviews, Verifications, CONFIG],
+        useFactory: (
+          reviews: SandboxReviews,
+          verifications: Verifications,
+          { sandboxReviewSeconds }: Config,
+        ) => new SandboxIdentityVerifier(reviews, verifications, sandboxReviewSeconds),
+      },
+    ];
+  if (name === 'none')
+    return [
+      { provide: CALLBACK_READER, useValue: null },
+      { provide: IDENTITY_VERIFIER, useClass: AbsentIdentity },
+    ];
   return [
-    ...callbacks,
+    {
+      provide: CALLBACK_READER,
+      inject: [CONFIG],
+      useFactory: ({ onfidoWebhookToken }: Config) => new OnfidoCallbacks(onfidoWebhookToken!),
+    },
     {
       provide: IDENTITY_VERIFIER,
-      inject: [SandboxReviews, Verifications, CONFIG],
-      useFactory: (reviews: SandboxReviews, verifications: Verifications, config: Config) =>
-        new SandboxIdentityVerifier(reviews, verifications, config.sandboxReviewSeconds),
+      inject: [CONFIG, Verifications],
+      useFactory: ({ onfidoUrl, onfidoApiToken }: Config, verifications: Verifications) =>
+        new OnfidoVerifier({ onfidoUrl, onfidoApiToken: onfidoApiToken! }, verifications),
     },
   ];
 }

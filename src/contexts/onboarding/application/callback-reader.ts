@@ -23,8 +23,8 @@ export class CallbackRefused extends Error {
 export interface CallbackReader {
   /** As in the path. */
   readonly provider: string;
-  /** Throws {@link CallbackRefused}. `body`: the bytes as they came. */
-  read(headers: CallbackHeaders, body: Buffer): Callback;
+  /** Throws, or rejects with, {@link CallbackRefused}. `body`: the bytes as they came. */
+  read(headers: CallbackHeaders, body: Buffer): Callback | Promise<Callback>;
 }
 /** Null where the identity provider sends none. */
 export const CALLBACK_READER = Symbol('CALLBACK_READER');

@@ -56,7 +56,7 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
 
   private async receive(provider: string, headers: CallbackHeaders, body: Buffer): Promise<CallbackOutcome> {
     if (this.reader?.provider !== provider) return 'unknown_provider';
-    const read = this.read(this.reader, headers, body);
+    const read = await this.read(this.reader, headers, body);
     if (typeof read === 'string') return read;
     const ageMs = this.clock.now().getTime() - read.at.getTime();
     if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
@@ -66,13 +66,13 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
     return outcome;
   }
 
-  private read(
+  private async read(
     reader: CallbackReader,
     headers: CallbackHeaders,
     body: Buffer,
-  ): Callback | 'forged' | 'malformed' {
+  ): Promise<Callback | 'forged' | 'malformed'> {
     try {
-      return reader.read(headers, body);
+      return await reader.read(headers, body);
     } catch (error) {
       if (error instanceof CallbackRefused) return error.why;
       throw error;

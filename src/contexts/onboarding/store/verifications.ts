@@ -30,6 +30,49 @@ export class Verifications {
     return opened!;
   }
 
+  /** What the provider calls the person: the first that was kept, which it gives. */
+  async keepApplicant(verificationId: string, provider: string, applicant: string): Promise<string> {
+    const [kept] = await this.database.query<{ applicant: string }>(
+      `update onboarding.verifications set applicant = coalesce(applicant, $3)
+       where verification_id = $1 and provider = $2 returning applicant`,
+      [verificationId, provider, applicant],
+    );
+    return kept?.applicant ?? applicant;
+  }
+
+  /** Whether this process may open the check: no other has been about to for so long. */
+  async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
+    const claimed = await this.database.query(
+      `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
+       where verification_id = $1 and provider = $2
+         and (check_claimed_until is null or check_claimed_until <= now()) returning 1`,
+      [verificationId, provider, seconds],
+    );
+    return claimed.length > 0;
+  }
+
+  /** Lets go of the claim: nothing came of it. */
+  async releaseCheck(verificationId: string, provider: string): Promise<void> {
+    await this.database.query(
+      'update onboarding.verifications set check_claimed_until = null where verification_id = $1 and provider = $2',
+      [verificationId, provider],
+    );
+  }
+
+  ofUser(userId: string, provider: string): Promise<Verification[]> {
+    return this.database.query<Row>(
+      `select ${COLUMNS} from onboarding.verifications where user_id = $1 and provider = $2`,
+      [userId, provider],
+    );
+  }
+
+  async forget(verificationId: string, provider: string): Promise<void> {
+    await this.database.query(
+      'delete from onboarding.verifications where verification_id = $1 and provider = $2',
+      [verificationId, provider],
+    );
+  }
+
   /** What the provider calls the check, for its callbacks. */
   async checked(verificationId: string, provider: string, check: string): Promise<void> {
     await this.database.query(

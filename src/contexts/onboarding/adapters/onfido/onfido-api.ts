@@ -1,0 +1,98 @@
+import type { DefaultApi, RawAxiosRequestConfig } from './onfido-package.js';
+import { ProviderUnavailable } from '../../application/ports.js';
+
+export interface OnfidoAccount {
+  readonly onfidoUrl: string;
+  readonly onfidoApiToken: string;
+}
+
+/** Far more than a list of one applicant's objects takes. */
+const MOST_RESPONSE_BYTES = 1 << 20;
+/** An image of 8 MiB, and the form around it. */
+const MOST_REQUEST_BYTES = 12 << 20;
+
+/** Onfido refuses what was sent: another attempt with the same would end the same way. */
+export class OnfidoRefused extends Error {
+  override readonly name = 'OnfidoRefused';
+  constructor(
+    readonly status: number,
+    /** Onfido's own name of the error, such as `validation_error`. */
+    readonly type: string,
+    /** What of the request it is about, in lower case; never shown to anybody. */
+    readonly about: string,
+  ) {
+    super(`Onfido refuses the request with ${status}`);
+  }
+}
+
+/** A JSON object as it came: whatever is read of it is checked first. */
+export type Told = Readonly<Record<string, unknown>>;
+
+/**
+ * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. Every call throws
+ * {@link OnfidoRefused} for what will never be accepted, and ProviderUnavailable for everything else; neither holds
+ * anything of a person, as errors of the package do.
+ */
+export class OnfidoApi {
+  private api: Promise<DefaultApi> | null = null;
+
+  constructor(
+    private readonly account: OnfidoAccount,
+    private readonly timeoutMs: number,
+  ) {}
+
+  async call(
+    ask: (api: DefaultApi, options: RawAxiosRequestConfig) => Promise<{ readonly data: unknown }>,
+  ): Promise<Told> {
+    this.api ??= this.open();
+    const api = await this.api;
+    try {
+      // The package's own timeout starts anew with each byte.
+      const { data } = await ask(api, { signal: AbortSignal.timeout(this.timeoutMs) });
+      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as Told) : {};
+    } catch (error) {
+      throw errorOf(error);
+    }
+  }
+
+  /** Some 400 kB of code: only where Onfido is the provider, and not at the boot. */
+  private async open(): Promise<DefaultApi> {
+    const { Configuration, DefaultApi } = await import('@onfido/api');
+    const { onfidoApiToken: apiToken, onfidoUrl } = this.account;
+    const baseOptions = {
+      ...{ timeout: this.timeoutMs, maxRedirects: 0, proxy: false, decompress: false },
+      ...{ maxContentLength: MOST_RESPONSE_BYTES, maxBodyLength: MOST_REQUEST_BYTES },
+    };
+    return new DefaultApi(
+      new Configuration({ apiToken, basePath: onfidoUrl.replace(/\/+$/, ''), baseOptions }),
+    );
+  }
+}
+
+/** Of what the package throws nothing goes on but status and type: it holds the request with names, images and token. */
+function errorOf(error: unknown): Error {
+  const { response, code } = error as { readonly response?: unknown; readonly code?: unknown };
+  if (typeof response !== 'object' || response === null) {
+    const why = typeof code === 'string' ? code : 'no response';
+    return new ProviderUnavailable(`Onfido cannot be reached (${why})`);
+  }
+  const { status, data } = response as { readonly status?: unknown; readonly data?: unknown };
+  if (typeof status !== 'number') return new ProviderUnavailable('Onfido responds with something else');
+  const { type, about } = refusalIn(data);
+  if (status === 401 || status === 403)
+    return new ProviderUnavailable(`Onfido does not accept our token (${status})`);
+  if (status < 400 || status >= 500 || status === 408 || status === 429)
+    return new ProviderUnavailable(`Onfido is unavailable: it responds with ${status}`);
+  return new OnfidoRefused(status, type, about);
+}
+
+function refusalIn(data: unknown): { readonly type: string; readonly about: string } {
+  const error = (data as { readonly error?: unknown } | null)?.error;
+  const { type, message, fields } = (typeof error === 'object' && error !== null ? error : {}) as Told;
+  return {
+    type: typeof type === 'string' && /^[a-z_]{1,60}$/.test(type) ? type : 'unknown',
+    about: JSON.stringify([message, fields] as const)
+      .toLowerCase()
+      .slice(0, 2000),
+  };
+}

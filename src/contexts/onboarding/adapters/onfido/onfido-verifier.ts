@@ -1,0 +1,227 @@
+import type { FileTransfer } from '@onfido/api';
+import type { KycOutcome } from '../../domain/decisions.js';
+import type { IdentityImage, ImageKind } from '../../domain/identity-image.js';
+import {
+  ProviderRefusal,
+  ProviderUnavailable,
+  type IdentityRequest,
+  type IdentityVerifier,
+} from '../../application/ports.js';
+import type { Verification, Verifications } from '../../store/verifications.js';
+import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type Told } from './onfido-api.js';
+import { checkReason, imageReason, REASONS } from './onfido-reasons.js';
+
+const TIMES = {
+  timeoutMs: 15_000,
+  /** For so long one process alone may open the check; after that it is thought to be dead. */
+  claimSeconds: 120,
+};
+const ID = /^[A-Za-z0-9-]{8,64}$/;
+const REQUIRED: readonly ImageKind[] = ['document_front', 'selfie'];
+const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
+
+/**
+ * Onfido (ADR 0123). An applicant is made under our id and gets the person's details only once it is known here, so that
+ * one that nobody heard of holds nothing of a person. Before anything is sent, what is there is listed; only a check
+ * costs money, and of two the older one counts.
+ */
+export class OnfidoVerifier implements IdentityVerifier {
+  readonly provider = 'onfido';
+  private readonly api: OnfidoApi;
+
+  constructor(
+    account: OnfidoAccount,
+    private readonly verifications: Verifications,
+    private readonly times = TIMES,
+  ) {
+    this.api = new OnfidoApi(account, times.timeoutMs);
+  }
+
+  async decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'> {
+    const { verificationId, userId } = request;
+    const verification = await this.verifications.open(verificationId, this.provider, userId);
+    return this.outcomeOf(await this.checkOf(verification, request));
+  }
+
+  /** Onfido deletes nobody whose check is under way: that is asked for again. */
+  async forget(userId: string): Promise<void> {
+    for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
+      if (applicant !== null) await this.deleteApplicant(applicant);
+      await this.verifications.forget(verification_id, this.provider);
+    }
+  }
+
+  private async checkOf(verification: Verification, request: IdentityRequest): Promise<Told> {
+    const { verificationId } = request;
+    const known = verification.check_reference;
+    if (known !== null) {
+      await request.handedOver();
+      return this.refusing(() => this.api.call((api, options) => api.findCheck(known, options)));
+    }
+    const applicant = verification.applicant ?? (await this.createApplicant(verificationId));
+    const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
+    await this.verifications.checked(verificationId, this.provider, idIn(check));
+    await request.handedOver();
+    return check;
+  }
+
+  private async createApplicant(verificationId: string): Promise<string> {
+    const body = { first_name: 'Applicant', last_name: verificationId };
+    const created = await this.refusing(() =>
+      this.api.call((api, options) => api.createApplicant(body, options)),
+    );
+    const id = idIn(created);
+    const kept = await this.verifications.keepApplicant(verificationId, this.provider, id);
+    // Another process was first; ours holds nothing of the person.
+    if (kept !== id) await this.deleteApplicant(id);
+    return kept;
+  }
+
+  /** The oldest one; null when there is none. */
+  private async listedCheck(applicant: string): Promise<Told | null> {
+    const told = await this.refusing(() =>
+      this.api.call((api, options) => api.listChecks(applicant, options)),
+    );
+    const checks = listIn(told, 'checks');
+    const time = (check: Told): string => String(check['created_at']);
+    return [...checks].sort((a, b) => (time(a) < time(b) ? -1 : 1))[0] ?? null;
+  }
+
+  /** Hands everything over and opens the check. Before that is asked for, a failure lets other attempts begin at once. */
+  private async openCheck(applicant: string, request: IdentityRequest): Promise<Told> {
+    const { verificationId } = request;
+    const { claimSeconds } = this.times;
+    const claimed = performance.now();
+    if (!(await this.verifications.claimCheck(verificationId, this.provider, claimSeconds)))
+      throw new ProviderUnavailable('Onfido may be opening the check already, for another attempt');
+    try {
+      await this.describe(applicant, request);
+      await this.handOver(applicant, request);
+    } catch (error) {
+      await this.verifications.releaseCheck(verificationId, this.provider);
+      throw error;
+    }
+    // One that was opened by a process that is thought to be dead.
+    const listed = await this.listedCheck(applicant);
+    if (listed !== null) return listed;
+    if (performance.now() - claimed > (claimSeconds * 1000) / 2)
+      throw new ProviderUnavailable('Onfido took too long for this process to open the check');
+    const body = {
+      applicant_id: applicant,
+      report_names: ['document' as const, 'facial_similarity_photo' as const],
+      tags: [verificationId],
+      privacy_notices_read_consent_given: true,
+    };
+    return this.refusing(() => this.api.call((api, options) => api.createCheck(body, options)));
+  }
+
+  /** The same as often as it is asked for. */
+  private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
+    const { firstName: first_name, lastName: last_name, dateOfBirth: dob } = details;
+    const described = await this.refusing(
+      () =>
+        this.api.call((api, options) =>
+          api.updateApplicant(applicant, { first_name, last_name, dob }, options),
+        ),
+      () => REASONS.name,
+    );
+    if (idIn(described) !== applicant) throw new ProviderUnavailable('Onfido tells of another applicant');
+  }
+
+  private async handOver(applicant: string, { images }: IdentityRequest): Promise<void> {
+    const there = await this.kindsAt(applicant);
+    const missing = (await images()).filter(({ kind }) => !there.has(kind));
+    const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
+    if (!REQUIRED.every((kind) => all.has(kind))) throw new ProviderRefusal(REASONS.gone);
+    for (const image of missing) await this.upload(applicant, image);
+  }
+
+  private async kindsAt(applicant: string): Promise<Set<ImageKind>> {
+    const documents = await this.refusing(() =>
+      this.api.call((api, options) => api.listDocuments(applicant, options)),
+    );
+    const photos = await this.refusing(() =>
+      this.api.call((api, options) => api.listLivePhotos(applicant, options)),
+    );
+    const sides = listIn(documents, 'documents').map(({ side }): ImageKind =>
+      side === 'back' ? 'document_back' : 'document_front',
+    );
+    return new Set([...sides, ...listIn(photos, 'live_photos').map((): ImageKind => 'selfie')]);
+  }
+
+  private async upload(applicant: string, { kind, type, bytes }: IdentityImage): Promise<void> {
+    const { FileTransfer } = await import('@onfido/api');
+    const extension = type === 'image/png' ? 'png' : 'jpg';
+    const file: FileTransfer = new FileTransfer(bytes, `${kind}.${extension}`);
+    const side = kind === 'document_back' ? 'back' : 'front';
+    const uploaded = await this.refusing(
+      () =>
+        this.api.call((api, options) =>
+          kind === 'selfie'
+            ? api.uploadLivePhoto(applicant, file, true, options)
+            : api.uploadDocument(
+                ...(['unknown', applicant, file, extension, side] as const),
+                ...([undefined, undefined, undefined, options] as const),
+              ),
+        ),
+      (refused) => imageReason(kind, refused),
+    );
+    idIn(uploaded);
+  }
+
+  private async outcomeOf(check: Told): Promise<KycOutcome | 'under_review'> {
+    const { status, result } = check;
+    if (typeof status === 'string' && OPEN.includes(status)) return 'under_review';
+    if (status === 'withdrawn') return { passed: false, reason: REASONS.verification };
+    if (status !== 'complete')
+      throw new ProviderUnavailable('Onfido tells of a check with no status that is known');
+    if (result === 'clear') return { passed: true };
+    if (result !== 'consider')
+      throw new ProviderUnavailable('Onfido tells of a complete check with no result that is known');
+    const told = await this.refusing(() =>
+      this.api.call((api, options) => api.listReports(idIn(check), options)),
+    );
+    return { passed: false, reason: checkReason(listIn(told, 'reports')) };
+  }
+
+  private async deleteApplicant(id: string): Promise<void> {
+    try {
+      await this.api.call((api, options) => api.deleteApplicant(id, options));
+    } catch (error) {
+      if (!(error instanceof OnfidoRefused)) throw error;
+      if (error.status === 404 || error.status === 410) return;
+      throw new ProviderUnavailable(
+        error.type === 'deletion_incomplete_checks'
+          ? 'Onfido deletes nobody whose check is under way'
+          : `Onfido does not delete an applicant (${error.status})`,
+      );
+    }
+  }
+
+  /** What it refuses for good is a refusal with that reason; without one it is our own fault, and asked again. */
+  private async refusing(
+    ask: () => Promise<Told>,
+    reason?: (refused: OnfidoRefused) => string,
+  ): Promise<Told> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof OnfidoRefused)) throw error;
+      const isAboutInput = error.status === 422 || error.status === 413 || error.status === 400;
+      if (reason !== undefined && isAboutInput) throw new ProviderRefusal(reason(error));
+      throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
+    }
+  }
+}
+
+function idIn({ id }: Told): string {
+  if (typeof id === 'string' && ID.test(id)) return id;
+  throw new ProviderUnavailable('Onfido gives no id');
+}
+
+function listIn(told: Told, name: string): readonly Told[] {
+  const list = told[name];
+  const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
+  if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
+  return list as readonly Told[];
+}

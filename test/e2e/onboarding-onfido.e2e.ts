@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { REASONS } from '../../src/contexts/onboarding/adapters/onfido/onfido-reasons.js';
+import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
+import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
+import { Images } from '../../src/contexts/onboarding/store/images.js';
+import { eventually } from '../support/eventually.js';
+import { confirmed, eventsOf, MERCHANT, onboardingOf, urlOf } from '../support/onboard.js';
+import { Onfido, ONFIDO_TOKEN, ONFIDO_WEBHOOK_TOKEN } from '../support/onfido/onfido.js';
+import { invoke } from '../support/operator.js';
+import { startPeople, type People } from '../support/people.js';
+
+const MASTER_KEY = '22'.repeat(32);
+const JPEG = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(40_000, 7)]);
+
+describe('a service whose identities are checked by Onfido', () => {
+  let onfido: Onfido;
+  let people: People;
+  beforeAll(async () => {
+    onfido = await Onfido.start();
+    people = await startPeople({
+      masterKey: MASTER_KEY,
+      roles: 'worker,widget',
+      env: {
+        ONBOARDING_IDENTITY: 'onfido',
+        ONFIDO_API_TOKEN: ONFIDO_TOKEN,
+        ONFIDO_WEBHOOK_TOKEN,
+        ONFIDO_URL: onfido.account.onfidoUrl,
+      },
+    });
+  });
+  afterAll(async () => {
+    await people.close();
+    await onfido.goAway();
+  });
+
+  async function handedIn(): Promise<string> {
+    const userId = await confirmed(people);
+    for (const kind of ['document_front', 'selfie'] as const)
+      await people.module
+        .get(Images, { strict: false })
+        .keep(userId, { kind, type: 'image/jpeg', bytes: JPEG });
+    await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
+    return userId;
+  }
+
+  const post = (path: string, { headers, body }: ReturnType<Onfido['webhook']>): Promise<Response> =>
+    fetch(`http://127.0.0.1:${people.module.get(WidgetServer, { strict: false }).port}${path}`, {
+      ...{ method: 'POST', headers, body: new Uint8Array(body) },
+    });
+
+  it('waits while it is away, says so, hands the images over once and passes after the webhook', async () => {
+    await onfido.goAway();
+    const userId = await handedIn();
+    const stuck = async (): Promise<string> =>
+      (await invoke('user', { DATABASE_URL: urlOf(people), MASTER_KEY }, 'stuck', '--older-than', '0s'))
+        .printed;
+    await eventually(async () => (await stuck()).includes('Onfido cannot be reached'));
+    expect(await people.module.get(Images, { strict: false }).kinds(userId)).toHaveLength(2);
+    await onfido.comeBack();
+    await eventually(async () => (await stuck()).includes('under review'));
+    expect(await people.module.get(Images, { strict: false }).kinds(userId)).toEqual([]);
+    expect(onfido.records.checks).toHaveLength(1);
+    const [check] = onfido.records.checks;
+    await people.database.query(`update onboarding.steps set due_at = now() + interval '1 hour'`);
+    onfido.complete(check!, 'clear');
+    expect(
+      (await post('/callbacks/identity/onfido', onfido.webhook(check!.id, new Date(), 'forged'))).status,
+    ).toBe(401);
+    expect((await post('/callbacks/identity/sandbox', onfido.webhook(check!.id))).status).toBe(404);
+    expect((await post('/callbacks/identity/onfido', onfido.webhook(check!.id))).status).toBe(200);
+    await eventually(async () => (await onboardingOf(people, userId)).stage === 'completed');
+    expect((await eventsOf(people, userId)).filter((type) => type.startsWith('kyc_passed'))).toHaveLength(1);
+  });
+
+  it('tells the person in our own words why not', async () => {
+    const userId = await handedIn();
+    const found = await eventually(async () =>
+      onfido.records.checks.find(({ status }) => status === 'in_progress'),
+    );
+    const breakdown = { image_integrity: { result: 'unidentified' } };
+    onfido.complete(found!, 'consider', [
+      { name: 'document', result: 'consider', sub_result: 'rejected', breakdown },
+    ]);
+    await eventually(async () => (await onboardingOf(people, userId)).stage === 'kyc_failed');
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: REASONS.unreadable });
+  });
+});
