@@ -13,6 +13,7 @@ import { eventsProcessRow } from './rows/events-process.js';
 import { exchangeListRow } from './rows/exchange-list.js';
 import { exchangeScanRow } from './rows/exchange-scan.js';
 import { exchangeOrdersRow } from './rows/exchange-orders.js';
+import { ledgerRow } from './rows/ledger.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { rebuildLiveRow } from './rows/rebuild-live.js';
@@ -27,6 +28,7 @@ const ROWS: readonly Row[] = [
   rebuildRow,
   rebuildLiveRow,
   catchupRow,
+  ledgerRow,
   deliveriesRow,
   eventsAcceptRow,
   eventsProcessRow,

@@ -7,6 +7,8 @@ const GOAL_SIZES = {
   connections: 64,
   /** Reports per connection, variant and round. */
   reports: 200,
+  /** Appends of each writer, variant and turn, where the ledger follows. */
+  appends: 250,
   /** Users that reports go to. */
   users: 40,
   /** Payouts in the list. */
@@ -48,6 +50,7 @@ const QUICK_SIZES: Sizes = {
   ...GOAL_SIZES,
   rounds: 3,
   reports: 15,
+  appends: 50,
   users: 12,
   payouts: 20_000,
   'listed-orders': 20_000,
@@ -66,7 +69,11 @@ const QUICK_SIZES: Sizes = {
 
 const USAGE = `npm run bench -- [rows] [options]
 
+<<<<<<< HEAD
 rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders exchange-scan audit start (default: all)
+=======
+rows        report list balance rebuild catchup ledger deliveries events-accept events-process exchange-list exchange-orders exchange-scan start (default: all)
+>>>>>>> 5b9d788 (Audit: leaves cost a quarter of the time and one index; bench: appends beside a worker with and without the ledger)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)

@@ -45,7 +45,10 @@ describe('canonical JSON', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
-    expect(canonicalJson(JSON.parse('{"__proto__": 1, "a": 2}'))).toBe('{"__proto__":1,"a":2}');
+    expect(canonicalJson(JSON.parse('{"a": 2, "__proto__": {"b": 1}}'))).toBe('{"__proto__":{"b":1},"a":2}');
+    expect(canonicalJson(JSON.parse('[{"9": 1, "b": 2, "10": 3, "a": 4}]'))).toBe(
+      '[{"10":3,"9":1,"a":4,"b":2}]',
+    );
   });
 });
 

@@ -8,7 +8,8 @@ export class Ledger1764000001300 implements MigrationInterface {
 
       create table audit.leaves (
         index bigint primary key,
-        position bigint not null unique,
+        -- Grows with the index, so that a leaf is found by it without an index of its own.
+        position bigint not null,
         -- 32 bytes each: of the leaf, then of every subtree that it completes, the smallest first.
         hashes bytea not null
       );

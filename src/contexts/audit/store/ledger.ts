@@ -46,8 +46,20 @@ export class Ledger {
   /** Where the event at `position` stands in the tree; null when it does not yet. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: string | null }>(
-      `select l.index from unnest($1::bigint[]) with ordinality p(position, place)
-       left join audit.leaves l using (position) order by p.place`,
+      `with recursive halves(place, position, low, high) as (
+         select p.place, p.position, 0::bigint, l.size - 1
+         from unnest($1::bigint[]) with ordinality p(position, place) cross join audit.ledger l
+         union all
+         select h.place, h.position,
+           case when m.position < h.position then m.index + 1 else h.low end,
+           case when m.position < h.position then h.high else m.index end
+         from halves h join audit.leaves m on m.index = (h.low + h.high) / 2
+         where h.low < h.high
+       )
+       select l.index from unnest($1::bigint[]) with ordinality p(position, place)
+       left join halves h on h.place = p.place and h.low = h.high
+       left join audit.leaves l on l.index = h.low and l.position = p.position
+       order by p.place`,
       [positions],
     );
     return rows.map(({ index }) => (index === null ? null : Number(index)));

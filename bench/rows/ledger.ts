@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { reported } from '../bare/event.js';
+import { compare } from '../harness/compare.js';
+import { alternate, timed, type Sample } from '../harness/measure.js';
+import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { MIGRATIONS } from '../../src/composition.js';
+import { LEDGER, ledgerFollower } from '../../src/contexts/audit/application/ledger-follower.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import type { NewEvent } from '../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { Database } from '../../src/platform/postgres/database.js';
+import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
+import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
+import { PassingTypes } from '../../src/platform/projections/passing-types.js';
+import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
+import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
+import { ViewProgress } from '../../src/platform/projections/view-progress.js';
+
+const NAME = 'ledger';
+const PATIENCE_MS = 600_000;
+
+/** Appends while the ledger follows them, beside the same appends alone. */
+export const ledgerRow: Row = {
+  name: NAME,
+  title: 'appends while every event becomes a leaf of the ledger',
+  run: runLedger,
+};
+
+async function runLedger({ options, environment, checks, progress }: RowContext): Promise<RowOutcome> {
+  const url = await environment.database(NAME);
+  const database = await Database.connect({ url, poolSize: 8, migrations: MIGRATIONS });
+  const store = new PostgresEventStore(database.pool);
+  const behind: number[] = [];
+  /** Nothing else is done in this process or in PostgreSQL: what the ledger takes shows at its largest. */
+  const append = async (): Promise<Sample> => {
+    const units = options.connections * options.appends;
+    const events = Array.from({ length: units }, payoutEvent);
+    await environment.checkpoint();
+    const seconds = await timed(() =>
+      Promise.all(
+        Array.from({ length: options.connections }, async (_, writer) => {
+          for (let place = writer; place < units; place += options.connections) {
+            const { stream, event } = events[place]!;
+            await store.commit({ appends: [{ stream, events: [event], expected: 'no_stream' }] });
+          }
+        }),
+      ),
+    );
+    return { units, seconds };
+  };
+  /** As in every worker: a subscription that goes past these events. */
+  const passed = async (): Promise<Sample> => {
+    const { runner } = running(database, store, {
+      name: 'bench.passes',
+      events: [],
+      apply: async () => undefined,
+    });
+    runner.start();
+    const sample = await append();
+    await runner.stop();
+    return sample;
+  };
+  const followed = async (): Promise<Sample> => {
+    const { runner, progress: reached } = running(database, store, ledgerFollower(store));
+    runner.start();
+    // What was appended without it.
+    if (!(await reached.reached(LEDGER, await store.head()))) throw new Error('the ledger did not catch up');
+    const before = await sizeOf(database);
+    const sample = await append();
+    behind.push(before + sample.units - (await sizeOf(database)));
+    await reached.reached(LEDGER, await store.head());
+    await runner.stop();
+    return sample;
+  };
+  const samples = await alternate(
+    [
+      { name: 'followed', run: followed },
+      { name: 'passed', run: passed },
+      { name: 'alone', run: append },
+    ],
+    options.rounds,
+    progress,
+    4,
+  );
+  const { runner, progress: reached } = running(database, store, ledgerFollower(store));
+  runner.start();
+  await reached.reached(LEDGER, await store.head());
+  await runner.stop();
+  const [counted] = await database.query<{ events: number; leaves: number }>(
+    `select (select count(*) from event_store.events)::int as events, (select count(*) from audit.leaves)::int as leaves`,
+  );
+  checks.equal('leaves', counted!.leaves, counted!.events);
+  const [{ bytes }] = (await database.query(
+    `select pg_total_relation_size('audit.leaves') / greatest(1, count(*)) as bytes from audit.leaves`,
+  )) as [{ bytes: string }];
+  await store.close();
+  await database.close();
+  return {
+    comparisons: [
+      compare(samples, {
+        label: 'beside a worker without the ledger',
+        subject: 'followed',
+        reference: 'passed',
+        goal: { atLeast: 0.9 },
+      }),
+      compare(samples, {
+        label: 'beside no worker at all',
+        subject: 'followed',
+        reference: 'alone',
+        goal: { atLeast: 0.9 },
+      }),
+    ],
+    notes: [
+      `${options.connections * options.appends} appends per variant and turn, of ${options.connections} writers`,
+      `at the end of the appends the ledger was ${Math.max(...behind)} events behind at most`,
+      `${bytes} bytes an event in audit.leaves, indexes included`,
+    ],
+  };
+}
+
+async function sizeOf(database: Database): Promise<number> {
+  const [row] = await database.query<{ size: string }>('select size from audit.ledger');
+  return Number(row?.size ?? 0);
+}
+
+function payoutEvent(): { readonly stream: string; readonly event: NewEvent } {
+  const body = {
+    user_id: randomUUID(),
+    payout: { amount: '12.5', transaction_hash: `0x${randomUUID().replaceAll('-', '').repeat(2)}` },
+  };
+  const { event } = reported(randomUUID(), body, new Date());
+  const { id, type, stream, data } = event;
+  const metadata = { request_id: randomUUID(), merchant_id: randomUUID() };
+  return { stream, event: { id, type, data: JSON.parse(data) as NewEvent['data'], metadata } };
+}
+
+/** The service's own runner with this one subscription. */
+function running(
+  database: Database,
+  store: PostgresEventStore,
+  definition: SubscriptionDefinition,
+): { readonly runner: SubscriptionRunner; readonly progress: ViewProgress } {
+  const registry = new SubscriptionRegistry();
+  registry.register(definition);
+  const checkpoints = new Checkpoints(database);
+  const keys = { obtain: async () => null, find: async () => new Map() };
+  const events = new EventRegistry();
+  events.register([{ type: 'payout.reported.v1' }]);
+  const codec = new EventCodec(events, keys);
+  const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: PATIENCE_MS });
+  const roles = { roles: ['worker' as const] };
+  const passing = new PassingTypes(database);
+  const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, roles, passing);
+  return { runner, progress };
+}
