@@ -19,6 +19,7 @@ import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { standstill } from './suites/standstill.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
+import { tamperings } from './suites/tamperings.js';
 import { twoVersions } from './suites/two-versions.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
@@ -45,6 +46,7 @@ const SUITES: Readonly<
   standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
   keys: { suite: keys, count: 5, of: 'rotations' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
+  tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },
 };
