@@ -3,8 +3,9 @@ import { reported } from '../bare/event.js';
 import { compare } from '../harness/compare.js';
 import { alternate, timed, type Sample } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { MIGRATIONS } from '../../src/composition.js';
 import { LEDGER, ledgerFollower } from '../../src/contexts/audit/application/ledger-follower.js';
+import { KNOWN_EVENTS, MIGRATIONS } from '../../src/composition.js';
+import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { NewEvent } from '../../src/platform/event-store/port.js';
@@ -49,44 +50,38 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
     );
     return { units, seconds };
   };
-  /** As in every worker: a subscription that goes past these events. */
-  const passed = async (): Promise<Sample> => {
-    const { runner } = running(database, store, {
-      name: 'bench.passes',
-      events: [],
-      apply: async () => undefined,
-    });
+  const views = (): SubscriptionDefinition[] => [payoutViews];
+  /** Appends while these subscriptions follow; what came without them is caught up with first. */
+  const followedBy = async (definitions: readonly SubscriptionDefinition[]): Promise<Sample> => {
+    const { runner, progress: reached } = running(database, store, definitions);
     runner.start();
-    const sample = await append();
-    await runner.stop();
-    return sample;
-  };
-  const followed = async (): Promise<Sample> => {
-    const { runner, progress: reached } = running(database, store, ledgerFollower(store));
-    runner.start();
-    // What was appended without it.
-    if (!(await reached.reached(LEDGER, await store.head()))) throw new Error('the ledger did not catch up');
+    const caughtUp = async (): Promise<void> => {
+      const head = await store.head();
+      for (const { name } of definitions)
+        if (!(await reached.reached(name, head))) throw new Error(`${name} did not catch up`);
+    };
+    await caughtUp();
     const before = await sizeOf(database);
     const sample = await append();
-    behind.push(before + sample.units - (await sizeOf(database)));
-    await reached.reached(LEDGER, await store.head());
+    const isFollowed = definitions.some(({ name }) => name === LEDGER);
+    if (isFollowed) behind.push(before + sample.units - (await sizeOf(database)));
+    await caughtUp();
     await runner.stop();
     return sample;
   };
+  const ledger = (): SubscriptionDefinition => ledgerFollower(store);
   const samples = await alternate(
     [
-      { name: 'followed', run: followed },
-      { name: 'passed', run: passed },
+      { name: 'views and ledger', run: () => followedBy([...views(), ledger()]) },
+      { name: 'views', run: () => followedBy(views()) },
+      { name: 'ledger', run: () => followedBy([ledger()]) },
       { name: 'alone', run: append },
     ],
     options.rounds,
     progress,
     4,
   );
-  const { runner, progress: reached } = running(database, store, ledgerFollower(store));
-  runner.start();
-  await reached.reached(LEDGER, await store.head());
-  await runner.stop();
+  await followedBy([ledger()]);
   const [counted] = await database.query<{ events: number; leaves: number }>(
     `select (select count(*) from event_store.events)::int as events, (select count(*) from audit.leaves)::int as leaves`,
   );
@@ -99,14 +94,14 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
   return {
     comparisons: [
       compare(samples, {
-        label: 'beside a worker without the ledger',
-        subject: 'followed',
-        reference: 'passed',
+        label: 'beside a worker that keeps the read models of payouts',
+        subject: 'views and ledger',
+        reference: 'views',
         goal: { atLeast: 0.9 },
       }),
       compare(samples, {
-        label: 'beside no worker at all',
-        subject: 'followed',
+        label: 'alone, beside appends that nobody follows',
+        subject: 'ledger',
         reference: 'alone',
         goal: { atLeast: 0.9 },
       }),
@@ -135,18 +130,18 @@ function payoutEvent(): { readonly stream: string; readonly event: NewEvent } {
   return { stream, event: { id, type, data: JSON.parse(data) as NewEvent['data'], metadata } };
 }
 
-/** The service's own runner with this one subscription. */
+/** The service's own runner with these subscriptions. */
 function running(
   database: Database,
   store: PostgresEventStore,
-  definition: SubscriptionDefinition,
+  definitions: readonly SubscriptionDefinition[],
 ): { readonly runner: SubscriptionRunner; readonly progress: ViewProgress } {
   const registry = new SubscriptionRegistry();
-  registry.register(definition);
+  registry.register(...definitions);
   const checkpoints = new Checkpoints(database);
   const keys = { obtain: async () => null, find: async () => new Map() };
   const events = new EventRegistry();
-  events.register([{ type: 'payout.reported.v1' }]);
+  events.register(KNOWN_EVENTS);
   const codec = new EventCodec(events, keys);
   const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: PATIENCE_MS });
   const roles = { roles: ['worker' as const] };

@@ -39,7 +39,9 @@ export class Ledger {
 
   /** Null before the first event. */
   async state(): Promise<LedgerState | null> {
-    const [row] = await this.database.query<StateRow & { [column: string]: unknown }>(STATE);
+    const [row] = await this.database.query<StateRow & { [column: string]: unknown }>(
+      `${STATE} where size > 0`,
+    );
     return row === undefined ? null : stateOf(row);
   }
 
@@ -95,22 +97,47 @@ export class Ledger {
 }
 
 /**
- * Adds what comes after the last leaf of the log `logId`; what is there already is left out. One at a time: the row of
- * the state is locked until `tx` ends. Throws where the ledger belongs to another log.
+ * Adds leaves behind the last one, in the transaction that moves the checkpoint of whoever follows the log. It remembers
+ * where it left the tree; the row in the database, which is locked until the transaction ends, says whether that still
+ * holds: another process may have gone on, or the transaction may not have been committed.
  */
-export async function extendLedger(tx: PoolClient, logId: string, leaves: readonly NewLeaf[]): Promise<void> {
-  const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
-  const state = rows[0] === undefined ? null : stateOf(rows[0]);
-  if (state !== null && state.logId !== logId) {
-    throw new Error(
-      `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
-    );
+export class LedgerWriter {
+  private last: LedgerState | null = null;
+
+  /** What is there already is left out. Throws where the ledger belongs to another log than `logId`. */
+  async extend(tx: PoolClient, logId: string, leaves: readonly NewLeaf[]): Promise<void> {
+    const from = this.last;
+    this.last = null;
+    if (from !== null && from.logId === logId) this.last = await extendFrom(tx, from, leaves);
+    if (this.last !== null) return;
+    const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
+    if (rows[0] === undefined) {
+      await tx.query('insert into audit.ledger (log_id, size, position, peaks) values ($1, 0, -1, $2)', [
+        logId,
+        Buffer.alloc(0),
+      ]);
+    }
+    const state =
+      rows[0] === undefined ? { logId, tree: new MerkleTree(), position: '-1' } : stateOf(rows[0]);
+    if (state.logId !== logId) {
+      throw new Error(
+        `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
+      );
+    }
+    this.last = await extendFrom(tx, state, leaves);
   }
-  const after = state === null ? -1n : BigInt(state.position);
+}
+
+/** The state after it; null, with nothing done, where the ledger is not at `from`. */
+async function extendFrom(
+  tx: PoolClient,
+  from: LedgerState,
+  leaves: readonly NewLeaf[],
+): Promise<LedgerState | null> {
+  const after = BigInt(from.position);
   const fresh = leaves.filter(({ position }) => BigInt(position) > after);
-  if (fresh.length === 0) return;
-  const tree = state?.tree ?? new MerkleTree();
-  const first = tree.size;
+  const position = fresh.at(-1)?.position ?? from.position;
+  const tree = from.tree.copy();
   const hashes: Buffer[] = [];
   const starts: number[] = [];
   let start = 1;
@@ -122,25 +149,28 @@ export async function extendLedger(tx: PoolClient, logId: string, leaves: readon
     }
   }
   // One parameter of bytes, cut apart there: an array of them would travel as text.
-  await tx.query({
+  const { rowCount } = await tx.query({
     name: 'audit.extend',
-    text: `insert into audit.leaves (index, position, hashes)
-      select $1::bigint + n.place - 1, n.position, substring($2::bytea from n.start for n.stop - n.start)
-      from unnest($3::bigint[], $4::int[], $5::int[]) with ordinality n(position, start, stop, place)`,
+    text: `with moved as (
+        update audit.ledger set size = $1, position = $2, peaks = $3 where size = $4 and position = $5 and log_id = $10
+        returning 1
+      ), added as (
+        insert into audit.leaves (index, position, hashes)
+        select $4::bigint + n.place - 1, n.position, substring($6::bytea from n.start for n.stop - n.start)
+        from unnest($7::bigint[], $8::int[], $9::int[]) with ordinality n(position, start, stop, place)
+        where exists (select from moved)
+      )
+      select from moved`,
     values: [
-      first,
+      ...[tree.size, position, tree.peakBytes, from.tree.size, from.position],
       Buffer.concat(hashes),
-      fresh.map(({ position }) => position),
+      fresh.map((leaf) => leaf.position),
       starts,
       [...starts.slice(1), start],
+      from.logId,
     ],
   });
-  await tx.query({
-    name: 'audit.extended',
-    text: `insert into audit.ledger (log_id, size, position, peaks) values ($1, $2, $3, $4)
-      on conflict (only_row) do update set size = excluded.size, position = excluded.position, peaks = excluded.peaks`,
-    values: [logId, tree.size, fresh.at(-1)!.position, tree.peakBytes],
-  });
+  return rowCount === 1 ? { logId: from.logId, tree, position } : null;
 }
 
 function stateOf({ log_id, size, position, peaks }: StateRow): LedgerState {

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { eventually } from '../../../../test/support/eventually.js';
+import { runFolder } from '../../../../test/support/run-folder.js';
+import { NEWER, OTHER, SubscriptionLab, WANTED } from '../../../../test/support/subscription-lab.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { hashOfEvent } from '../domain/event-leaf.js';
+import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
+import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
+import type { SignedHead } from '../domain/signed-head.js';
+import { Ledger, LedgerWriter } from '../store/ledger.js';
+import { checkLedger } from './check-ledger.js';
+import { HeadsFile } from './heads-file.js';
+import { LEDGER, ledgerFollower } from './ledger-follower.js';
+
+describe('the ledger that follows a log', () => {
+  let lab: SubscriptionLab;
+  let ledger: Ledger;
+
+  beforeAll(async () => {
+    lab = await SubscriptionLab.open();
+    ledger = new Ledger(lab.database.database);
+  });
+  afterEach(() => lab.end());
+  afterAll(() => lab.database.drop());
+
+  const log = (): Promise<readonly RecordedEvent[]> => lab.writer.readAll(null, 100_000);
+  const covers = async (count: number): Promise<boolean> => (await ledger.state())?.tree.size === count;
+  /** What a check says of it, without heads. */
+  const findings = async (): Promise<readonly object[]> => {
+    const state = await ledger.state();
+    const leaves = (index: number, limit: number) => ledger.leaves(index, limit);
+    const pages = (async function* () {
+      yield await log();
+    })();
+    const judge = (): null => null;
+    return (await checkLedger(pages, { state, leaves, heads: async () => [], judge })).findings;
+  };
+  const follow = (): void => lab.process(ledgerFollower(lab.writer)).runner.start();
+
+  it('has every event once, in order, also of unknown types, with two processes that come and go', async () => {
+    await lab.write(30);
+    follow();
+    follow();
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all([lab.write(7), lab.write(5, OTHER), lab.write(3, NEWER), lab.write(1)]);
+      if (round === 2) await lab.end();
+      if (round === 3) follow();
+    }
+    const events = await log();
+    await eventually(() => covers(events.length));
+    expect(events.map(({ type }) => type)).toContain(NEWER);
+    const tree = new MerkleTree();
+    for (const event of events) tree.append(hashOfEvent(event));
+    expect((await ledger.state())!.tree.root).toEqual(tree.root);
+    expect((await ledger.leaves(0, 1000)).map(({ position }) => position)).toEqual(
+      events.map(({ position }) => position),
+    );
+    expect(await findings()).toEqual([]);
+  });
+
+  it('finds the leaf of an event, and what proves it, by a few rows', async () => {
+    const events = await log();
+    const positions = events.map(({ position }) => position);
+    expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
+    const { tree } = (await ledger.state())!;
+    for (const index of [0, 1, 17, tree.size - 1]) {
+      const parts = inclusionRanges(index, tree.size).map(subtreesOf);
+      const path = await Promise.all(parts.map(async (part) => joinedRoot(await ledger.subtrees(part))));
+      const leaf = { index, hash: hashOfEvent(events[index]!) };
+      expect(provesInclusion(leaf, tree.size, path, tree.root)).toBe(true);
+    }
+  });
+
+  it('goes on from what is stored: after a transaction that was not committed, and after another process', async () => {
+    const logId = await lab.writer.identity();
+    const [one, other] = [new LedgerWriter(), new LedgerWriter()];
+    const extend = (writer: LedgerWriter, from: number, fails = false): Promise<unknown> =>
+      lab.database.database
+        .transaction(async (tx) => {
+          const leaves = (await log()).slice(from).map((event) => {
+            return { position: event.position, hash: hashOfEvent(event) };
+          });
+          await writer.extend(tx, logId, leaves);
+          if (fails) throw new Error('killed');
+        })
+        .catch((error: Error) => error.message);
+    const { length } = await log();
+    await lab.write(3);
+    expect(await extend(one, length, true)).toBe('killed');
+    expect(await covers(length)).toBe(true);
+    await extend(one, length);
+    await lab.write(2);
+    await extend(other, length + 3);
+    await lab.write(4);
+    // Delivered twice, by whoever knows only an earlier state.
+    await extend(one, length);
+    await extend(other, length);
+    expect(await covers(length + 9)).toBe(true);
+    expect(await findings()).toEqual([]);
+    const { pool } = lab.database;
+    await pool.query('update event_store.checkpoints set position = $2 where name = $1', [
+      LEDGER,
+      (await log()).at(-1)!.position,
+    ]);
+  });
+
+  it('stops beside another log, and says so', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const { length } = await log();
+    const identity = async (): Promise<string> => randomUUID();
+    const { runner } = lab.process(ledgerFollower({ identity }));
+    runner.start();
+    await lab.write(1, WANTED);
+    await eventually(() =>
+      JSON.stringify(error.mock.calls).includes('a new log needs an empty schema audit'),
+    );
+    expect(await covers(length)).toBe(true);
+    error.mockRestore();
+  });
+});
+
+describe('the file of heads', () => {
+  const head = (size: number, log_id = 'one'): SignedHead => ({
+    ...{ log_id, size, root: '00', position: String(size), signed_at: 't', key_id: 'k', signature: 's' },
+  });
+  const of = (...heads: readonly SignedHead[]) => ({
+    newest: async () => heads.at(-1) ?? null,
+    after: async (size: number, limit: number) => heads.filter((each) => each.size > size).slice(0, limit),
+  });
+  const sizes = (path: string): number[] =>
+    readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as SignedHead).size);
+
+  it('has each head once, whatever is cut off and whoever comes back', async () => {
+    const path = join(runFolder(), `${randomUUID()}.jsonl`);
+    await new HeadsFile(path).append(of(head(3), head(5)));
+    await new HeadsFile(path).append(of(head(3), head(5)));
+    // Killed while it wrote.
+    writeFileSync(path, '{"log_id":"one","si', { flag: 'a' });
+    await new HeadsFile(path).append(of(head(3), head(5), head(9)));
+    expect(sizes(path)).toEqual([3, 5, 9]);
+    await new HeadsFile(path).append(of(head(2, 'other')));
+    expect(sizes(path)).toEqual([3, 5, 9, 2]);
+  });
+});
