@@ -10,6 +10,7 @@ import { keys } from './suites/keys.js';
 import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
+import { onboarding } from './suites/onboarding.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { races } from './suites/races.js';
@@ -39,6 +40,7 @@ const SUITES: Readonly<
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   'order-races': { suite: orderRaces, count: 10_000, of: 'interleavings' },
   orders: { suite: orders, count: 100, of: 'kills' },
+  onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
   'giant-receipts': { suite: giantReceipts, count: 3, of: 'rounds' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },

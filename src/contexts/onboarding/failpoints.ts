@@ -1,17 +1,29 @@
-/** Of an onboarding that the service takes further, in the order in which it passes them. */
+/** Of an onboarding on its way, in the order in which it passes them. */
 export const ONBOARDING_FAILPOINTS = [
+  'onboarding.code_issued',
+  'onboarding.code_sent',
   'onboarding.identity_decided',
+  'onboarding.kyc_passed',
   'onboarding.wallet_given',
-  'onboarding.wallet_recorded',
+  'onboarding.wallet_provisioned',
   'onboarding.cardholder_created',
   'onboarding.cardholder_kept',
   'onboarding.card_created',
   'onboarding.card_kept',
-  'onboarding.card_recorded',
+  'onboarding.card_issued',
   'onboarding.user_activated',
   'onboarding.completed',
 ] as const;
 
+type Name = (typeof ONBOARDING_FAILPOINTS)[number];
+
 declare module '../../platform/failpoints.js' {
-  interface Failpoints extends Record<(typeof ONBOARDING_FAILPOINTS)[number], true> {}
+  interface Failpoints extends Record<Name, true> {}
+}
+
+const NAMES: readonly string[] = ONBOARDING_FAILPOINTS;
+
+/** Whether `onboarding.<stage>` is one of them: the stage was recorded by the service. */
+export function isFailpoint(name: string): name is Name {
+  return NAMES.includes(name);
 }

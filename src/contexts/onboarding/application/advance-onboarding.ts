@@ -7,6 +7,7 @@ import {
   type Claim,
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
+import { failpoint } from '../../../platform/failpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
@@ -26,6 +27,7 @@ import {
   type Submitted,
   type WithWallet,
 } from '../domain/onboarding.js';
+import { isFailpoint } from '../failpoints.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
 import {
@@ -96,6 +98,8 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
           follows: true,
           claims: step.claims ?? [],
         }));
+        const recorded = `onboarding.${state.stage}`;
+        if (isFailpoint(recorded)) failpoint(recorded);
       } catch (error) {
         if (!(error instanceof ClaimTaken)) throw error;
         await step.claimTaken?.();
@@ -111,6 +115,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         return this.verify(state);
       case 'kyc_passed': {
         const { address, derivation } = await calling('wallet', () => this.wallets.provision(state.userId));
+        failpoint('onboarding.wallet_given');
         if (await this.walletsInUse.isOfAnother(state.userId, address)) {
           await this.wallets.replace(state.userId, address);
           throw new WalletTaken();
@@ -128,6 +133,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         await this.commandBus.execute(
           new ActivateUser(state.userId, state.issuerWalletAddress, followsFrom(lastId)),
         );
+        failpoint('onboarding.user_activated');
         return { decide: (current) => completeOnboarding({ at: this.now() }, current) };
       default:
         return null;
@@ -146,6 +152,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     const outcome = await calling('identity', () => this.identity.decide(request)).catch(
       (error: unknown) => ({ passed: false as const, reason: reasonOf(error) }),
     );
+    failpoint('onboarding.identity_decided');
     const answer = outcome === 'under_review' ? outcome : outcome.passed ? 'passed' : 'failed';
     await this.verifications.answered(verificationId, provider, answer);
     if (outcome === 'under_review') return null;

@@ -1,6 +1,7 @@
 import { Inject, Logger } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { failpoint } from '../../../platform/failpoints.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
@@ -52,8 +53,10 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
   async execute({ merchantId, userId, words }: SendPhoneCode): Promise<void> {
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
     const code = await this.codes.issue(userId, phoneNumber);
+    failpoint('onboarding.code_issued');
     try {
       await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, words) }));
+      failpoint('onboarding.code_sent');
     } catch (error) {
       // It may still come: the code is good, and another one would make it worthless.
       if (error instanceof MessageUncertain) return this.warn(userId, error.message);

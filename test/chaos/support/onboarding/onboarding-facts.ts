@@ -1,0 +1,87 @@
+import type { HDNodeWallet } from 'ethers';
+import type pg from 'pg';
+import type { StripeServer } from '../../../support/stripe/stripe.js';
+import type { Verdict } from '../verdict.js';
+import type { Completions } from './completions.js';
+
+/** Of an onboarding that went well, whatever happened meanwhile. */
+const WHOLE_HISTORY = [
+  ...['started', 'phone_verified', 'consent_given', 'details_confirmed', 'kyc_submitted', 'kyc_passed'],
+  ...['wallet_provisioned', 'card_issued', 'completed'],
+].map((each) => `onboarding.${each}.v1`);
+
+interface Stored {
+  readonly user_id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Whether everybody who handed in has completed, the steps are empty, and the receiver heard of each. */
+export async function allCompleted(
+  pool: pg.Pool,
+  handedIn: readonly string[],
+  completions: Completions,
+): Promise<boolean> {
+  const { rows } = await pool.query<{ completed: number; waiting: number }>(
+    `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
+       (select count(*)::int from onboarding.steps) as waiting`,
+  );
+  const { completed, waiting } = rows[0]!;
+  return completed >= handedIn.length && waiting === 0 && completions.byUser.size >= handedIn.length;
+}
+
+/** Everybody has one history, one wallet that the private key finds, one card, and one completion that was delivered. */
+export async function checkOnboardings(
+  {
+    pool,
+    stripe,
+    account,
+    completions,
+  }: {
+    readonly pool: pg.Pool;
+    readonly stripe: StripeServer;
+    readonly account: HDNodeWallet;
+    readonly completions: Completions;
+  },
+  handedIn: readonly string[],
+  verdict: Verdict,
+  say: (line: string) => void,
+): Promise<void> {
+  const { rows } = await pool.query<Stored>(
+    `select substr(stream, 12) as user_id, type, data::json as data from event_store.events
+     where stream like 'onboarding-%' order by position`,
+  );
+  const histories = new Map<string, Stored[]>();
+  for (const row of rows) histories.set(row.user_id, [...(histories.get(row.user_id) ?? []), row]);
+  const wallets = new Set<string>();
+  const indexes = new Set<number>();
+  for (const userId of handedIn) {
+    const history = histories.get(userId) ?? [];
+    verdict.equal(history.map(({ type }) => type).join(), WHOLE_HISTORY.join(), `the history of ${userId}`);
+    const wallet = history.find(({ type }) => type === 'onboarding.wallet_provisioned.v1')?.data ?? {};
+    const { path, index } = (wallet['derivation'] ?? {}) as { path?: string; index?: number };
+    verdict.equal(
+      path === undefined ? null : account.derivePath(path).address,
+      wallet['issuer_wallet_address'],
+      `the private key finds the wallet of ${userId}`,
+    );
+    wallets.add(String(wallet['issuer_wallet_address']));
+    if (index !== undefined) indexes.add(index);
+    const card = history.find(({ type }) => type === 'onboarding.card_issued.v1')?.data['card_id'];
+    const live = stripe.cardsOf(userId).filter(({ status }) => status !== 'canceled');
+    verdict.equal(live.map(({ id }) => id).join(), card, `the one card of ${userId} at the issuer`);
+    verdict.equal(completions.byUser.get(userId)?.size, 1, `completions of ${userId} that were delivered`);
+  }
+  verdict.equal(wallets.size, handedIn.length, 'wallets are of one user each');
+  verdict.equal(Math.max(-1, ...indexes) + 1, handedIn.length, 'indexes of wallets have no gaps');
+  verdict.none(completions.faults, 'a delivery is not as it was signed');
+  const { rows: active } = await pool.query<{ count: number }>(
+    `select count(*)::int as count from users.users where account_state = 'active' and user_id = any($1::uuid[])`,
+    [handedIn],
+  );
+  verdict.equal(active[0]?.count, handedIn.length, 'users who are active');
+  const canceled = stripe.cards.filter(({ status }) => status === 'canceled').length;
+  say(
+    `people ${handedIn.length}; cards ${stripe.cards.length}, ${canceled} of them canceled; cardholders ${stripe.cardholders.length}`,
+  );
+}
