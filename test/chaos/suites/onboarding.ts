@@ -108,6 +108,7 @@ class Stage {
       ROLES: 'api,widget',
       WIDGET_PORT: String(widgetPort),
     });
+    await ready(this.living.child, `http://127.0.0.1:${this.living.port}/health/ready`);
     await first.child.stop();
     this.doors.set('living', doorOf(this.living.port, widgetPort));
     return { merchant: first.merchant, baseUrl: doorOf(this.living.port, widgetPort).api };

@@ -75,11 +75,15 @@ export async function checkOnboardings(
   verdict.equal(wallets.size, handedIn.length, 'wallets are of one user each');
   verdict.equal(Math.max(-1, ...indexes) + 1, handedIn.length, 'indexes of wallets have no gaps');
   verdict.none(completions.faults, 'a delivery is not as it was signed');
-  const { rows: active } = await pool.query<{ count: number }>(
-    `select count(*)::int as count from users.users where account_state = 'active' and user_id = any($1::uuid[])`,
+  const { rows: active } = await pool.query<{ users: number; activations: number; wallets: number }>(
+    `select count(distinct stream)::int as users, count(*)::int as activations,
+       (select count(*)::int from users.wallets) as wallets
+     from event_store.events where type = 'user.activated.v1' and substr(stream, 6) = any($1)`,
     [handedIn],
   );
-  verdict.equal(active[0]?.count, handedIn.length, 'users who are active');
+  verdict.equal(active[0]?.users, handedIn.length, 'users who are active');
+  verdict.equal(active[0]?.activations, handedIn.length, 'activations, one of each');
+  verdict.equal(active[0]?.wallets, handedIn.length, 'wallets that are shown');
   const canceled = stripe.cards.filter(({ status }) => status === 'canceled').length;
   say(
     `people ${handedIn.length}; cards ${stripe.cards.length}, ${canceled} of them canceled; cardholders ${stripe.cardholders.length}`,
