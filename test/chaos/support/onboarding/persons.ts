@@ -56,7 +56,7 @@ export class Persons {
       const phone = `+1555${String((this.phones += 1)).padStart(7, '0')}`;
       const id = await this.created(phone);
       const session = id === null ? null : await this.verified(id, phone);
-      if (id === null || session === null) continue;
+      if (id === null || session === null) return;
       const headers = { authorization: `Bearer ${session}` };
       const confirmed = await this.insist('details', () => this.step(id, 'details', DETAILS, headers));
       const submitted =
@@ -71,11 +71,10 @@ export class Persons {
     const made = await this.insist(
       'created',
       async () => {
-        const body = JSON.stringify({
-          user: { phone_number: phone, email: `ada${phone.slice(1)}@example.com` },
-        });
+        const email = `ada${phone.slice(1)}@example.com`;
+        const body = JSON.stringify({ phone_number: phone, email });
         const path = '/merchants/v1/users';
-        const { headers } = signed(this.merchant, 'POST', path, body, { 'idempotency-key': key });
+        const { headers } = signed(this.merchant, 'POST', path, body, { 'idempotency-key': `"${key}"` });
         return said(await fetch(oneOf(this.doors()).api + path, { ...post(body), headers }));
       },
       201,
