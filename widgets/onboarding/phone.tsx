@@ -18,7 +18,9 @@ export function Phone({ notice, sent }: PhoneProps) {
   const [trouble, setTrouble] = useState<string | null>(notice);
   const form = useFocusOnError(wrong);
   const { busy, run } = useAct((refusal) => {
-    if ('phone_number' in refusal.errors)
+    if ('phone_unreachable' in refusal.errors)
+      setWrong({ words: say('phoneUnreachable', { merchant: facts.merchantName }) });
+    else if ('phone_number' in refusal.errors)
       setWrong({ words: say('phoneOther', { merchant: facts.merchantName }) });
     else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
     else setTrouble(troubleWords(say, facts.locale, refusal));

@@ -71,7 +71,10 @@ export interface StepState {
   readonly images?: readonly ImageKind[];
 }
 
-/** A refusal: a problem document. `errors.session`: the session has ended; `errors.code`: the code was not right. */
+/**
+ * A refusal: a problem document. `errors.session`: the session has ended; `errors.code`: the code was not right;
+ * `errors.phone_unreachable`: the number gets no messages.
+ */
 export interface StepRefusal {
   readonly status: number;
   readonly detail: string;
