@@ -60,7 +60,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     } catch (error) {
       // It may still come: the code is good, and another one would make it worthless.
       if (error instanceof MessageUncertain) return this.warn(userId, error.message);
-      await this.codes.notSent(userId, phoneNumber, code);
+      await this.codes.notSent(userId, phoneNumber, code, !(error instanceof ProviderUnavailable));
       if (error instanceof ProviderRefusal) throw unreachable();
       if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
       this.warn(userId, plainWords(error));

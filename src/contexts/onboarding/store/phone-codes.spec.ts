@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { MAX_ATTEMPTS, PhoneCodes } from './phone-codes.js';
+import { MAX_ATTEMPTS, MAX_CODES_A_DAY, PhoneCodes } from './phone-codes.js';
 
 const PHONE = '+15550001111';
 
@@ -54,7 +54,7 @@ describe('one-time codes', () => {
     const [userId, other] = [newId(), newId()];
     const first = await codes.issue(userId, PHONE);
     const again = async (code: string): Promise<string> => {
-      await codes.notSent(userId, PHONE, code);
+      await codes.notSent(userId, PHONE, code, true);
       return codes.issue(userId, PHONE);
     };
     let second = await again(first);
@@ -63,6 +63,15 @@ describe('one-time codes', () => {
     expect(await codes.redeem(other, PHONE, second)).toBe(0);
     expect(await codes.redeem(userId, '+15550002222', second)).toBe(MAX_ATTEMPTS - 2);
     expect(await codes.redeem(userId, PHONE, second)).toBe('right');
+  });
+
+  it('count towards the day when something was charged for them, sent or not', async () => {
+    const [userId, other] = [newId(), newId()];
+    for (let sent = 0; sent < 2 * MAX_CODES_A_DAY; sent += 1)
+      await codes.notSent(userId, PHONE, await codes.issue(userId, PHONE), false);
+    for (let sent = 0; sent < MAX_CODES_A_DAY; sent += 1)
+      await codes.notSent(other, PHONE, await codes.issue(other, PHONE), true);
+    await expect(codes.issue(other, PHONE)).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
   it('do not stand in the database', async () => {

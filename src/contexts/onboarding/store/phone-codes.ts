@@ -55,11 +55,16 @@ export class PhoneCodes {
     return code;
   }
 
-  /** The code could not be handed over: another one may be asked for at once. It counts towards the day all the same. */
-  async notSent(userId: string, phoneNumber: string, code: string): Promise<void> {
+  /**
+   * The code could not be handed over: another one may be asked for at once. Where nothing was `charged`, as the provider
+   * was unavailable, it does not count towards the day: who tries again and again meanwhile is not shut out for it.
+   */
+  async notSent(userId: string, phoneNumber: string, code: string, charged: boolean): Promise<void> {
     await this.database.query(
-      'update onboarding.phone_codes set next_at = now() where user_id = $1 and code_hash = $2',
-      [userId, this.hash(userId, phoneNumber, code)],
+      `update onboarding.phone_codes set next_at = now(),
+         sent_at = case when $3 then sent_at else sent_at[:cardinality(sent_at) - 1] end
+       where user_id = $1 and code_hash = $2`,
+      [userId, this.hash(userId, phoneNumber, code), charged],
     );
   }
 
