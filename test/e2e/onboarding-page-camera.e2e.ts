@@ -40,7 +40,7 @@ suite('photos on the onboarding page', () => {
     const { person, page } = visit;
     await toPhotos(visit);
     await person.text('cameraRefused').waitFor();
-    await person.look('onboarding-10-camera-refused-desktop');
+    await person.lookTwice('onboarding-5-camera-refused');
     expect(await person.button('captureTake').count()).toBe(0);
     const photo = withPlace(await jpegOf(page, 3000, 1500));
     expect(photo.includes(PLACE)).toBe(true);

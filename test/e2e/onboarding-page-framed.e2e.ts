@@ -70,7 +70,7 @@ suite('the onboarding page of a shop', () => {
     await person.showPassport();
     await person.heading('doneHeading');
     await person.text('doneEmbedded').waitFor();
-    await person.look('onboarding-12-done-framed');
+    await person.look('onboarding-13-done-framed');
     expect(await frame.getByRole('link').count()).toBe(0);
     const heard = await heardBy(page);
     expect(new Set(heard.map(({ origin }) => origin))).toEqual(new Set([widgetUrl(lab.app)]));

@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { BrowserContextOptions } from 'playwright-core';
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
+import { SIZES } from '../support/onboarding-page.js';
 import { PageLab } from '../support/page-lab.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
-const PHONE: BrowserContextOptions = { viewport: { width: 375, height: 740 } };
+const PHONE: BrowserContextOptions = { viewport: SIZES.phone };
 const SMALL: BrowserContextOptions = {
   ...{ viewport: { width: 320, height: 568 }, colorScheme: 'dark', reducedMotion: 'reduce' },
 };
@@ -53,7 +54,7 @@ suite('the onboarding page in a tab', () => {
       await person.press('documentsSubmit');
       await person.heading('doneHeading');
       await person.text('doneClose').waitFor();
-      await look('11-done');
+      await look('13-done');
       expect(await lab.stateOf(visit)).toBe('active');
     },
   );
@@ -112,7 +113,7 @@ suite('the onboarding page in a tab', () => {
     await person.text('codeSpent').waitFor();
     await person.enterCode(code);
     await person.text('codeSpent').waitFor();
-    await person.look('onboarding-8-code-spent-desktop');
+    await person.lookTwice('onboarding-2-code-spent');
     expect(await person.button('codeAgain').count()).toBe(0);
     await lab.app.database.query('update onboarding.phone_codes set next_at = now() where user_id = $1', [
       user.id,
@@ -139,7 +140,7 @@ suite('the onboarding page in a tab', () => {
       expect(await person.errorOf(field)).toBe(person.says(error));
     await person.text('consentMissing').waitFor();
     expect(await page.evaluate('document.activeElement.name')).toBe('first_name');
-    await person.look('onboarding-9-details-missing-desktop');
+    await person.lookTwice('onboarding-3-details-missing');
 
     const today = new Date().toISOString().slice(0, 10);
     const tomorrow18 = `${Number(today.slice(0, 4)) - 18}${new Date(Date.now() + 86_400_000).toISOString().slice(4, 10)}`;

@@ -8,6 +8,7 @@ import { WORDS, type Locale } from '../../src/contexts/onboarding/words/words.js
 export const MERCHANT = 'Test merchant';
 type Values = Readonly<Record<string, string | number>>;
 type Key = keyof Words;
+export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
 
 /** Somebody at the onboarding page, in a tab or in a frame, who reads it in their language. */
 export class Person {
@@ -137,6 +138,18 @@ export class Person {
     );
     expect(overflow).toBeLessThanOrEqual(0);
     if (picture !== null) await keepPicture(page, picture);
+  }
+
+  /** {@link look}, with a picture for each of two widths. */
+  async lookTwice(picture: string): Promise<void> {
+    await this.look();
+    const page = this.page as Page;
+    const before = page.viewportSize()!;
+    for (const [name, size] of Object.entries(SIZES)) {
+      await page.setViewportSize(size);
+      await keepPicture(page, `${picture}-${name}`);
+    }
+    await page.setViewportSize(before);
   }
 }
 

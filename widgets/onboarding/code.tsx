@@ -30,7 +30,9 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
       setCode('');
       setWrong({ words: wrongWords(say, refusal.attemptsLeft) });
       if (refusal.attemptsLeft === 0) again.current?.focus();
-    } else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
+    } else if ('phone_unreachable' in refusal.errors)
+      setTrouble(say('phoneUnreachable', { merchant: facts.merchantName }));
+    else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
     else setTrouble(troubleWords(say, facts.locale, refusal));
   };
   const { busy, run } = useAct(refused);

@@ -1,0 +1,79 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DecideReview } from '../../src/contexts/onboarding/application/decide-review.js';
+import { startService } from '../../src/service.js';
+import { findChromium } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
+import { PageLab, type Visit } from '../support/page-lab.js';
+
+const suite = findChromium() === null ? describe.skip : describe;
+
+suite('what comes after the photos, on the onboarding page', () => {
+  let lab: PageLab;
+  beforeAll(async () => {
+    lab = await PageLab.start();
+  });
+  afterAll(() => lab?.close());
+  afterEach(() => lab.leave());
+
+  const submit = async ({ person }: Visit, lastName: string): Promise<void> => {
+    await person.confirmPhone();
+    await person.enterDetails(lastName);
+    await person.showSamples();
+  };
+
+  it('an identity that is rejected says why, and may be tried again', async () => {
+    const visit = await lab.open('de');
+    const { person, page } = visit;
+    await submit(visit, 'Rejected');
+    await person.heading('failedHeading');
+    await page.getByText('The identity document could not be verified').waitFor();
+    await person.lookTwice('onboarding-11-failed');
+    await page.reload();
+    await person.heading('failedHeading');
+    await person.press('failedRetry');
+    await person.enterDetails('Lovelace');
+    await person.showSamples();
+    await person.heading('doneHeading');
+    expect(await lab.stateOf(visit)).toBe('active');
+  });
+
+  it('a card that is refused says why, and is asked for again', async () => {
+    const visit = await lab.open('es');
+    const { person, page } = visit;
+    await submit(visit, 'Cardless');
+    await person.heading('cardFailedHeading');
+    await page.getByText('The card could not be issued').waitFor();
+    await person.lookTwice('onboarding-12-card-failed');
+    await page.reload();
+    await person.press('cardFailedRetry');
+    await person.heading('doneHeading');
+    expect(await lab.stateOf(visit)).toBe('active');
+  });
+
+  // The last: it stops the service of this suite.
+  it('a review lasts over reloads and a restart of the service, and the page goes on once it passes', async () => {
+    const visit = await lab.open('es');
+    const { person, page } = visit;
+    await submit(visit, 'Review');
+    await person.heading('reviewHeading');
+    await page.getByText(/Enviado el \d+ de \p{L}+ de \d{4}/u).waitFor();
+    await person.lookTwice('onboarding-10-review');
+    await page.reload();
+    await person.heading('reviewHeading');
+    const port = Number(new URL(page.url()).port);
+    await lab.app.stop();
+    await person.text('reviewLost').waitFor({ timeout: 60_000 });
+    const service = await startService({ ...lab.app.config, widgetPort: port });
+    try {
+      await eventually(async () => (await person.text('reviewLost').count()) === 0);
+      await person.heading('reviewHeading');
+      await service.app.get(CommandBus).execute(new DecideReview(visit.user.id, { passed: true }));
+      await page.getByRole('heading', { name: person.says('doneHeading') }).waitFor({ timeout: 90_000 });
+    } finally {
+      await service.close();
+    }
+    // What the browser says of a service that is away.
+    visit.problems.length = 0;
+  });
+});

@@ -1,0 +1,200 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { CLOCK, type Clock } from '../../src/kernel/clock.js';
+import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
+import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import { findChromium } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
+import { Person } from '../support/onboarding-page.js';
+import { PageLab } from '../support/page-lab.js';
+import { onboardingUrl } from '../support/widget-visitor.js';
+
+const suite = findChromium() === null ? describe.skip : describe;
+const HOUR_MS = 3_600_000;
+
+suite('what goes wrong on the onboarding page', () => {
+  let lab: PageLab;
+  beforeAll(async () => {
+    lab = await PageLab.start();
+  });
+  afterAll(() => lab?.close());
+  afterEach(() => lab.leave());
+
+  it('is told in plain words: offline, unavailable, too often, another number', async () => {
+    const { person, page, user, problems } = await lab.open('es');
+    await page.context().setOffline(true);
+    await person.press('phoneSubmit');
+    await person.text('troubleOffline').waitFor();
+    await page.context().setOffline(false);
+    const refusals: readonly [number, Record<string, string>, string][] = [
+      [503, {}, person.says('troubleServer')],
+      [502, {}, person.says('troubleServer')],
+      [429, { 'retry-after': '90' }, person.says('troubleOften', { time: 'dentro de 2 minutos' })],
+      [429, {}, person.says('troubleCodes')],
+    ];
+    for (const [status, headers, words] of refusals) {
+      const refuse = { status, headers, body: '<h1>Bad gateway</h1>', contentType: 'text/html' };
+      await page.route('**/code', (route) => route.fulfill(refuse), { times: 1 });
+      await person.press('phoneSubmit');
+      await page.getByText(words).waitFor();
+    }
+    await person.look();
+    await person.field('phoneLabel').fill('+1 555 999-9999');
+    await person.press('phoneSubmit');
+    await person.text('phoneOther').waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('phone_number');
+    await person.field('phoneLabel').fill(user.phone.replace('+1555', '+1 (555) '));
+    await person.enterCode(await person.askForCode());
+    await person.heading('detailsHeading');
+    problems.length = 0;
+  });
+
+  it('a session that has ended leads back to the code, and what was typed is still there', async () => {
+    const { person } = await lab.open('de');
+    await person.confirmPhone();
+    await person.heading('detailsHeading');
+    const clock = jest.spyOn(lab.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
+    try {
+      clock.mockImplementation(() => new Date(Date.now() + HOUR_MS));
+      await person.enterDetails();
+      await person.heading('phoneHeading');
+    } finally {
+      clock.mockRestore();
+    }
+    await person.text('sessionEnded').waitFor();
+    await person.enterCode(await person.askForCode());
+    await person.heading('detailsHeading');
+    expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
+  });
+
+  it('a merchant that is suspended meanwhile is told of', async () => {
+    const { person, user } = await lab.open('de');
+    await person.confirmPhone();
+    await person.heading('detailsHeading');
+    const { apiKey } = lab.app.merchant.credentials;
+    const bus = lab.app.app.get(CommandBus);
+    await bus.execute(new SuspendMerchant(apiKey));
+    try {
+      await eventually(async () => (await fetch(onboardingUrl(lab.app, user))).status === 403);
+      await person.enterDetails();
+      await person.heading('refusedSuspended');
+    } finally {
+      await bus.execute(new ReinstateMerchant(apiKey));
+      await eventually(async () => (await fetch(onboardingUrl(lab.app, user))).status === 200);
+    }
+  });
+
+  it('two presses are one call, on a slow network too', async () => {
+    const { person, page } = await lab.open('es');
+    const calls: string[] = [];
+    await page.route('**/onboarding/*/*/**', async (route) => {
+      if (route.request().method() === 'POST') calls.push(route.request().url().split('/').pop()!);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    await person.button('phoneSubmit').dblclick();
+    await person.heading('codeHeading');
+    const code = await person.sandboxCode();
+    await person.field('codeLabel').fill(code);
+    await person.button('codeSubmit').dblclick();
+    await person.enterDetails();
+    await person.choose('documentsPassport');
+    await person.press('documentsBegin');
+    await person.press('captureSample');
+    await person.button('captureUse').dblclick();
+    await person.heading('selfie');
+    expect(calls).toEqual(['code', 'inbox', 'phone', 'details', 'document_front']);
+  });
+
+  it('another tab that went on is noticed', async () => {
+    const { person, page } = await lab.open('de');
+    await person.confirmPhone();
+    await person.enterDetails();
+    await person.choose('documentsPassport');
+    const [other] = await Promise.all([
+      page.context().waitForEvent('page'),
+      // A tab that a page opens begins with what that page keeps.
+      page.evaluate('void window.open(location.href)'),
+    ]);
+    const there = new Person(other, 'de');
+    await there.showSamples();
+    await there.heading('doneHeading');
+    await person.press('documentsBegin');
+    await person.press('captureSample');
+    await person.press('captureUse');
+    await person.heading('doneHeading');
+  });
+
+  it('the back button closes the camera and the code, and leaves nothing', async () => {
+    const { person, page } = await lab.open('es');
+    await person.askForCode();
+    await page.goBack();
+    await person.heading('phoneHeading');
+    const code = await (async () => {
+      await person.press('phoneSubmit');
+      await person.text('codeSentBefore').waitFor();
+      return person.sandboxCode();
+    })();
+    await person.enterCode(code);
+    await person.enterDetails();
+    await person.choose('documentsPassport');
+    await person.press('documentsBegin');
+    await person.heading('documentPassport');
+    await page.goBack();
+    await person.heading('documentsHeading');
+    await person.press('documentsChange');
+    await person.heading('detailsHeading');
+    await page.goBack();
+    await person.heading('documentsHeading');
+  });
+
+  it('a browser that keeps nothing goes on all the same, and a reload begins with a new code', async () => {
+    const script = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
+    const { person, page, user } = await lab.open('de', { before: (opened) => opened.addInitScript(script) });
+    await person.confirmPhone();
+    await person.enterDetails();
+    await person.heading('documentsHeading');
+    await page.goto(onboardingUrl(lab.app, user));
+    await person.confirmPhone();
+    await person.heading('documentsHeading');
+  });
+
+  it('the keyboard is enough', async () => {
+    const { person, page } = await lab.open('en');
+    const { keyboard } = page;
+    const focused = (): Promise<unknown> =>
+      page.evaluate('document.activeElement.name || document.activeElement.innerText.trim()');
+    const go = async (...names: string[]): Promise<void> => {
+      for (const name of names) {
+        await keyboard.press('Tab');
+        expect(await focused()).toBe(name);
+      }
+    };
+    expect(await focused()).toBe(person.says('phoneHeading'));
+    await go('phone_number', person.says('phoneSubmit'));
+    await keyboard.press('Enter');
+    await person.heading('codeHeading');
+    expect(await focused()).toBe(person.says('codeHeading'));
+    const code = await person.sandboxCode();
+    await go('code');
+    await keyboard.type(code);
+    await keyboard.press('Enter');
+    await person.heading('detailsHeading');
+    await go('first_name');
+    await keyboard.type('Ada');
+    await go('last_name');
+    await keyboard.type('Lovelace');
+    await go('date_of_birth');
+    await keyboard.type('12101985');
+    await person.page.getByRole('checkbox').focus();
+    await keyboard.press('Space');
+    await keyboard.press('Enter');
+    await person.heading('documentsHeading');
+    await go('document');
+    await keyboard.press('Space');
+    await go(person.says('documentsBegin'));
+    await keyboard.press('Enter');
+    await person.heading('documentPassport');
+    expect(await focused()).toBe(person.says('documentPassport'));
+  });
+});
