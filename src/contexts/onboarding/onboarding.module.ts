@@ -19,7 +19,7 @@ import { Verifications } from './store/verifications.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js';
 import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
-import { forgetApplicant } from './store/forget-applicant.js';
+import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { Images } from './store/images.js';
 import { Steps } from './store/steps.js';
