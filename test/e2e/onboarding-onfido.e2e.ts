@@ -84,4 +84,40 @@ describe('a service whose identities are checked by Onfido', () => {
     await eventually(async () => (await onboardingOf(people, userId)).stage === 'kyc_failed');
     expect(await onboardingOf(people, userId)).toMatchObject({ reason: REASONS.unreadable });
   });
+
+  it('deletes the person when they are erased, also after it was away', async () => {
+    const userId = await handedIn();
+    const found = await eventually(async () =>
+      onfido.records.checks.find(({ status }) => status === 'in_progress'),
+    );
+    onfido.complete(found!, 'clear');
+    await eventually(async () => (await onboardingOf(people, userId)).stage === 'completed');
+    const user = (...args: string[]) =>
+      invoke(
+        'user',
+        { DATABASE_URL: urlOf(people), MASTER_KEY },
+        ...args,
+        '--reason',
+        'asked',
+        '--actor',
+        'a',
+      );
+    await user('deactivate', userId);
+    const applicants = (): readonly unknown[] => [...onfido.records.applicants.values()];
+    const before = applicants().length;
+    await onfido.goAway();
+    await eventually(async () =>
+      user('erase', userId, '--yes').then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(applicants()).toHaveLength(before);
+    await onfido.comeBack();
+    await eventually(async () => applicants().length === before - 1);
+    const left = await people.database.query('select 1 from onboarding.verifications where user_id = $1', [
+      userId,
+    ]);
+    expect(left).toEqual([]);
+  });
 });
