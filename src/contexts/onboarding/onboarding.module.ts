@@ -21,6 +21,7 @@ import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js'
 import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
+import { ApplicantRows } from './store/applicant-rows.js';
 import { Images } from './store/images.js';
 import { Steps } from './store/steps.js';
 import { PresentTerms } from './application/present-terms.js';
@@ -60,6 +61,7 @@ export class OnboardingModule {
       providers: [
         PhoneCodes,
         Images,
+        ApplicantRows,
         Steps,
         StoreImageHandler,
         RetryCardHandler,
