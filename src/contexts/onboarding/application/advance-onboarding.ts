@@ -8,10 +8,9 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, UsersView, WalletsView } from '../../users/contract.js';
+import { ActivateUser, UsersView, WalletsView, type ExistingUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -40,6 +39,7 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
+import { findApplicant } from './applicant.js';
 import { calling } from './provider-call.js';
 
 /**
@@ -47,7 +47,8 @@ import { calling } from './provider-call.js';
  * Every step finds out by the stage whether it was done, and every provider gives the same for the same ids, so that
  * a repeat after a crash at any point is harmless. The user is active before the completion is written: whoever hears
  * of it finds the account `active`. What a provider refuses for good is a failed stage with its reason. Gives the stage
- * it came to: `kyc_submitted` is under review. Throws what else a provider throws, and {@link WalletTaken}.
+ * it came to: `kyc_submitted` is under review. Throws what else a provider throws, {@link WalletTaken}, and
+ * `invalid_transition` or `not_found` for a user who is on the way out or erased.
  */
 export class AdvanceOnboarding extends Command<Stage> {
   constructor(readonly userId: string) {
@@ -114,6 +115,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
+        await this.applicant(state);
         const { address, derivation } = await calling('wallet', () => this.wallets.provision(state.userId));
         failpoint('onboarding.wallet_given');
         if (await this.walletsInUse.isOfAnother(state.userId, address)) {
@@ -141,9 +143,13 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 
   /** Null while the provider has not decided. */
-  private async verify({ verificationId, userId, details }: Submitted): Promise<Step | null> {
+  private async verify(state: Submitted): Promise<Step | null> {
+    const { verificationId, userId, details } = state;
     const { provider } = this.identity;
+    await this.applicant(state);
     const { opened_at } = await this.verifications.open(verificationId, provider, userId);
+    // An erasure that comes from here on finds what was opened.
+    await this.applicant(state);
     const request: IdentityRequest = {
       ...{ verificationId, userId, details },
       images: () => this.images.of(userId),
@@ -161,10 +167,8 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 
   private async issueCard(state: WithWallet): Promise<Step> {
-    const { merchantId, userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
-    const profile = await this.users.find(merchantId, userId);
-    if (profile === null) throw DomainError.notFound('User');
-    const { phoneNumber, email } = profile;
+    const { userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
+    const { phoneNumber, email } = await this.applicant(state);
     const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
     try {
       const { cardId } = await calling('card', () => this.cards.issue(request));
@@ -173,6 +177,11 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       const reason = reasonOf(error);
       return { decide: (current) => recordCardFailure({ attempt, reason, at: this.now() }, current) };
     }
+  }
+
+  /** Nobody is asked for anything for somebody who left meanwhile. */
+  private applicant({ merchantId, userId }: Submitted): Promise<ExistingUser> {
+    return findApplicant(this.users, merchantId, userId);
   }
 
   private now(): string {

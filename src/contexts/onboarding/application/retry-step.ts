@@ -3,16 +3,18 @@ import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { UsersView } from '../../users/contract.js';
 import { onboarding, type Stage } from '../domain/onboarding.js';
 import { Steps } from '../store/steps.js';
+import { findApplicant } from './applicant.js';
 import { RetryCard } from './retry-card.js';
 import { SubmitKyc } from './submit-kyc.js';
 
 /**
  * An operator has the step that an onboarding waits at asked again now: a look at a verification under review, the
  * wallet, the card, the activation; a failed card; a failed identity check whose images are still there. Gives the stage
- * it was found at. Throws `not_found`, `rate_limited`, or `invalid_transition` where the next step is the person's or
- * nothing is left to do.
+ * it was found at. Throws `not_found`, `rate_limited`, or `invalid_transition` where the next step is the person's,
+ * nothing is left to do, or the user is on the way out.
  */
 export class RetryStep extends Command<Stage> {
   constructor(readonly userId: string) {
@@ -26,10 +28,12 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     private readonly commandBus: CommandBus,
     private readonly steps: Steps,
+    private readonly users: UsersView,
   ) {}
 
   async execute({ userId }: RetryStep): Promise<Stage> {
     const { state } = await this.loop.load(onboarding, userId);
+    if ('merchantId' in state) await findApplicant(this.users, state.merchantId, userId);
     switch (state.stage) {
       case 'not_started':
         throw DomainError.notFound('Onboarding');

@@ -18,6 +18,8 @@ const LEASE_SECONDS = 60;
 /** How often a verification under review is looked at, should the provider's callback not come. */
 const REVIEW: Backoff = { firstMs: 1000, mostMs: 3_600_000 };
 const RETRY: Backoff = { firstMs: 250, mostMs: 300_000 };
+/** The user is being deactivated, or is erased: there is nothing to go on to. */
+const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
 /**
  * Carries out what the saga wrote down, in any number of processes. A provider that gives nothing is asked again later,
@@ -54,9 +56,7 @@ export class StepsWorker {
         this.log.write('info', 'an onboarding goes on after failed attempts', { ...told(step), stage });
       if (stage === 'kyc_submitted') return await this.steps.lookIn(step, backoffMs(REVIEW, step.looks));
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'invalid_transition')
-        return this.putOff(step, error);
-      // The user is being deactivated: there is nothing to go on to.
+      if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.putOff(step, error);
       this.log.write('warn', 'an onboarding ends', { user_id: step.user_id, reason: error.message });
     }
     await this.steps.done(step);
