@@ -5,7 +5,7 @@ import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-s
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../support/eventually.js';
 import { confirmed, eventsOf, MERCHANT, onboardingOf, urlOf } from '../support/onboard.js';
-import { Onfido, ONFIDO_TOKEN, ONFIDO_WEBHOOK_TOKEN } from '../support/onfido/onfido.js';
+import { Onfido } from '../support/onfido/onfido.js';
 import { invoke } from '../support/operator.js';
 import { startPeople, type People } from '../support/people.js';
 
@@ -20,12 +20,7 @@ describe('a service whose identities are checked by Onfido', () => {
     people = await startPeople({
       masterKey: MASTER_KEY,
       roles: 'worker,widget',
-      env: {
-        ONBOARDING_IDENTITY: 'onfido',
-        ONFIDO_API_TOKEN: ONFIDO_TOKEN,
-        ONFIDO_WEBHOOK_TOKEN,
-        ONFIDO_URL: onfido.account.onfidoUrl,
-      },
+      env: onfido.settings,
     });
   });
   afterAll(async () => {

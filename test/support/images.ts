@@ -35,6 +35,13 @@ export function segment(marker: number, data: Buffer | string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
+/** As large as what a camera makes. */
+export const PHOTO = Buffer.concat([
+  JPEG.subarray(0, 2),
+  segment(0xfe, Buffer.alloc(40_000)),
+  JPEG.subarray(2),
+]);
+
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** A PNG of these chunks. */

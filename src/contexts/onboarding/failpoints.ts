@@ -2,6 +2,13 @@
 export const ONBOARDING_FAILPOINTS = [
   'onboarding.code_issued',
   'onboarding.code_sent',
+  'onboarding.image_stored',
+  'onboarding.applicant_created',
+  'onboarding.applicant_kept',
+  'onboarding.images_uploaded',
+  'onboarding.check_opened',
+  'onboarding.check_kept',
+  'onboarding.images_deleted',
   'onboarding.identity_decided',
   'onboarding.kyc_passed',
   'onboarding.wallet_given',

@@ -38,6 +38,15 @@ export class Onfido {
     return { onfidoUrl: `http://127.0.0.1:${this.port}${BASE}`, onfidoApiToken: ONFIDO_TOKEN };
   }
 
+  get settings() {
+    return {
+      ONBOARDING_IDENTITY: 'onfido',
+      ONFIDO_API_TOKEN: ONFIDO_TOKEN,
+      ONFIDO_WEBHOOK_TOKEN,
+      ONFIDO_URL: this.account.onfidoUrl,
+    };
+  }
+
   async comeBack(): Promise<void> {
     this.server = createServer((request, response) => void this.respond(request, response));
     this.server.listen(this.port, '127.0.0.1');

@@ -3,6 +3,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { failpoint } from '../../../platform/failpoints.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, reached } from '../domain/onboarding.js';
 import { Images } from '../store/images.js';
@@ -39,5 +40,6 @@ export class StoreImageHandler implements ICommandHandler<StoreImage> {
     if (reached(state, 'kyc_submitted'))
       throw new DomainError('invalid_transition', 'The identity is being verified already');
     await this.images.keep(userId, image);
+    failpoint('onboarding.image_stored');
   }
 }

@@ -1,5 +1,6 @@
 import type { HDNodeWallet } from 'ethers';
 import type pg from 'pg';
+import type { Onfido } from '../../../support/onfido/onfido.js';
 import type { StripeServer } from '../../../support/stripe/stripe.js';
 import type { Verdict } from '../verdict.js';
 import type { Completions } from './completions.js';
@@ -30,15 +31,17 @@ export async function allCompleted(
   return completed >= handedIn.length && waiting === 0 && completions.byUser.size >= handedIn.length;
 }
 
-/** Everybody has one history, one wallet that the private key finds, one card, and one completion that was delivered. */
+/** Everybody has one history, one check at Onfido, one wallet that the private key finds, one card, and one completion that was delivered. */
 export async function checkOnboardings(
   {
     pool,
+    onfido,
     stripe,
     account,
     completions,
   }: {
     readonly pool: pg.Pool;
+    readonly onfido: Onfido;
     readonly stripe: StripeServer;
     readonly account: HDNodeWallet;
     readonly completions: Completions;
@@ -84,8 +87,48 @@ export async function checkOnboardings(
   verdict.equal(active[0]?.users, handedIn.length, 'users who are active');
   verdict.equal(active[0]?.activations, handedIn.length, 'activations, one of each');
   verdict.equal(active[0]?.wallets, handedIn.length, 'wallets that are shown');
+  await checkIdentities(pool, onfido, handedIn, verdict, say);
   const canceled = stripe.cards.filter(({ status }) => status === 'canceled').length;
   say(
     `people ${handedIn.length}; cards ${stripe.cards.length}, ${canceled} of them canceled; cardholders ${stripe.cardholders.length}`,
+  );
+}
+
+/** One check each, no image is left here, and an applicant that was lost half-way holds nothing of a person. */
+async function checkIdentities(
+  pool: pg.Pool,
+  { records }: Onfido,
+  handedIn: readonly string[],
+  verdict: Verdict,
+  say: (line: string) => void,
+): Promise<void> {
+  const { rows } = await pool.query<{ applicant: string; check_reference: string; user_id: string }>(
+    'select user_id, applicant, check_reference from onboarding.verifications where user_id = any($1)',
+    [handedIn],
+  );
+  const known = new Map(rows.map((row) => [row.applicant, row]));
+  verdict.equal(known.size, handedIn.length, 'applicants, one of each');
+  let lost = 0;
+  for (const { id, fields, checks, documents, livePhotos } of records.applicants.values()) {
+    const row = known.get(id);
+    if (row === undefined) {
+      lost += 1;
+      const pictures = documents.length + livePhotos.length;
+      verdict.expect(
+        fields['first_name'] === 'Applicant' && pictures === 0,
+        'a lost applicant is nobody',
+        fields,
+      );
+    } else
+      verdict.equal(
+        checks.map(({ id: check }) => check).join(),
+        row.check_reference,
+        `the one check of ${row.user_id}`,
+      );
+  }
+  const { rows: left } = await pool.query('select user_id, kind from onboarding.images');
+  verdict.none(left, 'an image is left');
+  say(
+    `applicants ${records.applicants.size}, ${lost} of them lost half-way; checks ${records.checks.length}`,
   );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signed, type Credentials } from '../../../../bench/support/sign.js';
+import { PHOTO } from '../../../support/images.js';
 import type { Twilio } from '../../../support/twilio/twilio.js';
 import { between, oneOf } from '../suite.js';
 import { Tally, type Verdict } from '../verdict.js';
@@ -59,11 +60,18 @@ export class Persons {
       if (id === null || session === null) return;
       const headers = { authorization: `Bearer ${session}` };
       const confirmed = await this.insist('details', () => this.step(id, 'details', DETAILS, headers));
+      const uploaded = confirmed && (await this.uploaded(id, headers));
       const submitted =
-        confirmed && (await this.insist('identity', () => this.step(id, 'identity', {}, headers)));
+        uploaded && (await this.insist('identity', () => this.step(id, 'identity', {}, headers)));
       if (submitted) this.handedIn.push(id);
       await sleep(between(0, 300));
     }
+  }
+
+  private async uploaded(id: string, headers: Record<string, string>): Promise<boolean> {
+    for (const kind of ['document_front', 'selfie'])
+      if ((await this.insist(kind, () => this.upload(id, kind, headers))) === null) return false;
+    return true;
   }
 
   private async created(phone: string): Promise<string | null> {
@@ -103,9 +111,23 @@ export class Persons {
   }
 
   private step(id: string, name: string, body: object, headers: Record<string, string> = {}): Promise<Said> {
-    const url = `${oneOf(this.doors()).widget}/onboarding/${this.merchant.apiKey}/${id}/${name}`;
     const init = post(JSON.stringify(body));
-    return fetch(url, { ...init, headers: { 'content-type': 'application/json', ...headers } }).then(said);
+    return fetch(this.urlOf(id, name), {
+      ...init,
+      headers: { 'content-type': 'application/json', ...headers },
+    }).then(said);
+  }
+
+  private upload(id: string, kind: string, headers: Record<string, string>): Promise<Said> {
+    const init = post(new Uint8Array(PHOTO));
+    return fetch(this.urlOf(id, `images/${kind}`), {
+      ...init,
+      headers: { 'content-type': 'image/jpeg', ...headers },
+    }).then(said);
+  }
+
+  private urlOf(id: string, path: string): string {
+    return `${oneOf(this.doors()).widget}/onboarding/${this.merchant.apiKey}/${id}/${path}`;
   }
 
   /** Null when no response came, or none that counts. */
@@ -135,7 +157,7 @@ export class Persons {
 }
 
 /** A process that stands still responds to nobody: people try again. */
-function post(body: string): RequestInit {
+function post(body: string | Uint8Array<ArrayBuffer>): RequestInit {
   return { method: 'POST', body, signal: AbortSignal.timeout(ATTEMPT_MS) };
 }
 

@@ -1,4 +1,5 @@
 import type { FileTransfer } from '@onfido/api';
+import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
 import type { IdentityImage, ImageKind } from '../../domain/identity-image.js';
 import {
@@ -61,7 +62,9 @@ export class OnfidoVerifier implements IdentityVerifier {
     const applicant = verification.applicant ?? (await this.createApplicant(verificationId));
     const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
     await this.verifications.checked(verificationId, this.provider, idIn(check));
+    failpoint('onboarding.check_kept');
     await request.handedOver();
+    failpoint('onboarding.images_deleted');
     return check;
   }
 
@@ -71,7 +74,9 @@ export class OnfidoVerifier implements IdentityVerifier {
       this.api.call((api, options) => api.createApplicant(body, options)),
     );
     const id = idIn(created);
+    failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, id);
+    failpoint('onboarding.applicant_kept');
     // Another process was first; ours holds nothing of the person.
     if (kept !== id) await this.deleteApplicant(id);
     return kept;
@@ -97,6 +102,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     try {
       await this.describe(applicant, request);
       await this.handOver(applicant, request);
+      failpoint('onboarding.images_uploaded');
     } catch (error) {
       await this.verifications.releaseCheck(verificationId, this.provider);
       throw error;
@@ -112,7 +118,9 @@ export class OnfidoVerifier implements IdentityVerifier {
       tags: [verificationId],
       privacy_notices_read_consent_given: true,
     };
-    return this.refusing(() => this.api.call((api, options) => api.createCheck(body, options)));
+    const check = await this.refusing(() => this.api.call((api, options) => api.createCheck(body, options)));
+    failpoint('onboarding.check_opened');
+    return check;
   }
 
   /** The same as often as it is asked for. */
