@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { REASONS } from '../../src/contexts/onboarding/adapters/onfido/onfido-reasons.js';
-import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../support/eventually.js';
-import { confirmed, eventsOf, MERCHANT, onboardingOf, urlOf } from '../support/onboard.js';
+import { confirmed, eventsOf, handIn, MERCHANT, onboardingOf, urlOf } from '../support/onboard.js';
 import { Onfido } from '../support/onfido/onfido.js';
 import { invoke } from '../support/operator.js';
 import { startPeople, type People } from '../support/people.js';
@@ -30,11 +29,7 @@ describe('a service whose identities are checked by Onfido', () => {
 
   async function handedIn(): Promise<string> {
     const userId = await confirmed(people);
-    for (const kind of ['document_front', 'selfie'] as const)
-      await people.module
-        .get(Images, { strict: false })
-        .keep(userId, { kind, type: 'image/jpeg', bytes: JPEG });
-    await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
+    await handIn(people, userId, MERCHANT, JPEG);
     return userId;
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
+import { handIn } from '../support/onboard.js';
 import { ACT } from '../support/people.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
@@ -26,7 +27,6 @@ import {
 import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
 import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
 import { stepsSaga } from '../../src/contexts/onboarding/application/steps-saga.js';
-import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
 import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
 
 const MASTER_KEY = '11'.repeat(32);
@@ -71,7 +71,7 @@ async function submit(people: People, userId: string, details = DETAILS): Promis
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
   await commandBus.execute(new VerifyPhone(MERCHANT, userId, PHONE, code));
   await commandBus.execute(new ConfirmDetails(MERCHANT, userId, details, CONSENT));
-  await commandBus.execute(new SubmitKyc(MERCHANT, userId));
+  await handIn(people, userId, MERCHANT);
 }
 
 function history(people: People, userId: string): Promise<readonly RecordedEvent[]> {
@@ -194,7 +194,7 @@ describe('the onboarding process', () => {
       issuerWalletAddress: null,
     });
     await people.commandBus.execute(new ConfirmDetails(MERCHANT, userId, DETAILS, CONSENT));
-    await people.commandBus.execute(new SubmitKyc(MERCHANT, userId));
+    await handIn(people, userId, MERCHANT);
     await eventually(async () => (await find(people, userId))?.accountState === 'active');
   });
 

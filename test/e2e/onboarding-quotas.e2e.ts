@@ -8,6 +8,7 @@ import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/applicat
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
+import { upload } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 
@@ -36,6 +37,7 @@ describe('what a person in the widget may do how often', () => {
   });
 
   interface Visitor {
+    readonly userId: string;
     step(name: string, body?: object, process?: number): Promise<{ response: Response; body: StepResponse }>;
     events(type: string): Promise<number>;
   }
@@ -68,7 +70,7 @@ describe('what a person in the widget may do how often', () => {
     const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
     const events = async (type: string): Promise<number> =>
       (await store.readStream(`onboarding-${userId}`)).filter((event) => event.type === type).length;
-    return { step, events };
+    return { userId, step, events };
   }
 
   it('confirms the same details once', async () => {
@@ -92,9 +94,10 @@ describe('what a person in the widget may do how often', () => {
   });
 
   it('has the identity checked a few times an hour, in any process, and is told when it may again', async () => {
-    const { step, events } = await visitor();
+    const { userId, step, events } = await visitor();
     await step('details', { ...DETAILS, last_name: SANDBOX_NAMES.rejected });
     for (let time = 0; time < 3; time += 1) {
+      await upload(processes[0]!, userId);
       expect((await step('identity', {}, time % 2)).response.status).toBe(200);
       await eventually(async () => (await step('state')).body.stage === 'kyc_failed');
     }

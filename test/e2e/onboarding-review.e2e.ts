@@ -71,6 +71,11 @@ describe('an identity under review in the sandbox', () => {
     await user(people, 'review', userId, '--reject', 'The document is a drawing');
     await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
     expect(await onboardingOf(people, userId)).toMatchObject({ reason: 'The document is a drawing' });
+    await expect(user(people, 'retry', userId)).rejects.toMatchObject({
+      code: 'invalid_transition',
+      message: 'The images are no longer here: the person takes them again, by the same link as before',
+    });
+    expect(await stageOf(people, userId)).toBe('kyc_failed');
   });
 
   it('passes by itself after SANDBOX_REVIEW_SECONDS', async () => {

@@ -13,12 +13,12 @@ import {
 } from '../../src/contexts/onboarding/application/ports.js';
 import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
 import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
-import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
 import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { ActivateUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
+import { handIn } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const PHONE = '+15550001111';
@@ -60,13 +60,14 @@ describe('one person with one wallet at two merchants', () => {
     );
     return person;
   }
-  async function submit({ commandBus, module }: People, { merchant, id }: Person): Promise<void> {
+  async function submit(people: People, { merchant, id }: Person): Promise<void> {
+    const { commandBus, module } = people;
     await commandBus.execute(new StartOnboarding(merchant, id));
     await commandBus.execute(new SendPhoneCode(merchant, id));
     const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
     await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code));
     await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS, CONSENT));
-    await commandBus.execute(new SubmitKyc(merchant, id));
+    await handIn(people, id, merchant);
   }
   const stateOf = async (people: People, { merchant, id }: Person): Promise<string | undefined> =>
     (await people.users.find(merchant, id))?.accountState;

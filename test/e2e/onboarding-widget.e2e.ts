@@ -6,6 +6,7 @@ import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-s
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
+import { upload } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
@@ -65,9 +66,9 @@ describe('the onboarding widget', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     const html = await response.text();
-    expect(html).toContain(`value="${phone}"`);
-    expect(html).toContain('value="ada&quot;&lt;b&gt;@example.com"');
-    expect(html).toContain('https://shop.example/done');
+    expect(html).toContain(`&quot;phoneNumber&quot;:&quot;${phone}&quot;`);
+    expect(html).toContain('&quot;email&quot;:&quot;ada\\&quot;&lt;b&gt;@example.com&quot;');
+    expect(html).toContain('&quot;callbackUrl&quot;:&quot;https://shop.example/done&quot;');
   });
 
   it('404: unknown merchant, unknown user, user of another merchant', async () => {
@@ -103,6 +104,7 @@ describe('the onboarding widget', () => {
     const session = verified.body.session!;
     expect((await step(userId, 'details', { ...DETAILS, first_name: ' ' }, session)).status).toBe(422);
     expect((await step(userId, 'details', DETAILS, session)).body.stage).toBe('details_confirmed');
+    await upload(people, userId);
     expect((await step(userId, 'identity', {}, session)).body.stage).toBe('kyc_submitted');
     await eventually(async () => (await step(userId, 'state', {}, session)).body.stage === 'completed');
     expect(await people.users.find(merchantId, userId)).toMatchObject({

@@ -5,6 +5,8 @@ import { SettleDeactivation } from '../../src/contexts/payouts/application/settl
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { onboardingOf, submitted } from '../support/onboard.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
@@ -48,6 +50,17 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
     expect(users[0]!['issuer_wallet_address']).not.toBe(users[1]!['issuer_wallet_address']);
     const again = await complete(one);
     expect([again.status, again.text]).toEqual([200, responses[0]!.text]);
+  });
+
+  it('200: after an identity that was rejected', async () => {
+    const here = { module: app.app, commandBus: app.app.get(CommandBus), database: app.database };
+    const id = await submitted(here, 'Rejected', merchant.credentials.apiKey);
+    await eventually(async () => (await onboardingOf(here, id)).stage === 'kyc_failed');
+    const response = await complete(id);
+    expect([response.status, response.json<{ user: object }>().user]).toMatchObject([
+      200,
+      { account_state: 'active' },
+    ]);
   });
 
   it('200 again under the same Idempotency-Key', async () => {

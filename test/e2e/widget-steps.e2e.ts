@@ -6,6 +6,7 @@ import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-provi
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
 import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { eventually } from '../support/eventually.js';
+import { JPEG } from '../support/images.js';
 import { DETAILS, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
 
 type Session = Awaited<ReturnType<Visitor['signIn']>>;
@@ -147,7 +148,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       expect(await stateOf(visitor, session)).toEqual({ stage: 'phone_verified' });
       await visitor.step('details', { ...DETAILS, last_name }, session);
       expect(await stateOf(visitor, session)).toEqual({ stage: 'details_confirmed', images: [] });
-      expect((await visitor.step('identity', {}, session)).status).toBe(200);
+      expect((await visitor.handIn(session)).status).toBe(200);
       return { visitor, session };
     };
     const comesTo = (
@@ -176,6 +177,25 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await comesTo('completed', card)).toEqual({ stage: 'completed' });
     expect((await card.visitor.step('card/retry', {}, card.session)).status).toBe(200);
     expect((await review.visitor.step('card/retry', {}, review.session)).status).toBe(409);
+  });
+
+  it('422: an identity without its images, the first time and after a failure that took them away', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const identity = () => answerOf(visitor.step('identity', {}, session));
+    const missing = ['is missing; upload it first'];
+    await visitor.step('details', { ...DETAILS, last_name: 'Rejected' }, session);
+    expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
+    expect((await visitor.upload('document_front', JPEG, session)).status).toBe(200);
+    expect(await identity()).toMatchObject([422, { errors: { selfie: missing } }]);
+    expect((await visitor.handIn(session)).status).toBe(200);
+    await eventually(async () => (await stateOf(visitor, session))['stage'] === 'kyc_failed');
+    expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
+    await visitor.step('details', DETAILS, session);
+    expect(await stateOf(visitor, session)).toEqual({ stage: 'details_confirmed', images: [] });
+    expect((await visitor.handIn(session)).status).toBe(200);
+    await eventually(async () => (await stateOf(visitor, session))['stage'] === 'completed');
+    expect((await widget.eventsOf(visitor)).filter((type) => type.includes('kyc_submitted'))).toHaveLength(2);
   });
 
   it('400: a body that is no object; 415: of another type; 404: by another method', async () => {

@@ -6,8 +6,11 @@ import { StartOnboarding } from '../../src/contexts/onboarding/application/start
 import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
 import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
 import { onboarding, type Onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
+import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
+import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
+import { JPEG } from './images.js';
 import { plainTicket, type People } from './people.js';
 
 /** A service, or a part of it, that users are onboarded in. */
@@ -45,8 +48,29 @@ export async function submitted(
   merchantId = MERCHANT,
 ): Promise<string> {
   const userId = await confirmed(people, lastName, merchantId);
-  await people.commandBus.execute(new SubmitKyc(merchantId, userId));
+  await handIn(people, userId, merchantId);
   return userId;
+}
+
+/** Puts what every verification needs into the store. */
+export async function upload(
+  { module }: Pick<Onboarders, 'module'>,
+  userId: string,
+  bytes: Buffer = JPEG,
+): Promise<void> {
+  const images = module.get(Images, { strict: false });
+  for (const kind of REQUIRED_IMAGES) await images.keep(userId, { kind, type: 'image/jpeg', bytes });
+}
+
+/** Uploads what every verification needs and hands it in; a later one follows a failed one. */
+export async function handIn(
+  { commandBus, module }: Pick<Onboarders, 'commandBus' | 'module'>,
+  userId: string,
+  merchantId = MERCHANT,
+  bytes: Buffer = JPEG,
+): Promise<void> {
+  await upload({ module }, userId, bytes);
+  await commandBus.execute(new SubmitKyc(merchantId, userId));
 }
 
 export async function onboardingOf(people: Onboarders, userId: string): Promise<Onboarding> {

@@ -1,8 +1,10 @@
 import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
+import { JPEG } from './images.js';
 import { plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
 /** What the sandbox takes as a person. */
@@ -22,6 +24,8 @@ export interface Visitor {
   readonly phone: string;
   page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
   step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+  /** Uploads what every verification needs, and hands it in. */
+  handIn(headers: Record<string, string>): Promise<Response>;
   upload(kind: string, image: Buffer | ReadableStream, headers?: Record<string, string>): Promise<Response>;
   /** Enters the code of the sandbox's phone; gives the header that the later steps ask for. */
   signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
@@ -63,13 +67,18 @@ export class Widget {
       } as RequestInit);
     const step: Visitor['step'] = (name, body = {}, headers = {}) =>
       post(name, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+    const upload: Visitor['upload'] = (kind, image, headers = {}) =>
+      post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers });
     return {
       userId,
       phone,
       page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
       step,
-      upload: (kind, image, headers = {}) =>
-        post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers }),
+      upload,
+      async handIn(headers) {
+        for (const kind of REQUIRED_IMAGES) expect((await upload(kind, JPEG, headers)).status).toBe(200);
+        return step('identity', {}, headers);
+      },
       async signIn(headers = {}) {
         expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
         const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };

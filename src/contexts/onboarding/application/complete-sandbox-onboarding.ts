@@ -12,7 +12,9 @@ import { SMS_INBOX, type SmsInbox } from './ports.js';
 import { PresentTerms } from './present-terms.js';
 import { RetryCard } from './retry-card.js';
 import { SendPhoneCode } from './send-phone-code.js';
+import { sandboxImages } from './sandbox-images.js';
 import { StartOnboarding } from './start-onboarding.js';
+import { StoreImage } from './store-image.js';
 import { SubmitKyc } from './submit-kyc.js';
 import { VerifyPhone } from './verify-phone.js';
 
@@ -23,8 +25,8 @@ const CODE_ATTEMPTS = 5;
 const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
 
 /**
- * Goes through the onboarding as the user would, with the sandbox's phone and a made-up person, and waits for the
- * activation. A user who is active already is given at once. Throws `not_found`, `invalid_transition` for a user
+ * Goes through the onboarding as the user would, with the sandbox's phone, a made-up person and made-up images, and waits
+ * for the activation. A user who is active already is given at once. Throws `not_found`, `invalid_transition` for a user
  * on the way out, or `unavailable` when the activation takes too long; it may still come.
  */
 export class CompleteSandboxOnboarding extends Command<ExistingUser> {
@@ -68,8 +70,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
       state = await this.commandBus.execute(confirmed);
     }
     if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId, cause));
-    if (state.stage === 'details_confirmed')
-      await this.commandBus.execute(new SubmitKyc(merchantId, userId, cause));
+    if (state.stage === 'details_confirmed') await this.handIn(merchantId, userId, cause);
     return this.activation(merchantId, userId);
   }
 
@@ -88,6 +89,17 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
           throw new DomainError('unavailable', 'The phone could not be verified; try again');
       }
     }
+  }
+
+  private async handIn(merchantId: string, userId: string, cause: EventMetadata): Promise<void> {
+    try {
+      for (const image of sandboxImages())
+        await this.commandBus.execute(new StoreImage(merchantId, userId, image));
+    } catch (error) {
+      // Somebody else has handed in the identity by now, and then the same again does no harm.
+      if (!(error instanceof DomainError) || error.code !== 'invalid_transition') throw error;
+    }
+    await this.commandBus.execute(new SubmitKyc(merchantId, userId, cause));
   }
 
   private async activation(merchantId: string, userId: string): Promise<ExistingUser> {

@@ -5,6 +5,8 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Stage } from '../domain/onboarding.js';
+import { missingImages } from '../domain/identity-image.js';
+import { Images } from '../store/images.js';
 import { Steps } from '../store/steps.js';
 import { findApplicant } from './applicant.js';
 import { RetryCard } from './retry-card.js';
@@ -29,6 +31,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
     private readonly commandBus: CommandBus,
     private readonly steps: Steps,
     private readonly users: UsersView,
+    private readonly images: Images,
   ) {}
 
   async execute({ userId }: RetryStep): Promise<Stage> {
@@ -47,6 +50,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
         await this.commandBus.execute(new RetryCard(userId));
         break;
       case 'kyc_failed':
+        await this.requireImages(userId);
         await this.commandBus.execute(new SubmitKyc(state.merchantId, userId, { actor: 'operator' }));
         break;
       case 'completed':
@@ -58,5 +62,13 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
         );
     }
     return state.stage;
+  }
+
+  private async requireImages(userId: string): Promise<void> {
+    if (missingImages(await this.images.kinds(userId)).length > 0)
+      throw new DomainError(
+        'invalid_transition',
+        'The images are no longer here: the person takes them again, by the same link as before',
+      );
   }
 }

@@ -8,9 +8,13 @@ import { newId } from '../../../kernel/ids.js';
 import { UsersView } from '../../users/contract.js';
 import { submitKyc } from '../domain/decisions.js';
 import { onboarding, type Onboarding } from '../domain/onboarding.js';
+import { Images } from '../store/images.js';
 import { findApplicant } from './applicant.js';
 
-/** The user hands in their identity documents; the service goes on from there. Throws `not_found` or `invalid_transition`. */
+/**
+ * The user hands in what they uploaded; the service goes on from there. Throws `not_found`, `invalid_transition`,
+ * `rate_limited`, or `validation_failed` when an image is missing.
+ */
 export class SubmitKyc extends Command<Onboarding> {
   constructor(
     readonly merchantId: string,
@@ -27,15 +31,29 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly users: UsersView,
+    private readonly images: Images,
   ) {}
 
   async execute({ merchantId, userId, cause }: SubmitKyc): Promise<Onboarding> {
     await findApplicant(this.users, merchantId, userId);
+    const { state: seen } = await this.loop.load(onboarding, userId);
+    const images = await this.images.kinds(userId);
     const submission = { verificationId: newId(), at: timestamp(this.clock) };
-    return (
-      await this.loop.execute(onboarding, userId, (current) => submitKyc(submission, current), {
-        metadata: cause,
-      })
-    ).state;
+    const { state } = await this.loop.execute(
+      onboarding,
+      userId,
+      // What was there then may have been handed over by now, for a verification that came in between.
+      (current) =>
+        submitKyc(
+          { ...submission, images: verificationOf(current) === verificationOf(seen) ? images : [] },
+          current,
+        ),
+      { metadata: cause },
+    );
+    return state;
   }
+}
+
+function verificationOf(state: Onboarding): string | null {
+  return 'verificationId' in state ? state.verificationId : null;
 }

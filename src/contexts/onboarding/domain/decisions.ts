@@ -9,6 +9,7 @@ import {
   type Started,
 } from './onboarding.js';
 import { ageOn } from './age.js';
+import { missingImages, type ImageKind } from './image-kind.js';
 import { NO_TRIES, requireQuota } from './tries.js';
 
 export function startOnboarding(
@@ -75,11 +76,12 @@ function agrees(known: Consent | null, given: Consent): boolean {
 }
 
 /**
- * Throws `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent: an older
+ * `images` are those that are in the store. Throws `validation_failed` when one that every verification needs is not among
+ * them, `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent: an older
  * version took the details.
  */
 export function submitKyc(
-  command: { verificationId: string; at: string },
+  command: { verificationId: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'details_confirmed');
@@ -88,6 +90,8 @@ export function submitKyc(
   if (known.consent === null)
     throw new DomainError('invalid_transition', 'The terms are not agreed to; confirm the details again');
   requireQuota('checks', known.tries, command.at);
+  const missing = missingImages(command.images).map((kind) => [kind, ['is missing; upload it first']]);
+  if (missing.length > 0) throw DomainError.invalid(Object.fromEntries(missing));
   const data = { ...common(person), at: command.at, verification_id: command.verificationId };
   return [{ type: 'onboarding.kyc_submitted.v1', data }];
 }

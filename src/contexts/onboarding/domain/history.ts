@@ -11,6 +11,7 @@ import {
   submitKyc,
   verifyPhone,
 } from './decisions.js';
+import { REQUIRED_IMAGES } from './image-kind.js';
 import type { KycFailed, KycPassed } from './onboarding-events.js';
 import { onboarding, type Onboarding } from './onboarding.js';
 
@@ -40,7 +41,7 @@ export const onboardingHistory = historyRules(
       );
     },
     'onboarding.kyc_submitted.v1': ({ verification_id: verificationId, at }, state) =>
-      submitKyc({ verificationId, at }, agreed(state)),
+      submitKyc({ verificationId, images: REQUIRED_IMAGES, at }, agreed(state)),
     'onboarding.kyc_passed.v1': (data, state) =>
       recordKycOutcome({ ...outcomeOf(data), outcome: { passed: true } }, state),
     'onboarding.kyc_failed.v1': (data, state) =>

@@ -1,6 +1,6 @@
 import type { ImageKind } from './image-kind.js';
 
-export { IMAGE_KINDS, type ImageKind } from './image-kind.js';
+export { IMAGE_KINDS, missingImages, REQUIRED_IMAGES, type ImageKind } from './image-kind.js';
 
 export interface IdentityImage {
   readonly kind: ImageKind;

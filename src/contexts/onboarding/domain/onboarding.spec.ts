@@ -14,6 +14,7 @@ import {
   verifyPhone,
   type KycOutcome,
 } from './decisions.js';
+import { REQUIRED_IMAGES, type ImageKind } from './identity-image.js';
 import type { OnboardingEvent } from './onboarding-events.js';
 import { onboarding, type Onboarding } from './onboarding.js';
 
@@ -78,7 +79,7 @@ const given = givenOf(onboarding);
 const start: Decide = (state) => startOnboarding({ userId: 'u1', merchantId: 'm1', at }, state);
 const verify: Decide = (state) => verifyPhone({ verifiedPhone: phone, profilePhone: phone, at }, state);
 const confirm: Decide = (state) => confirmDetails({ details, consent, minimumAge: 18, at }, state);
-const submit: Decide = (state) => submitKyc({ verificationId: 'v1', at }, state);
+const submit: Decide = (state) => submitKyc({ verificationId: 'v1', images: REQUIRED_IMAGES, at }, state);
 const record =
   (outcome: KycOutcome, verificationId = 'v1'): Decide =>
   (state) =>
@@ -162,6 +163,23 @@ describe('an onboarding', () => {
       .then(confirmedAs('Augusta'));
     given(...confirmed, submitted())
       .when(other)
+      .then();
+  });
+
+  it('hands in no identity without the images that every verification needs', () => {
+    const only =
+      (...images: ImageKind[]): Decide =>
+      (state) =>
+        submitKyc({ verificationId: 'v1', images, at }, state);
+    const missing = ['is missing; upload it first'];
+    given(...before(SUBMIT))
+      .when(only('document_back'))
+      .thenRefused('validation_failed', { document_front: missing, selfie: missing });
+    given(...before(SUBMIT))
+      .when(only('document_front'))
+      .thenRefused('validation_failed', { selfie: missing });
+    given(...before(SUBMIT), submitted())
+      .when(only())
       .then();
   });
 

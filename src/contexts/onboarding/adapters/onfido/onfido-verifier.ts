@@ -1,7 +1,7 @@
 import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
-import type { IdentityImage, ImageKind } from '../../domain/identity-image.js';
+import { missingImages, type IdentityImage, type ImageKind } from '../../domain/identity-image.js';
 import {
   ProviderRefusal,
   ProviderUnavailable,
@@ -18,7 +18,6 @@ const TIMES = {
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;
-const REQUIRED: readonly ImageKind[] = ['document_front', 'selfie'];
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
 /**
@@ -140,7 +139,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     const there = await this.kindsAt(applicant);
     const missing = (await images()).filter(({ kind }) => !there.has(kind));
     const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
-    if (!REQUIRED.every((kind) => all.has(kind))) throw new ProviderRefusal(REASONS.gone);
+    if (missingImages(all).length > 0) throw new ProviderRefusal(REASONS.gone);
     for (const image of missing) await this.upload(applicant, image);
   }
 
