@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { constants, setPriority } from 'node:os';
 import { DomainError } from './kernel/domain-error.js';
 import { programOf } from './operator.js';
+import { printable } from './platform/operator/printable.js';
 import { ConfigError } from './platform/config/settings.js';
 import { Unreachable } from './platform/postgres/unreachable.js';
 
@@ -24,5 +25,5 @@ try {
   exit(error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED);
   const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printable(text ?? '')}\n`);
 }

@@ -15,6 +15,7 @@ import { about, ConfigError } from './platform/config/settings.js';
 import { forOperators, type Programs } from './platform/context.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import type { Operator } from './platform/operator/operator.js';
+import { printable } from './platform/operator/printable.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
@@ -67,7 +68,7 @@ function operatorOf({ env, print, exit }: OperatorIo): Operator {
     ];
     return NestFactory.createApplicationContext({ module: OperatorModule, imports }, options);
   };
-  return { contexts: ALL_CONTEXTS, print, exit, config, boot };
+  return { contexts: ALL_CONTEXTS, print: (text) => print(printable(text)), exit, config, boot };
 }
 
 function databaseConfig(env: NodeJS.ProcessEnv): Config {

@@ -10,10 +10,18 @@ import {
   type SignedHead,
   type SigningKey,
 } from '../../src/contexts/audit/domain/signed-head.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { invoke, type Run } from '../support/operator.js';
-import { createPayee, createUser, PAYOUTS, reported, settledPayout } from '../support/payout-calls.js';
+import {
+  createPayee,
+  createUser,
+  PAYOUTS,
+  randomHash,
+  reported,
+  settledPayout,
+} from '../support/payout-calls.js';
 import { runFolder } from '../support/run-folder.js';
 import type { SignedClient } from '../support/signed-client.js';
 
@@ -68,6 +76,19 @@ describe('the ledger', () => {
     };
     const proven = verifyProof(await proofOf(received), head.public_key).events.map(({ type }) => type);
     expect(proven).toEqual(['payout.reported.v1', 'payout.received.v2']);
+  });
+
+  it('proves a payout whose stream was fenced before its first event', async () => {
+    const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    const [first] = await store.readStream(`payout-${received}`);
+    const [id, metadata] = [randomUUID(), {}];
+    const fence = { ...{ id: randomUUID(), type: 'claim.owner_abandoned.v1' }, data: {}, metadata };
+    const data = { ...first!.data, payout_id: id, transaction_hash: randomHash() };
+    const event = { id: randomUUID(), type: first!.type, data, metadata };
+    await store.commit({
+      appends: [{ stream: `payout-${id}`, events: [fence, event], expected: 'no_stream' }],
+    });
+    expect((await proofOf(id)).events).toHaveLength(2);
   });
 
   it("is 404 for another merchant's payout, an unknown one and an id that is none; 401 without a signature", async () => {

@@ -15,6 +15,8 @@ export interface CheckedLedger {
   readonly heads: ReadHeads;
   /** What is wrong with the signature of a head; null when it is good. */
   readonly judge: (head: SignedHead) => string | null;
+  /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
+  readonly isVouched?: (head: SignedHead) => boolean;
 }
 
 export interface LedgerReport {
@@ -63,11 +65,12 @@ export class LedgerCheck {
   constructor(private readonly ledger: CheckedLedger) {
     const judged = (head: SignedHead): boolean => ledger.judge(head) === null;
     this.leafRoots = new HeadRoots(ledger.heads, judged);
-    this.logRoots = new HeadRoots(ledger.heads, (head) => {
+    const noted = (head: SignedHead): boolean => {
       const why = ledger.judge(head);
       if (why !== null) this.note({ kind: 'head', size: head.size, why });
       return why === null;
-    });
+    };
+    this.logRoots = new HeadRoots(ledger.heads, noted, ledger.isVouched);
   }
 
   /** The next events of the log, in order. */
@@ -156,7 +159,10 @@ export class LedgerCheck {
   }
 
   private noteRoots(): void {
-    const { firstBad, lastGood, beyond } = this.logRoots;
+    const { firstBad, lastGood, lastUnvouched, beyond } = this.logRoots;
+    // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
+    if (lastUnvouched !== null && lastUnvouched.size > (lastGood?.size ?? 0))
+      this.note({ kind: 'head', size: lastUnvouched.size, why: UNVOUCHED });
     if (firstBad !== null) {
       const { size, signed_at } = firstBad;
       this.note({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
@@ -190,6 +196,8 @@ export class LedgerCheck {
     else this.more += 1;
   }
 }
+
+const UNVOUCHED = 'its key stands before the one that you brought, which cannot vouch for it';
 
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);

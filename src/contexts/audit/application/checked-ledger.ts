@@ -38,7 +38,8 @@ export async function ledgerAtHand(
     kept,
   );
   const leaves = (index: number, limit: number) => stored.ledger.leaves(index, limit);
-  return { ledger: { state, leaves, heads, judge: (head) => trust.judge(head) }, trust };
+  const isVouched = (head: SignedHead): boolean => trust.vouchesFor(head);
+  return { ledger: { state, leaves, heads, judge: (head) => trust.judge(head), isVouched }, trust };
 }
 
 /** A log without its database, as an export is: heads that somebody kept, signed by keys that somebody knows. */

@@ -8,8 +8,10 @@ const PAGE = 500;
 
 /** Holds a growing tree against the root of every head that it passes. */
 export class HeadRoots {
-  /** The last head that agreed before the first that did not. */
+  /** The last head that agreed before the first that did not, and that is vouched for. */
   lastGood: SignedHead | null = null;
+  /** The last one that agreed, and that nobody vouches for. */
+  lastUnvouched: SignedHead | null = null;
   firstBad: SignedHead | null = null;
   /** The largest head that the tree did not come to. */
   beyond: SignedHead | null = null;
@@ -22,6 +24,8 @@ export class HeadRoots {
     private readonly read: ReadHeads,
     /** Heads that are not say nothing of the tree. */
     private readonly isGenuine: (head: SignedHead) => boolean,
+    /** Heads that are not prove nothing, and what contradicts them is wrong all the same. */
+    private readonly isVouched: (head: SignedHead) => boolean = () => true,
   ) {}
 
   /** Whether {@link compare} has something to do. */
@@ -34,7 +38,9 @@ export class HeadRoots {
     for (let next = await this.next(); next !== null && next.size <= tree.size; next = await this.next()) {
       if (!this.take(next)) continue;
       if (next.size !== tree.size || next.root !== tree.root.toString('hex')) this.firstBad ??= next;
-      else if (this.firstBad === null) this.lastGood = next;
+      else if (this.firstBad !== null) continue;
+      else if (this.isVouched(next)) this.lastGood = next;
+      else this.lastUnvouched = next;
     }
   }
 

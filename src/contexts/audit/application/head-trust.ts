@@ -13,6 +13,8 @@ export class HeadTrust {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
   private readonly verdicts = new Map<string, string | null>();
+  /** The key that the auditor knows, and those that follow from it; null: the auditor knows none. */
+  private readonly vouched: Set<string> | null;
 
   /**
    * `known`: the public key that the auditor got some other way. `sealer`: that of the master key, where it is at hand:
@@ -24,11 +26,14 @@ export class HeadTrust {
     known: Pick<SigningKey, 'key_id' | 'public_key'> | null,
     sealer: Pick<Sealer, 'openBytes'> | null,
   ) {
+    this.vouched = known === null ? null : new Set();
     let former: SigningKey | null = null;
     for (const key of keys) {
       const why = this.judgeKey(key, former, sealer);
       if (why === null) this.keys.set(key.key_id, key);
       else this.findings.push({ kind: 'key', key_id: key.key_id, why });
+      const follows = why === null && former !== null && this.vouched?.has(former.key_id) === true;
+      if (key.public_key === known?.public_key || follows) this.vouched?.add(key.key_id);
       former = key;
     }
     if (known !== null && this.keys.get(known.key_id)?.public_key !== known.public_key)
@@ -52,6 +57,14 @@ export class HeadTrust {
     if (this.verdicts.size >= REMEMBERED) this.verdicts.clear();
     this.verdicts.set(told, why);
     return why;
+  }
+
+  /**
+   * Whether its key is the one that the auditor knows, or follows from it. Nothing follows of the keys before: whoever
+   * makes a key can have it sign any other.
+   */
+  vouchesFor({ key_id }: SignedHead): boolean {
+    return this.vouched === null || this.vouched.has(key_id);
   }
 
   private judgeKey(

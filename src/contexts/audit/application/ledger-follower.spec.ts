@@ -75,6 +75,21 @@ describe('the ledger that follows a log', () => {
     }
   });
 
+  it('knows of an event that somebody put before the first position, where streams have it', async () => {
+    for (const position of ['-1', '-9223372036854775808']) {
+      const { pool } = lab.database;
+      await pool.query(
+        `insert into event_store.events select $1, stream, 99, gen_random_uuid(), type, data, metadata, now()
+         from event_store.events order by position desc limit 1`,
+        [position],
+      );
+      const [first] = await lab.writer.readAll(null, 1);
+      expect(await findings()).toEqual([expect.objectContaining({ kind: 'inserted', position })]);
+      expect((await lab.writer.readStream(first!.stream)).at(-1)!.position).toBe(position);
+      await pool.query('delete from event_store.events where position = $1', [position]);
+    }
+  });
+
   it('goes on from what is stored: after a transaction that was not committed, and after another process', async () => {
     const logId = await lab.writer.identity();
     const [one, other] = [new LedgerWriter(), new LedgerWriter()];

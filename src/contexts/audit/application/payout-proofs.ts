@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { isFence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
@@ -56,7 +57,9 @@ export class PayoutProofs {
   /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
   async of(merchantId: string, payoutId: string): Promise<PayoutProof> {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
-    if (events[0]?.data['merchant_id'] !== merchantId) throw DomainError.notFound('Payout');
+    // A writer that was slow finds a fence before its first event (claims.ts).
+    if (events.find((event) => !isFence(event))?.data['merchant_id'] !== merchantId)
+      throw DomainError.notFound('Payout');
     const [head, indexes] = await Promise.all([
       this.newestHead(),
       this.ledger.indexes(events.map(({ position }) => position)),

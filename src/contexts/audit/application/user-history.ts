@@ -1,5 +1,6 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { isFence } from '../../../platform/event-store/claims.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
@@ -45,7 +46,7 @@ export function idOf(what: string, id: string): string {
  */
 export async function userHistory(log: Log, id: string, options: HistoryOptions): Promise<UserHistory> {
   const userId = idOf('user', id);
-  const [first] = await log.readStream(`user-${userId}`);
+  const first = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
   if (first === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
   const end = (await log.head())!;
   const moment = momentOf(options, first, end);
@@ -123,6 +124,8 @@ async function gather(log: Log, payoutIds: readonly string[], from: string, with
     const streams = await Promise.all(ids.map((each) => log.readStream(`${PAYOUT_CATEGORY}-${each}`)));
     all.push(...streams.flat());
   }
-  const events = all.filter(within).sort((a, b) => comparePositions(a.position, b.position));
+  const events = all
+    .filter((event) => !isFence(event) && within(event))
+    .sort((a, b) => comparePositions(a.position, b.position));
   return { events, position: events.at(-1)?.position ?? from, read: all.length };
 }

@@ -5,6 +5,7 @@ import { ConfigError } from '../../../platform/config/settings.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/operator/connected.js';
 import { operate, type Operator } from '../../../platform/operator/operator.js';
+import { inOneLine } from '../../../platform/operator/printable.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import { checkLedger, type LedgerReport } from '../application/check-ledger.js';
 import { ledgerAtHand, type Brought } from '../application/checked-ledger.js';
@@ -34,7 +35,10 @@ export function ledgerProgram(program: Command, operator: Operator): void {
       append,
       [],
     )
-    .option('--key <file>', 'the public key as it was first published (PEM)')
+    .option(
+      '--key <file>',
+      'the first public key, as it was published (PEM): of the keys before it nothing counts',
+    )
     .action(async ({ head, key }: { readonly head: readonly string[]; readonly key?: string }) => {
       const config = operator.config();
       const heads = (await Promise.all(head.map(headsOf))).flat();
@@ -94,11 +98,17 @@ export function storedLedger(database: Database): Parameters<typeof ledgerAtHand
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 
+interface Checked extends LedgerReport {
+  /** Whether something that is not in the database says whose the keys are. */
+  readonly pinned: boolean;
+}
+
 /** Holds the whole log against the ledger in `database`. */
-export async function check(database: Database, store: EventStore, brought: Brought): Promise<LedgerReport> {
+export async function check(database: Database, store: EventStore, brought: Brought): Promise<Checked> {
   const { ledger, trust } = await ledgerAtHand(storedLedger(database), await store.identity(), brought);
   const report = await checkLedger(wholeLog(store, progressOf()), ledger);
-  return { ...report, findings: [...trust.findings, ...report.findings] };
+  const pinned = brought.key !== null || brought.sealer !== null;
+  return { ...report, findings: [...trust.findings, ...report.findings], pinned };
 }
 
 async function* wholeLog(
@@ -120,13 +130,17 @@ async function* wholeLog(
   }
 }
 
-function describe({ events, unsigned, heads, proven, findings, more }: LedgerReport): string {
+const UNPINNED =
+  'the keys are not pinned: whoever made those of the table is believed. MASTER_KEY, or --key with the first key that was published, tells';
+
+function describe({ events, unsigned, heads, proven, findings, more, pinned }: Checked): string {
   const lines = [
     `${events} events held against the ledger and ${heads} signed heads`,
     proven === null
       ? 'no head covers them'
       : `the first ${proven.size} are those that ${proven.key_id} signed at ${proven.signed_at}`,
-    ...findings.map((finding: LedgerFinding) => `CHANGED   ${describeFinding(finding)}`),
+    ...(pinned ? [] : [UNPINNED]),
+    ...findings.map((finding: LedgerFinding) => `CHANGED   ${inOneLine(describeFinding(finding))}`),
   ];
   if (more > 0) lines.push(`and ${more} more`);
   if (unsigned > 0) lines.push(`${unsigned} events are under no such head: nothing is proven of them`);
@@ -150,6 +164,7 @@ function append(value: string, former: readonly string[]): readonly string[] {
 
 async function headsOf(path: string): Promise<readonly SignedHead[]> {
   const lines = (await fileOf(path)).split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new ConfigError(`${path} holds no head`);
   return lines.map((line, place) => {
     try {
       const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };

@@ -63,6 +63,11 @@ describe('the leaf of an event', () => {
     expect(hashOfEvent({ ...rest, recordedAt: new Date(recorded_at) })).toEqual(leafHash(TEXT));
   });
 
+  it('is none of a number that becomes null when it is written again', () => {
+    const data = JSON.parse('{"amount": 1e999}') as object;
+    expect(() => hashOfEvent({ ...event, data })).toThrow(SyntaxError);
+  });
+
   it('is another one as soon as anything differs', () => {
     const others: Partial<StoredEvent>[] = [
       { position: '18' },

@@ -33,7 +33,8 @@ export function eventLeaf(event: StoredEvent): EventLeaf {
 
 /**
  * The one text of a JSON value: RFC 8785, with members ordered by UTF-16 code units and without white space. What
- * differs only in that, in the writing of a number or in escapes gives the same text.
+ * differs only in that, in the writing of a number or in escapes gives the same text. Throws SyntaxError for a number
+ * that JSON cannot hold: `1e999` would be written as null is.
  */
 export function canonicalJson(value: unknown): string {
   // One call for the whole text costs a quarter of one for each member.
@@ -47,6 +48,7 @@ const ODD_NAME = /^[0-9]|^__proto__$/;
 
 /** The value with the members of its objects in order; {@link UNORDERED} where no object can be. */
 function inOrder(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) {
     const copies = value.map(inOrder);

@@ -38,6 +38,13 @@ const ATTEMPTS = 6;
 
 const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;
 
+function pageOf(condition: string, limit: string): string {
+  return `select ${COLUMNS} from (
+     select e.*, sum(octet_length(data)) over (order by position rows unbounded preceding) as upto
+     from (select * from event_store.events where ${condition} order by position limit ${limit}) e
+   ) p where upto - octet_length(data) < ${PAGE_BYTES} order by position`;
+}
+
 type EventRow = [string, string, number, string, string, string, string, number];
 
 /** Events in PostgreSQL: appends are group-committed through `event_store.commit_units`. */
@@ -79,14 +86,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    return this.read(
-      'event_store.read_all',
-      `select ${COLUMNS} from (
-         select e.*, sum(octet_length(data)) over (order by position rows unbounded preceding) as upto
-         from (select * from event_store.events where position > $1 order by position limit $2) e
-       ) p where upto - octet_length(data) < ${PAGE_BYTES} order by position`,
-      [after ?? '-1', limit],
-    );
+    // From the start means every row: readers of a stream see those that somebody put before the first position, too.
+    return after === null
+      ? this.read('event_store.read_first', pageOf('true', '$1'), [limit])
+      : this.read('event_store.read_all', pageOf('position > $1', '$2'), [after, limit]);
   }
 
   subscribe(after: string | null): Subscription {
