@@ -6,9 +6,11 @@ import { IssueExchangeKey } from '../../src/contexts/exchange/application/keys/i
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startService } from '../../src/service.js';
 import { TestChain } from './chain.js';
+import { eventually } from './eventually.js';
 import { ExchangeClient } from './exchange-client.js';
 import { ContractChecker } from './openapi.js';
 import { testDatabase } from './postgres.js';
@@ -51,6 +53,9 @@ const SETTINGS: TestSettings = {
   PAYOUT_CHECK_INTERVAL_MS: '50',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
+
+/** Rows while a subscription is not as far as this position. */
+const BEHIND = `select from event_store.checkpoints where position is null or position::numeric < $1::numeric`;
 
 /** Fails whatever it is used in when a response is not what the service's own OpenAPI document promises. */
 class CheckedClient extends SignedClient {
@@ -110,6 +115,11 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
     });
   };
   const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
+  // A server of events may have a past, and nothing is in time before all of that was followed.
+  if (config.eventStoreUrl !== null) {
+    const end = await service.app.get<EventStore>(EVENT_STORE, { strict: false }).head();
+    await eventually(async () => (await db.database.query(BEHIND, [end])).length === 0);
+  }
   return {
     app: service.app,
     url,

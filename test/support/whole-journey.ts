@@ -1,5 +1,6 @@
 import { startService } from '../../src/service.js';
-import { startTestApp, type TestApp } from './app.js';
+import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
+import { startTestApp, type TestApp, type TestSettings } from './app.js';
 import { eventually } from './eventually.js';
 import { ADDRESS, orderIn } from './exchange-orders.js';
 import { MerchantWebhooks } from './merchant-webhooks.js';
@@ -30,7 +31,7 @@ export interface WholeJourney {
 }
 
 /** Payouts of each outcome, an exchange order, webhooks, and what an operator does, all over HTTP and the programs. */
-export async function wholeJourney(): Promise<WholeJourney> {
+export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJourney> {
   const receiver = await TestReceiver.start();
   const app = await startTestApp({
     PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
@@ -38,9 +39,14 @@ export async function wholeJourney(): Promise<WholeJourney> {
     EXCHANGE_CHECK_INTERVAL_MS: '50',
     EXCHANGE_SCAN_INTERVAL_MS: '20',
     EXCHANGE_SETTLE_MS: '50',
+    ...settings,
   });
   const { merchant, chain } = app;
-  const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+  const env = {
+    DATABASE_URL: app.config.databaseUrl!,
+    EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
+    MASTER_KEY: app.config.masterKey!,
+  };
   const run = (program: string, ...args: string[]): Promise<Run> => invoke(program, env, ...args);
   const webhooks = new MerchantWebhooks(app, merchant);
   const endpoint = await webhooks.register(`${receiver.url}/hook`);
@@ -63,11 +69,9 @@ export async function wholeJourney(): Promise<WholeJourney> {
   const made = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   await chain.transfer(made.deposit_address, '100');
   await chain.mine();
+  const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
   const seen = (stream: string, type: string): Promise<true> =>
-    eventually(async () => {
-      const sql = 'select from event_store.events where stream = $1 and type = $2';
-      return (await app.database.query(sql, [stream, type])).length > 0;
-    });
+    eventually(async () => (await store.readStream(stream)).some((event) => event.type === type));
   await seen(`order-${made.id}`, 'order.completed.v1');
   await settledPayout(merchant, expired);
   await seen(`user-${leaver.id}`, 'user.deactivated.v1');
