@@ -6,6 +6,8 @@ export interface TablePair {
   readonly made: string;
   /** A table of keys, in columns named like those: only these rows are compared. */
   readonly among?: string;
+  /** Columns of JSON as text that are the same in whatever order their members stand. */
+  readonly json?: readonly string[];
 }
 
 export interface TableComparison {
@@ -26,17 +28,31 @@ interface Column {
 /** Characters shown of a value, around the first one that differs. */
 const SHOWN = 60;
 
+/** For texts that differ. What is no JSON is not the same. */
+const SAME_JSON = `
+  create or replace function pg_temp.same_json(a text, b text) returns boolean language plpgsql immutable as $$
+  begin
+    return coalesce(a::jsonb = b::jsonb, false);
+  exception when others then
+    return false;
+  end $$`;
+
 /**
  * Compares row by row and column by column, on the primary key of the live table, which both must have. `most`: how many
  * rows are told in words. Reads only.
  */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
-  { live, made, among }: TablePair,
+  { live, made, among, json = [] }: TablePair,
   most = 20,
 ): Promise<TableComparison> {
   const { keys, rest } = await shapeOf(tx, live);
-  const differs = rest.map(({ name }) => `l.${name} is distinct from m.${name}`);
+  if (json.length > 0) await tx.query(SAME_JSON);
+  const madeOf = ({ name }: Column): string =>
+    json.includes(name)
+      ? `(case when l.${name} = m.${name} or pg_temp.same_json(l.${name}, m.${name}) then l.${name} else m.${name} end)`
+      : `m.${name}`;
+  const differs = rest.map((column) => `l.${column.name} is distinct from ${madeOf(column)}`);
   const [key] = keys;
   const rowsOf = (table: string): string =>
     among === undefined ? table : `(select t.* from ${table} t join ${among} using (${keys.join(', ')}))`;
@@ -50,7 +66,7 @@ export async function compareTables(
   const { rows: found } = await tx.query<Record<string, string | null>>(
     `select ${keys.map((name, n) => `coalesce(l.${name}, m.${name})::text as key_${n}`).join(', ')},
        case when l.${key} is null then 'live' when m.${key} is null then 'made' end as missing
-       ${rest.map(({ name }, n) => `, l.${name}::text as live_${n}, m.${name}::text as made_${n}`).join('')}
+       ${rest.map((column, n) => `, l.${column.name}::text as live_${n}, ${madeOf(column)}::text as made_${n}`).join('')}
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${most}`,
   );
   return { rows, different, first: found.map((row) => inWords(live, keys.length, rest, row)) };

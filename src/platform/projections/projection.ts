@@ -55,4 +55,6 @@ export interface SubscriptionDefinition {
 export interface ReadModelTables {
   readonly schema: string;
   readonly names: readonly string[];
+  /** Columns of JSON as text in which members may stand in any order: an exported log has another one than the store. */
+  readonly json?: readonly string[];
 }

@@ -90,10 +90,10 @@ export class ReadModelCheck {
   async compare(most?: number): Promise<ReadonlyMap<string, TableComparison>> {
     this.handover.end();
     await this.filled;
-    const { schema, names } = this.definition.tables;
+    const { schema, names, json = [] } = this.definition.tables;
     const compared = new Map<string, TableComparison>();
     for (const name of names) {
-      const pair = { live: `${schema}.${name}`, made: `${this.twins.schema}.${name}` };
+      const pair = { live: `${schema}.${name}`, made: `${this.twins.schema}.${name}`, json };
       compared.set(pair.live, await compareTables(this.tx, pair, most));
     }
     return compared;

@@ -25,7 +25,7 @@ export const orderViews: SubscriptionDefinition = {
   // Lists wait for it, orders do not: under load a little more in a batch costs much less.
   gatherMs: 20,
   apply: applyOrderEvents,
-  tables: { schema: 'exchange', names: ['orders', 'order_counts'] },
+  tables: { schema: 'exchange', names: ['orders', 'order_counts'], json: ['events'] },
 };
 
 /** What a batch makes of an order. */
