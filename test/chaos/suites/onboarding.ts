@@ -54,7 +54,7 @@ export const onboarding: Suite = async (options) => {
       say(`${String(n).padStart(3)}  ${line}; ${persons.handedIn.length} people`);
     }
     await stage.calm();
-    await stage.replace({});
+    await stage.readyVictim();
     await persons.stop();
     const began = performance.now();
     const { handedIn } = persons;

@@ -25,8 +25,8 @@ export class Stage {
   private readonly env: Readonly<Record<string, string>>;
   private readonly doors = new Map<string, Door>();
   private folder = 'victim';
-  private victim: Awaited<ReturnType<Shared['spawn']>> | null = null;
-  private living: Awaited<ReturnType<Shared['spawn']>> | null = null;
+  private victim: Spawned | null = null;
+  private living: Spawned | null = null;
   private away = 0;
   private frozen = 0;
   private readonly underway: Promise<void>[] = [];
@@ -71,6 +71,7 @@ export class Stage {
     const { child } = await this.replace({ FAILPOINT: point });
     const after = (): number => performance.now() - began;
     await until(() => child.exited() !== null || (this.away > 0 && after() > PATIENCE_MS), REACHED_WITHIN_MS);
+    if (portWasTaken(child)) return this.killAt(point);
     const reached = child.exited() !== null;
     if (reached || this.away === 0)
       this.options.verdict.equal(child.exited(), 'signal SIGKILL', `killed at ${point}: its end`);
@@ -82,8 +83,7 @@ export class Stage {
   }
 
   async killAnywhere(): Promise<string> {
-    const { child, port } = await this.replace({});
-    await ready(child, `http://127.0.0.1:${port}/health/ready`);
+    await this.readyVictim();
     const ms = between(0, 4000);
     await sleep(ms);
     this.kill();
@@ -92,7 +92,7 @@ export class Stage {
   }
 
   /** A new process in the place of the old one, which is killed if it lives. */
-  async replace(env: Readonly<Record<string, string>>): Promise<NonNullable<Stage['victim']>> {
+  async replace(env: Readonly<Record<string, string>>): Promise<Spawned> {
     this.kill();
     // In a folder that no living process has.
     this.folder = this.folder === 'victim' ? 'other' : 'victim';
@@ -102,12 +102,16 @@ export class Stage {
     return victim;
   }
 
+  /** As {@link replace}, and it is ready. */
+  async readyVictim(): Promise<void> {
+    await readyOnPorts(() => this.replace({}));
+  }
+
   /** A process stands still for longer or shorter than its leases hold, while others do its work and are killed. */
   async standStill(): Promise<void> {
     if (this.frozen > 0) return;
     this.frozen += 1;
-    const { process: still } = await this.spawn('still', {});
-    await ready(still.child, `http://127.0.0.1:${still.port}/health/ready`);
+    const still = await readyOnPorts(async () => (await this.spawn('still', {})).process);
     await sleep(between(100, 2000));
     process.kill(still.child.pid, 'SIGSTOP');
     this.underway.push(this.goOn(still.child));
@@ -183,6 +187,26 @@ export class Stage {
     await this.shared.pool.query(
       'update onboarding.verifications set check_claimed_until = now() where check_claimed_until > now()',
     );
+  }
+}
+
+type Spawned = Awaited<ReturnType<Shared['spawn']>>;
+
+/** Free ports were chosen before the process listened: on a busy machine another takes one of them now and then. */
+function portWasTaken(child: Child): boolean {
+  return child.exited() === 'exit code 1' && lastWords(child.log).includes('EADDRINUSE');
+}
+
+async function readyOnPorts(spawn: () => Promise<Spawned>): Promise<Spawned> {
+  for (;;) {
+    const spawned = await spawn();
+    const { child, port } = spawned;
+    try {
+      await ready(child, `http://127.0.0.1:${port}/health/ready`);
+      return spawned;
+    } catch (error) {
+      if (!portWasTaken(child)) throw error;
+    }
   }
 }
 
