@@ -35,11 +35,12 @@ export const onboarding: Suite = async (options) => {
   const stage = new Stage(shared, { twilio, onfido, stripe }, account.neuter().extendedKey, options);
   let completions: Completions | null = null;
   let decisions: Decisions | null = null;
+  let persons: Persons | null = null;
   try {
     const { baseUrl, merchant } = await stage.open();
     completions = await Completions.register(baseUrl, merchant);
     decisions = new Decisions(onfido, () => stage.openDoors(), sizes?.seconds ?? 120);
-    const persons = new Persons(() => stage.openDoors(), merchant, twilio, verdict);
+    persons = new Persons(() => stage.openDoors(), merchant, twilio, verdict);
     persons.start(PEOPLE);
     const points = new Tally();
     let next = Math.floor(Math.random() * ONBOARDING_FAILPOINTS.length);
@@ -78,6 +79,7 @@ export const onboarding: Suite = async (options) => {
     say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
     await stage.leave();
   } finally {
+    persons?.abandon();
     await decisions?.stop();
     await Promise.all([twilio.goAway(), onfido.goAway(), stripe.goAway(), completions?.stop()]);
     await shared.close();

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { certify } from '../certificate.js';
 import { specFolder } from '../run-folder.js';
 import { systemProgram } from '../system-program.js';
 
@@ -49,14 +50,6 @@ export async function runInOwnNetwork<T>(network: OwnNetwork): Promise<T | null>
     env: { TLS_FILES: dir, NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem') },
   });
   return JSON.parse(output) as T;
-}
-
-function certify(dir: string, names: readonly string[]): void {
-  const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=${names.join()}`];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const files = ['-keyout', join(dir, 'key.pem'), '-out', join(dir, 'cert.pem')];
-  const made = spawnSync('openssl', ['req', '-x509', '-days', '2', ...key, ...subject, ...files]);
-  if (made.status !== 0) throw new Error(`openssl made no certificate: ${made.stderr.toString()}`);
 }
 
 function succeeds(command: string, args: readonly string[]): boolean {
