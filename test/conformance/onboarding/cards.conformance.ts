@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CardIssuer, CardRequest } from '../../../src/contexts/onboarding/application/ports.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { EMAIL, expectRefusal, expectUnavailable, PERSON, PHONE, theOne, type Outside } from './support.js';
+
+export interface CardsUnderTest {
+  /** As another process would have it. */
+  open(): CardIssuer;
+  /** Of somebody who gets no card at the first attempt, and one at the second. */
+  refusedAtFirst(request: CardRequest): CardRequest;
+  readonly outside: Outside | null;
+  cleanUp(): Promise<void>;
+}
+
+/** What everybody does who issues cards. */
+export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnderTest>): void {
+  describe(`${name} as an issuer of cards`, () => {
+    let under: CardsUnderTest;
+    let issuer: CardIssuer;
+    beforeAll(async () => {
+      under = await prepare();
+      issuer = under.open();
+    });
+    afterAll(() => under.cleanUp());
+
+    const person = (): CardRequest => ({
+      ...{ userId: newId(), issuerWalletAddress: `0x${'1'.repeat(40)}`, details: PERSON },
+      ...{ phoneNumber: PHONE, email: EMAIL, attempt: 1 },
+    });
+
+    it('gives one card to one user: repeated, by another process, at a further attempt', async () => {
+      const ada = person();
+      const first = await issuer.issue(ada);
+      expect(await issuer.issue(ada)).toEqual(first);
+      expect(await under.open().issue(ada)).toEqual(first);
+      expect(await issuer.issue({ ...ada, attempt: 2 })).toEqual(first);
+      expect(await issuer.issue(person())).not.toEqual(first);
+    });
+
+    it('gives one card, however many ask at once', async () => {
+      const ada = person();
+      const other = under.open();
+      const one = await theOne(Array.from({ length: 6 }, (_, n) => (n % 2 ? issuer : other).issue(ada)));
+      expect(await issuer.issue(ada)).toEqual(one);
+    });
+
+    it('refuses for good without quoting the person, and a further attempt gets a card', async () => {
+      const ada = under.refusedAtFirst(person());
+      await expectRefusal(issuer.issue(ada));
+      const second = { ...ada, attempt: 2 };
+      const card = await issuer.issue(second);
+      expect(await under.open().issue(second)).toEqual(card);
+    });
+
+    it('is unavailable while nobody is there, says nothing of the person, and goes on afterwards', async () => {
+      if (under.outside === null) return;
+      const ada = person();
+      await under.outside.goAway();
+      await expectUnavailable(issuer.issue(ada));
+      await under.outside.comeBack();
+      const card = await issuer.issue(ada);
+      expect(await issuer.issue(ada)).toEqual(card);
+    });
+
+    it('forgets a person, as often as it is asked to, and one it never heard of', async () => {
+      const ada = person();
+      await issuer.issue(ada);
+      await issuer.forget(ada.userId);
+      await under.open().forget(ada.userId);
+      await issuer.forget(newId());
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type {
+  IdentityRequest,
+  IdentityVerifier,
+} from '../../../src/contexts/onboarding/application/ports.js';
+import type { Details } from '../../../src/contexts/onboarding/domain/onboarding.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { PHOTO } from '../../support/images.js';
+import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';
+
+export interface IdentityUnderTest {
+  /** As another process would have it. */
+  open(): IdentityVerifier;
+  /** Of somebody whose identity is not decided at once. */
+  readonly reviewed: Partial<Details>;
+  /** The review is over. */
+  decided(request: IdentityRequest, passed: boolean): Promise<void>;
+  /** How many verifications of the person there are at the provider. */
+  verifications(userId: string): Promise<number>;
+  readonly outside: Outside | null;
+  cleanUp(): Promise<void>;
+}
+
+/** What everybody does who verifies identities. */
+export function describeIdentityVerifier(name: string, prepare: () => Promise<IdentityUnderTest>): void {
+  describe(`${name} as a verifier of identities`, () => {
+    let under: IdentityUnderTest;
+    let verifier: IdentityVerifier;
+    beforeAll(async () => {
+      under = await prepare();
+      verifier = under.open();
+    });
+    afterAll(() => under.cleanUp());
+
+    /** A person whose images are deleted here once they are handed over. */
+    function person(): IdentityRequest & { isHandedOver: boolean } {
+      const images = (['document_front', 'selfie'] as const).map((kind) => ({
+        ...{ kind, type: 'image/jpeg' as const, bytes: PHOTO },
+      }));
+      const made = {
+        ...{ verificationId: newId(), userId: newId(), details: { ...PERSON, ...under.reviewed } },
+        isHandedOver: false,
+        images: () => Promise.resolve(made.isHandedOver ? [] : images),
+        handedOver: () => {
+          made.isHandedOver = true;
+          return Promise.resolve();
+        },
+      };
+      return made;
+    }
+
+    it.each([true, false])(
+      'is under review until it is decided, then always the same: %s',
+      async (passed) => {
+        const ada = person();
+        expect(await verifier.decide(ada)).toBe('under_review');
+        expect(await verifier.decide(ada)).toBe('under_review');
+        expect(ada.isHandedOver).toBe(true);
+        await under.decided(ada, passed);
+        const outcome = await verifier.decide(ada);
+        expect(outcome).toEqual(passed ? { passed } : { passed, reason: expect.stringMatching(/^\w.{10,}/) });
+        expect(await under.open().decide(ada)).toEqual(outcome);
+      },
+    );
+
+    it('begins one verification, however many ask at once', async () => {
+      const ada = person();
+      const other = under.open();
+      await theOne(Array.from({ length: 6 }, (_, n) => (n % 2 ? verifier : other).decide(ada)));
+      expect(await verifier.decide(ada)).toBe('under_review');
+      expect(await under.verifications(ada.userId)).toBe(1);
+    });
+
+    it('is unavailable while nobody is there, keeps the images, and goes on afterwards', async () => {
+      if (under.outside === null) return;
+      const ada = person();
+      await under.outside.goAway();
+      await expectUnavailable(verifier.decide(ada));
+      expect(ada.isHandedOver).toBe(false);
+      await under.outside.comeBack();
+      expect(await verifier.decide(ada)).toBe('under_review');
+      expect(await under.verifications(ada.userId)).toBe(1);
+    });
+
+    it('forgets a person, as often as it is asked to, and one it never heard of', async () => {
+      const ada = person();
+      await verifier.decide(ada);
+      await under.decided(ada, true);
+      await verifier.decide(ada);
+      await verifier.forget(ada.userId);
+      await under.open().forget(ada.userId);
+      await verifier.forget(newId());
+    });
+  });
+}

@@ -1,0 +1,137 @@
+import { HDNodeWallet } from 'ethers';
+import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
+import {
+  SANDBOX_NAMES,
+  SandboxCards,
+  SandboxIdentityVerifier,
+  SandboxSms,
+  SandboxWallets,
+} from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
+import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio/twilio-sms.js';
+import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub/xpub-wallets.js';
+import { SandboxReviews } from '../../../src/contexts/onboarding/store/sandbox-reviews.js';
+import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
+import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
+import { WalletIndexes } from '../../../src/contexts/onboarding/store/wallet-indexes.js';
+import { Onfido } from '../../support/onfido/onfido.js';
+import { testDatabase } from '../../support/postgres.js';
+import { StripeServer } from '../../support/stripe/stripe.js';
+import { Twilio } from '../../support/twilio/twilio.js';
+import { describeCardIssuer } from './cards.conformance.js';
+import { describeIdentityVerifier } from './identity.conformance.js';
+import { describeSmsSender } from './sms.conformance.js';
+import { describeWalletProvisioner } from './wallets.conformance.js';
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+describeSmsSender('the sandbox', () => {
+  const sender = new SandboxSms();
+  const lastCode = (phone: string): string | null => sender.lastCode(phone);
+  return Promise.resolve({ sender, lastCode, outside: null, refuse: null, cleanUp: nothing });
+});
+
+describeSmsSender('Twilio', async () => {
+  const twilio = await Twilio.start();
+  const sender = new TwilioSms(twilio.account);
+  return {
+    sender,
+    lastCode: (phone) => twilio.lastCode(phone),
+    outside: twilio,
+    refuse: (phone) => void twilio.numbers.set(phone, 21614),
+    cleanUp: async () => {
+      await sender.onApplicationShutdown();
+      await twilio.goAway();
+    },
+  };
+});
+
+describeIdentityVerifier('the sandbox', async () => {
+  const db = await testDatabase();
+  const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database)];
+  return {
+    open: () => new SandboxIdentityVerifier(reviews, verifications, null),
+    reviewed: { lastName: SANDBOX_NAMES.review },
+    decided: async ({ userId }, passed) => {
+      await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });
+    },
+    verifications: async (userId) => {
+      const sql = 'select 1 from onboarding.sandbox_reviews where user_id = $1';
+      return (await db.database.query(sql, [userId])).length;
+    },
+    outside: null,
+    cleanUp: () => db.drop(),
+  };
+});
+
+describeIdentityVerifier('Onfido', async () => {
+  const [db, onfido] = await Promise.all([testDatabase(), Onfido.start()]);
+  const verifications = new Verifications(db.database);
+  const checksOf = async (userId: string) => {
+    const applicants = (await verifications.ofUser(userId, 'onfido')).map(({ applicant }) => applicant);
+    return onfido.records.checks.filter(({ applicant_id }) => applicants.includes(applicant_id));
+  };
+  return {
+    open: () => new OnfidoVerifier(onfido.account, verifications),
+    reviewed: {},
+    decided: async ({ userId }, passed) => {
+      for (const check of await checksOf(userId)) onfido.complete(check, passed ? 'clear' : 'consider');
+    },
+    verifications: async (userId) => (await checksOf(userId)).length,
+    outside: onfido,
+    cleanUp: async () => {
+      await onfido.goAway();
+      await db.drop();
+    },
+  };
+});
+
+describeCardIssuer('the sandbox', () =>
+  Promise.resolve({
+    open: () => new SandboxCards(),
+    refusedAtFirst: (request) => ({
+      ...request,
+      details: { ...request.details, lastName: SANDBOX_NAMES.cardFails },
+    }),
+    outside: null,
+    cleanUp: nothing,
+  }),
+);
+
+describeCardIssuer('Stripe Issuing', async () => {
+  const [db, stripe] = await Promise.all([testDatabase(), StripeServer.start()]);
+  const opened: StripeCardIssuer[] = [];
+  return {
+    open: () => {
+      const issuer = new StripeCardIssuer(stripe.account, new StripeCards(db.database));
+      opened.push(issuer);
+      return issuer;
+    },
+    refusedAtFirst: (request) => {
+      stripe.refuseCard(402, 'card_error', 'card_declined');
+      return request;
+    },
+    outside: stripe,
+    cleanUp: async () => {
+      await Promise.all([...opened.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+      await db.drop();
+    },
+  };
+});
+
+describeWalletProvisioner('the sandbox', () => {
+  const wallets = new SandboxWallets(Buffer.alloc(32, 7));
+  const privately = async (userId: string): Promise<string> => (await wallets.walletOf(userId)).address;
+  return Promise.resolve({ open: () => Promise.resolve(wallets), privately, cleanUp: nothing });
+});
+
+describeWalletProvisioner('an extended public key', async () => {
+  const db = await testDatabase();
+  const account = HDNodeWallet.createRandom('', "m/44'/60'/0'");
+  return {
+    open: () => XpubWallets.open(account.neuter().extendedKey, 0, new WalletIndexes(db.database)),
+    privately: (_, derivation) =>
+      Promise.resolve(account.derivePath((derivation as { path: string }).path).address),
+    cleanUp: () => db.drop(),
+  };
+});

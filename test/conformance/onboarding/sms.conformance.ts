@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SmsSender } from '../../../src/contexts/onboarding/application/ports.js';
+import { CODE, expectRefusal, expectUnavailable, PHONE, type Outside } from './support.js';
+
+export interface SmsUnderTest {
+  readonly sender: SmsSender;
+  /** The code that the phone got last. */
+  lastCode(phoneNumber: string): string | null;
+  readonly outside: Outside | null;
+  /** From now on the number takes no messages; null where every number does. */
+  readonly refuse: ((phoneNumber: string) => void) | null;
+  cleanUp(): Promise<void>;
+}
+
+/** What everybody does who sends codes. */
+export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderTest>): void {
+  describe(`${name} as a sender of codes`, () => {
+    let under: SmsUnderTest;
+    beforeAll(async () => {
+      under = await prepare();
+    });
+    afterAll(() => under.cleanUp());
+
+    const send = (code: string, phone = PHONE): Promise<void> =>
+      under.sender.send(phone, { code, text: `${code} is your code` });
+
+    it('hands over each code, to its own number, a repeat too', async () => {
+      await send('111111');
+      await send(CODE);
+      await send(CODE);
+      await send('222222', '+15550002222');
+      expect([PHONE, '+15550002222', '+15550003333'].map((phone) => under.lastCode(phone))).toEqual([
+        CODE,
+        '222222',
+        null,
+      ]);
+    });
+
+    it('is unavailable while nobody is there, says nothing of the person, and goes on afterwards', async () => {
+      if (under.outside === null) return;
+      await under.outside.goAway();
+      await expectUnavailable(send(CODE));
+      await under.outside.comeBack();
+      await send('333333');
+      expect(under.lastCode(PHONE)).toBe('333333');
+    });
+
+    it('refuses a number that takes no messages for good, without quoting it', async () => {
+      if (under.refuse === null) return;
+      under.refuse(PHONE);
+      await expectRefusal(send(CODE));
+      await expectRefusal(send(CODE));
+    });
+  });
+}

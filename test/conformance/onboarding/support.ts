@@ -1,0 +1,50 @@
+import { inspect } from 'node:util';
+import { expect } from '@jest/globals';
+import { ProviderRefusal } from '../../../src/contexts/onboarding/application/ports.js';
+
+export const PERSON = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1985-12-10' } as const;
+export const PHONE = '+15550001111';
+export const EMAIL = 'ada@lovelace.example';
+export const CODE = '493817';
+
+const PERSONAL = /\bAda\b|Lovelace|1985-12-10|5550001111|493817/i;
+
+/** What an adapter depends on outside, where it depends on anything. */
+export interface Outside {
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+}
+
+/** Asked once more later it may work: no refusal for good, and nothing of the person in whatever a log shows. */
+export async function expectUnavailable(call: Promise<unknown>): Promise<void> {
+  const error = await failureOf(call);
+  expect(error).not.toBeInstanceOf(ProviderRefusal);
+}
+
+/** Another attempt with the same would end the same way; the reason is for the person and does not quote them. */
+export async function expectRefusal(call: Promise<unknown>): Promise<void> {
+  const error = await failureOf(call);
+  expect(error).toBeInstanceOf(ProviderRefusal);
+  expect((error as ProviderRefusal).reason).not.toBe('');
+}
+
+/** The results of all that succeeded: at least one, and all the same. */
+export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
+  const settled = await Promise.allSettled(calls);
+  const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  for (const each of settled)
+    if (each.status === 'rejected') expect(each.reason).not.toBeInstanceOf(ProviderRefusal);
+  expect(results.length).toBeGreaterThan(0);
+  expect(results).toEqual(results.map(() => results[0]));
+  return results[0]!;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<Error> {
+  const error: unknown = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Error);
+  expect(inspect(error, { depth: 10 })).not.toMatch(PERSONAL);
+  return error as Error;
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getAddress } from 'ethers';
+import type { WalletProvisioner } from '../../../src/contexts/onboarding/application/ports.js';
+import { newId } from '../../../src/kernel/ids.js';
+
+export interface WalletsUnderTest {
+  /** As another process would have it. */
+  open(): Promise<WalletProvisioner>;
+  /** The address that the private side finds for the wallet of a user at what the event tells of its derivation. */
+  privately(userId: string, derivation: unknown): Promise<string>;
+  cleanUp(): Promise<void>;
+}
+
+/** What everybody does who provides wallets. */
+export function describeWalletProvisioner(name: string, prepare: () => Promise<WalletsUnderTest>): void {
+  describe(`${name} as a provider of wallets`, () => {
+    let under: WalletsUnderTest;
+    let wallets: WalletProvisioner;
+    beforeAll(async () => {
+      under = await prepare();
+      wallets = await under.open();
+    });
+    afterAll(() => under.cleanUp());
+
+    it('gives a user one wallet: repeated, at once, by another process', async () => {
+      const userId = newId();
+      const other = await under.open();
+      const calls = Array.from({ length: 8 }, (_, n) => (n % 2 ? wallets : other).provision(userId));
+      const [first, ...rest] = await Promise.all(calls);
+      expect(rest).toEqual(rest.map(() => first));
+      expect(await (await under.open()).provision(userId)).toEqual(first);
+    });
+
+    it('gives each user another one, with a checksum, that the private side finds', async () => {
+      const users = Array.from({ length: 20 }, () => newId());
+      const given = await Promise.all(users.map((userId) => wallets.provision(userId)));
+      expect(new Set(given.map(({ address }) => address)).size).toBe(20);
+      for (const [n, { address, derivation }] of given.entries()) {
+        expect(getAddress(address)).toBe(address);
+        expect(await under.privately(users[n]!, derivation)).toBe(address);
+      }
+    });
+
+    it('stays with what it gave where a wallet of somebody else is to be replaced', async () => {
+      const [ada, grace] = [newId(), newId()];
+      const [hers, other] = [await wallets.provision(ada), await wallets.provision(grace)];
+      await wallets.replace(ada, other.address);
+      expect(await wallets.provision(ada)).toEqual(hers);
+      await wallets.replace(newId(), hers.address);
+      expect(await wallets.provision(ada)).toEqual(hers);
+    });
+
+    it('gives one wallet after a replacement as well, however many ask for it', async () => {
+      const userId = newId();
+      const { address } = await wallets.provision(userId);
+      const other = await under.open();
+      await Promise.all([wallets.replace(userId, address), other.replace(userId, address)]);
+      const after = await wallets.provision(userId);
+      expect(await other.provision(userId)).toEqual(after);
+      expect(await under.privately(userId, after.derivation)).toBe(after.address);
+    });
+  });
+}
