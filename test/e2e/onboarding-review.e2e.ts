@@ -155,6 +155,14 @@ describe('a provider that gives nothing', () => {
     expect((await eventsOf(people, userId)).filter((type) => type === 'completed.v1')).toHaveLength(1);
   });
 
+  it('is waited for, however long, where none is configured', async () => {
+    const people = await start({ env: { ONBOARDING_CARDS: 'none', ONBOARDING_GIVE_UP_SECONDS: '1' } });
+    const userId = await submitted(people);
+    // More than the second, at a quarter, a half and a whole one between them.
+    await eventually(async () => ((await stepOf(people, userId))?.['failures'] as number) >= 5);
+    expect(await stageOf(people, userId)).toBe('wallet_provisioned');
+  });
+
   it('is asked at once when the operator says so, also where the step was lost', async () => {
     const people = await start({ roles: 'api' });
     const userId = await submitted(people);

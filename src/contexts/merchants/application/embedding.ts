@@ -25,11 +25,27 @@ const NO_APPS = new Set([
   ],
   ...['file', 'content', 'resource', 'chrome', 'chrome-extension', 'moz-extension', 'ms-browser-extension'],
   ...['intent', 'android-app', 'mailto', 'tel', 'sms', 'http', 'https', 'ws', 'wss', 'ftp'],
+  // Other addresses in disguise: they open whatever stands behind them, in a reader, a browser or an installer.
+  ...[
+    'feed',
+    'microsoft-edge',
+    'googlechrome',
+    'googlechromes',
+    'firefox',
+    'itms-services',
+    'search',
+    'search-ms',
+  ],
+  // Shares, shells and directories: a look at them tells who looks.
+  ...['smb', 'nfs', 'ldap', 'ldaps', 'ssh', 'sftp', 'telnet', 'rlogin', 'dav', 'davs'],
 ]);
+/** Windows' own programs: ms-msdt, ms-appinstaller, ms-settings and the like. */
+const OF_WINDOWS = /^ms-/;
 
 /** Whether a scheme, with its colon, may be one that an app has registered. */
 export function leadsToApp(protocol: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:$/.test(protocol) && !NO_APPS.has(protocol.slice(0, -1));
+  const isScheme = /^[a-z][a-z0-9+.-]*:$/.test(protocol);
+  return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
 /**

@@ -23,7 +23,7 @@ const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found']
 
 /**
  * Carries out what the saga wrote down, in any number of processes. A provider that gives nothing is asked again later,
- * for as long as ONBOARDING_GIVE_UP_SECONDS say; a verification under review is looked at for as long as it is open.
+ * for as long as ONBOARDING_GIVE_UP_SECONDS say; without a provider a step waits for one; a verification under review is looked at for as long as it is open.
  * The log tells of a failure once, until it is another one or over.
  */
 @Injectable()
@@ -64,7 +64,9 @@ export class StepsWorker {
 
   private async putOff(step: Step, error: unknown): Promise<void> {
     const why = plainWords(error);
-    if (step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+    // Our own refusal blames no provider: none is configured, and the step goes on once one is.
+    const isProviders = !(error instanceof DomainError);
+    if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.commandBus.execute(new GiveUp(step.user_id));
       if (stage === 'kyc_failed' || stage === 'card_failed') {
         this.log.write('error', 'an onboarding has failed: attempts end', { ...told(step), stage, why });

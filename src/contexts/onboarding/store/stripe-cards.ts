@@ -28,23 +28,32 @@ export class StripeCards {
     return row!;
   }
 
-  /** Gives the cardholder that counts: the first that was kept. */
-  async keepCardholder(userId: string, cardholderId: string): Promise<string> {
+  /** Gives the cardholder that counts: the first that was kept; null once the person is forgotten. */
+  async keepCardholder(userId: string, cardholderId: string): Promise<string | null> {
     const [row] = await this.database.query<{ cardholder_id: string }>(
       `update onboarding.stripe_cards set cardholder_id = coalesce(cardholder_id, $2)
-       where user_id = $1 returning cardholder_id`,
+       where user_id = $1 and forgotten_at is null returning cardholder_id`,
       [userId, cardholderId],
     );
-    return row!.cardholder_id;
+    return row?.cardholder_id ?? null;
   }
 
-  /** Gives the card that counts: the first that was kept. */
-  async keepCard(userId: string, cardId: string): Promise<string> {
+  /** Gives the card that counts: the first that was kept; null once the person is forgotten. */
+  async keepCard(userId: string, cardId: string): Promise<string | null> {
     const [row] = await this.database.query<{ card_id: string }>(
-      `update onboarding.stripe_cards set card_id = coalesce(card_id, $2) where user_id = $1 returning card_id`,
+      `update onboarding.stripe_cards set card_id = coalesce(card_id, $2)
+       where user_id = $1 and forgotten_at is null returning card_id`,
       [userId, cardId],
     );
-    return row!.card_id;
+    return row?.card_id ?? null;
+  }
+
+  async isForgotten(userId: string): Promise<boolean> {
+    const forgotten = await this.database.query(
+      'select from onboarding.stripe_cards where user_id = $1 and forgotten_at is not null',
+      [userId],
+    );
+    return forgotten.length > 0;
   }
 
   /** The idempotency keys of `generation` give no more than a failure; whoever comes second changes nothing. */

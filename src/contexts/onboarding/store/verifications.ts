@@ -30,14 +30,14 @@ export class Verifications {
     return opened!;
   }
 
-  /** What the provider calls the person: the first that was kept, which it gives. */
-  async keepApplicant(verificationId: string, provider: string, applicant: string): Promise<string> {
+  /** What the provider calls the person: the first that was kept, which it gives; null once the person is forgotten. */
+  async keepApplicant(verificationId: string, provider: string, applicant: string): Promise<string | null> {
     const [kept] = await this.database.query<{ applicant: string }>(
       `update onboarding.verifications set applicant = coalesce(applicant, $3)
        where verification_id = $1 and provider = $2 returning applicant`,
       [verificationId, provider, applicant],
     );
-    return kept?.applicant ?? applicant;
+    return kept?.applicant ?? null;
   }
 
   /** Whether this process may open the check: no other has been about to for so long. */

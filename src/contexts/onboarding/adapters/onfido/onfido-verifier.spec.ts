@@ -305,4 +305,18 @@ describe('a person who is forgotten', () => {
     expect(onfido.records.deleted).toContain(applicant!.id);
     expect(onfido.records.applicants.has(applicant!.id)).toBe(false);
   });
+
+  it('is not described to Onfido by a process that was making the applicant meanwhile', async () => {
+    class Meanwhile extends Verifications {
+      override async keepApplicant(verificationId: string, provider: string, applicant: string) {
+        await this.forget(verificationId, provider);
+        return super.keepApplicant(verificationId, provider, applicant);
+      }
+    }
+    const ada = person();
+    const late = verifier(undefined, new Meanwhile(db.database));
+    expect(await failure(late.decide(ada))).toMatchObject(UNAVAILABLE);
+    expect(applicantsOf(ada)).toEqual([]);
+    expect(onfido.requests.map((request) => request.split(' ')[0])).toEqual(['POST', 'DELETE']);
+  });
 });

@@ -76,8 +76,9 @@ export class OnfidoVerifier implements IdentityVerifier {
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, id);
     failpoint('onboarding.applicant_kept');
-    // Another process was first; ours holds nothing of the person.
+    // Another process was first, or the person is forgotten; ours holds nothing of the person.
     if (kept !== id) await this.deleteApplicant(id);
+    if (kept === null) throw new ProviderUnavailable('The person is forgotten: Onfido is told nothing');
     return kept;
   }
 

@@ -77,6 +77,16 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const asked = await this.cards.asked(userId);
     if (asked.forgotten_at !== null) throw new ProviderRefusal('The account is closed');
     if (asked.card_id !== null) return { cardId: asked.card_id };
+    try {
+      return { cardId: await this.make(request, asked) };
+    } finally {
+      // Whatever came about after the person was forgotten goes, too.
+      if (await this.cards.isForgotten(userId)) await this.forget(userId);
+    }
+  }
+
+  private async make(request: CardRequest, asked: AskedCard): Promise<string> {
+    const { userId } = request;
     const cardholderId = await this.requireCardholder(request, asked);
     let live = await this.liveCards(userId, cardholderId);
     if (live.length === 0) {
@@ -86,10 +96,11 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const [oldest] = live;
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it made');
     const cardId = await this.cards.keepCard(userId, oldest.id);
+    if (cardId === null) throw unavailable('Stripe', 'the person is forgotten');
     failpoint('onboarding.card_kept');
     // Of a process that stood still while others did its work.
     for (const { id } of live) if (id !== cardId) await this.cancel(id);
-    return { cardId };
+    return cardId;
   }
 
   /**
@@ -132,7 +143,8 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const made = cardholder ?? (await this.createCardholder(request, asked));
     const id = await this.cards.keepCardholder(userId, made.id);
     failpoint('onboarding.cardholder_kept');
-    if (id !== made.id) throw unavailable('Stripe', 'another process has made the cardholder');
+    if (id !== made.id)
+      throw unavailable('Stripe', 'another process has made the cardholder, or the person is forgotten');
     requireGoodStanding(made);
     return id;
   }

@@ -2,6 +2,10 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import type { Consent, Details } from '../../domain/onboarding.js';
 
 const MAX_NAME_LENGTH = 100;
+/** A name has a letter; one of blanks that nobody sees would be checked, and that costs money. */
+const READABLE = /\p{L}/u;
+/** Control characters, halves of characters, and what turns the direction of a text around. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 /** What people put between the digits of a phone number. */
 const PHONE_SEPARATORS = /[\s().-]/g;
 
@@ -19,8 +23,9 @@ export function consentOf(body: Body): Consent {
 export function detailsOf(body: Body, today: string): Details {
   const name = (field: string): string => {
     const text = textOf(body, field).trim();
-    if (text === '' || text.length > MAX_NAME_LENGTH)
+    if (text.length > MAX_NAME_LENGTH || !READABLE.test(text))
       throw DomainError.invalid({ [field]: ['must not be blank or too long'] });
+    if (UNPRINTABLE.test(text)) throw DomainError.invalid({ [field]: ['must not hold control characters'] });
     return text;
   };
   const dateOfBirth = textOf(body, 'date_of_birth');

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
+import { newId } from '../../../../kernel/ids.js';
+import { StripeCards } from '../../store/stripe-cards.js';
+import { StripeCardIssuer } from './stripe-card-issuer.js';
+
+let db: TestDatabase;
+let stripe: StripeServer;
+const issuers: StripeCardIssuer[] = [];
+beforeAll(async () => {
+  [db, stripe] = await Promise.all([testDatabase(), StripeServer.start()]);
+});
+afterAll(async () => {
+  await Promise.all([...issuers.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+  await db.drop();
+});
+
+function issuer(cards = new StripeCards(db.database)): StripeCardIssuer {
+  const made = new StripeCardIssuer(stripe.account, cards, 2000);
+  issuers.push(made);
+  return made;
+}
+
+it.each(['asked', 'keepCardholder', 'keepCard'] as const)(
+  'a card that a process makes while the person is forgotten ends as well: in %s',
+  async (moment) => {
+    class Meanwhile extends StripeCards {
+      override async asked(userId: string) {
+        const asked = await super.asked(userId);
+        if (moment === 'asked') await issuer().forget(userId);
+        return asked;
+      }
+      override async keepCardholder(userId: string, id: string) {
+        if (moment === 'keepCardholder') await issuer().forget(userId);
+        return super.keepCardholder(userId, id);
+      }
+      override async keepCard(userId: string, id: string) {
+        if (moment === 'keepCard') await issuer().forget(userId);
+        return super.keepCard(userId, id);
+      }
+    }
+    const userId = newId();
+    const request = {
+      ...{ userId, issuerWalletAddress: `0x${'1'.repeat(40)}`, attempt: 1 },
+      ...{ phoneNumber: '+15550008888', email: 'ada@lovelace.example' },
+      details: { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' },
+    };
+    await expect(issuer(new Meanwhile(db.database)).issue(request)).rejects.toMatchObject({
+      name: 'ProviderUnavailable',
+    });
+    const holders = stripe.cardholders.filter(({ metadata }) => metadata['user_id'] === userId);
+    expect(holders.map(({ status }) => status)).toEqual(['inactive']);
+    expect(JSON.stringify({ ...holders[0], name: null })).not.toMatch(/5550008888|lovelace|1990/i);
+    expect(stripe.cardsOf(userId).filter(({ status }) => status !== 'canceled')).toEqual([]);
+  },
+);
