@@ -11,8 +11,8 @@ export class StoredEvent implements RecordedEvent {
     readonly revision: number,
     readonly id: string,
     readonly type: string,
-    private readonly dataText: string,
-    private readonly metadataText: string,
+    readonly dataText: string,
+    readonly metadataText: string,
     private readonly recordedMs: number,
   ) {}
 

@@ -1,4 +1,4 @@
-import { canonicalJson, eventLeaf, leafHash, type StoredEvent } from '../domain/event-leaf.js';
+import { hashOfEvent, type StoredEvent } from '../domain/event-leaf.js';
 import type { LedgerFinding } from '../domain/ledger-findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';
@@ -205,7 +205,7 @@ const NO_HASH = Buffer.alloc(HASH_BYTES);
 /** Null when the event cannot be read. */
 function hashOf(event: StoredEvent): Buffer | null {
   try {
-    return leafHash(canonicalJson(eventLeaf(event)));
+    return hashOfEvent(event);
   } catch {
     return null;
   }

@@ -67,7 +67,8 @@ export class LogAudit {
       this.violations,
     );
     this.evidence = new EvidenceBooks(this.violations, token);
-    this.books = new Books(this.violations, (payout) => this.payouts?.put(payout.id, rowOf(payout)));
+    const ended = (payout: BookedPayout): void => this.payouts?.put(payout.id, rowOf(payout));
+    this.books = new Books(this.violations, ended, payouts?.ids);
   }
 
   add(event: RecordedEvent): void {

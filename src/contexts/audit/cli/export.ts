@@ -11,6 +11,7 @@ import type { SignedHead } from '../domain/signed-head.js';
 import { ExportFolder } from '../store/export-folder.js';
 import { Heads } from '../store/heads.js';
 import { LineStream } from '../store/line-stream.js';
+import { collectEarly } from './collect-early.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
@@ -43,6 +44,7 @@ export function exportProgram(program: Command, operator: Operator): void {
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
     .action(async ({ out, ...options }: Options) => {
       const asked = askedOf(options);
+      collectEarly(100);
       await connected(operator, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {

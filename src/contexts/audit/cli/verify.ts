@@ -12,6 +12,7 @@ import { describeFinding } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
+import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
 import { storedLedger } from './ledger.js';
 import { progressOf } from './progress.js';
@@ -33,6 +34,7 @@ export function verifyProgram(program: Command, operator: Operator): void {
     .option('--from <path>', 'the folder of an export, or a file of its lines, in place of the event store')
     .option('--offline', 'nothing but the files of --from: no database, no settings')
     .action(async ({ from, offline }: { readonly from?: string; readonly offline?: true }) => {
+      collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
       const exported = from === undefined ? null : await ExportedLog.open(from);

@@ -4,9 +4,9 @@ import { grown, NameTable } from './name-table.js';
 
 const BYTES = 16;
 
-/** What the rows of a table have to say, as hashes by their ids (uuids): some 60 bytes a row. */
+/** What the rows of a table have to say, as hashes by their ids (uuids): some 50 bytes a row. */
 export class BookedRows {
-  private readonly ids = new NameTable();
+  readonly ids = new NameTable();
   private readonly seen = { bits: new Uint8Array(1 << 10), count: 0 };
   /** 16 bytes of id and 16 of hash each. */
   private bytes = new Uint8Array(1 << 15);

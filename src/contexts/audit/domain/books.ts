@@ -69,15 +69,15 @@ export class Books {
   readonly counts = { pending: 0, received: 0, expired: 0 };
   /** Without an outcome, by their ids. */
   readonly open = new Map<string, BookedPayout>();
-  private readonly payouts = new NameTable();
   private readonly usedTransfers = new NameTable();
   /** Claims on transfers, each with the stream that took it. */
   private readonly claims = new NameTable();
 
-  /** `ended` hears of each payout once it has its outcome. */
+  /** `ended` hears of each payout once it has its outcome. `payouts`: names of all, which others may share. */
   constructor(
     readonly violations = new Violations(),
     private readonly ended: (payout: BookedPayout) => void = () => undefined,
+    private readonly payouts = new NameTable(),
   ) {}
 
   add(event: BookedEvent): void {

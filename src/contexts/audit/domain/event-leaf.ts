@@ -1,4 +1,5 @@
 import { sha256 } from '../../../kernel/sha256.js';
+import { canonicalText } from './canonical-text.js';
 
 /** An event as a store gives it back, before upcasters and with sealed fields sealed. */
 export interface StoredEvent {
@@ -10,6 +11,9 @@ export interface StoredEvent {
   readonly data: object;
   readonly metadata: object;
   readonly recordedAt: Date;
+  /** `data` and `metadata` as the JSON that is stored, where the store has it at hand. */
+  readonly dataText?: string;
+  readonly metadataText?: string;
 }
 
 /** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
@@ -29,6 +33,22 @@ export interface EventLeaf {
 export function eventLeaf(event: StoredEvent): EventLeaf {
   const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
+}
+
+/** The canonical text of the leaf of an event. Throws SyntaxError where the store holds no JSON. */
+export function leafText(event: StoredEvent): string {
+  const { dataText, metadataText, position, recordedAt, revision, stream, type, id } = event;
+  const data = canonicalOf(dataText) ?? canonicalJson(event.data);
+  const metadata = canonicalOf(metadataText) ?? canonicalJson(event.metadata);
+  return (
+    `{"data":${data},"id":${JSON.stringify(id)},"metadata":${metadata},"position":${JSON.stringify(position)},` +
+    `"recorded_at":"${recordedAt.toISOString()}","revision":${JSON.stringify(revision)},` +
+    `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`
+  );
+}
+
+function canonicalOf(stored: string | undefined): string | null {
+  return stored === undefined ? null : canonicalText(stored);
 }
 
 /**
@@ -85,5 +105,5 @@ export function leafHash(text: string): Buffer {
 
 /** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
 export function hashOfEvent(event: StoredEvent): Buffer {
-  return leafHash(canonicalJson(eventLeaf(event)));
+  return leafHash(leafText(event));
 }

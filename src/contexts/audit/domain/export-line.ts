@@ -1,5 +1,5 @@
 import type { StoredEvent } from './event-leaf.js';
-import { canonicalJson, eventLeaf, leafHash, type EventLeaf } from './event-leaf.js';
+import { leafHash, leafText, type EventLeaf } from './event-leaf.js';
 
 /** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
 export interface ExportLine {
@@ -14,7 +14,7 @@ const LEAF_LENGTH = 75;
 
 /** Throws SyntaxError where the store holds no JSON. */
 export function exportLine(event: StoredEvent): ExportLine {
-  const text = canonicalJson(eventLeaf(event));
+  const text = leafText(event);
   const leaf = leafHash(text);
   return { text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }

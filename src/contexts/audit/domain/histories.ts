@@ -11,7 +11,7 @@ export class Histories {
   judged = 0;
   private readonly rules: ReadonlyMap<string, HistoryRules>;
   /** By the number of their stream. */
-  private readonly states = new Map<number, unknown>();
+  private readonly states: unknown[] = [];
 
   constructor(
     rules: readonly HistoryRules[],
@@ -27,9 +27,14 @@ export class Histories {
     const rules = this.rules.get(event.stream.slice(0, dash));
     if (rules === undefined || !rules.events.includes(event.type)) return;
     this.judged += 1;
-    const before = this.states.has(stream) ? this.states.get(stream) : rules.initial;
-    const { state, broken } = rules.judge(before, event, event.stream.slice(dash + 1));
-    this.states.set(stream, state);
+    const { states } = this;
+    while (states.length <= stream) states.push(undefined);
+    const { state, broken } = rules.judge(
+      states[stream] ?? rules.initial,
+      event,
+      event.stream.slice(dash + 1),
+    );
+    states[stream] = state;
     if (broken !== null)
       this.violations.add({ position: event.position, rule: `${event.stream}, ${event.type}: ${broken}` });
   }

@@ -3,7 +3,7 @@ const FIRST_SLOTS = 1 << 10;
 
 /**
  * Numbers for names, from 0 in the order in which they come. The names themselves are not kept, 64 bits of each are: a
- * million of them take some 20 MB. Two that share these bits would be taken for one, and an audit would complain of it.
+ * million of them take some 15 MB. Two that share these bits would be taken for one, and an audit would complain of it.
  */
 export class NameTable {
   /** Of how many names there are numbers. */
@@ -31,7 +31,7 @@ export class NameTable {
     this.hashes[2 * number + 1] = high;
     this.slots[slot] = number + 1;
     this.size += 1;
-    if (2 * this.size > this.slots.length) this.widen();
+    if (4 * this.size > 3 * this.slots.length) this.widen();
     return number;
   }
 

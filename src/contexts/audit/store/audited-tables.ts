@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-const ROWS_PER_PAGE = 5000;
+const ROWS_PER_PAGE = 1000;
 const BEGIN = `begin isolation level repeatable read, read only;
   set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
 
