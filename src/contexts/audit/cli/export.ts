@@ -44,7 +44,7 @@ export function exportProgram(program: Command, operator: Operator): void {
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
     .action(async ({ out, ...options }: Options) => {
       const asked = askedOf(options);
-      collectEarly(100);
+      collectEarly(50);
       await connected(operator, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {
