@@ -228,10 +228,11 @@ test.each([
   expect((await client.get('/merchants/v1/probe/whoami', call.headers)).status).toBe(200);
 });
 
-test('the events tell which request and merchant caused them', async () => {
+test('the events tell which route, request and merchant caused them', async () => {
   const client = edge.client();
   const response = await client.post(COMMIT, {});
   expect(edge.probe.causes.at(-1)).toEqual({
+    actor: `POST ${COMMIT}`,
     request_id: response.headers['request-id'],
     merchant_id: client.credentials.apiKey,
   });
