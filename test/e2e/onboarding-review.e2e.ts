@@ -137,7 +137,9 @@ describe('a provider that gives nothing', () => {
     away.comeBack();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
-    expect((await user(people, 'stuck', '--older-than', '0s')).printed.trim()).toBe('Nothing is stuck');
+    expect((await user(people, 'stuck', '--older-than', '0s')).printed.trim()).toBe(
+      'Nothing is stuck: no onboarding has waited longer than 0s',
+    );
   });
 
   it('ends in a failed card, which the operator has asked for again', async () => {

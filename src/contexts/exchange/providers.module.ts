@@ -75,11 +75,13 @@ export class ProvidersModule implements OnModuleInit {
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
     @Inject(Log) private readonly log: Log,
     private readonly readiness: ProviderReadiness,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
   onModuleInit(): void {
     this.health.register({ name: 'exchange', check: () => this.readiness.check() });
-    if (!this.readiness.isConfigured)
+    // An operator's program has no role, and not the settings of those that have one.
+    if (!this.readiness.isConfigured && this.config.roles.length > 0)
       this.log.write('warn', 'no exchange orders: EXCHANGE_PROVIDER is not set');
   }
 }

@@ -22,7 +22,9 @@ export class ProviderReadiness implements OnModuleInit {
       .map(([port]) => `${PORTS[port].what} (${PORTS[port].setting})`);
     const sentence =
       missing.length === 0 ? undefined : `no provider for ${missing.join(', ')}: onboardings wait`;
-    if (sentence !== undefined) this.log.write('warn', `onboarding: ${sentence}`);
+    // An operator's program has no role, and not the settings of those that have one.
+    if (sentence !== undefined && this.config.roles.length > 0)
+      this.log.write('warn', `onboarding: ${sentence}`);
     // Whoever is being onboarded waits, and nothing is lost: no reason to take the requests of merchants elsewhere.
     this.health.register({ name: 'onboarding', check: () => Promise.resolve(sentence) });
   }

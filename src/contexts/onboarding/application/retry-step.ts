@@ -39,7 +39,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
     if ('merchantId' in state) await findApplicant(this.users, state.merchantId, userId);
     switch (state.stage) {
       case 'not_started':
-        throw DomainError.notFound('Onboarding');
+        throw new DomainError('not_found', 'There is no such user, or nobody has asked for a code yet');
       case 'kyc_submitted':
       case 'kyc_passed':
       case 'wallet_provisioned':

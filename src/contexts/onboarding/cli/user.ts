@@ -23,7 +23,9 @@ export function onboardingProgram(program: Command, operator: Operator): void {
       const seconds = secondsOf(olderThan);
       if (!/^[1-9][0-9]{0,4}$/.test(most))
         throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
-      await operate(operator, (context) => stuck(context, seconds, Number(most))).call(this);
+      await operate(operator, (context) => stuck(context, { seconds, olderThan, most: Number(most) })).call(
+        this,
+      );
     });
 
   program
@@ -74,9 +76,18 @@ function outcomeOf({ approve, reject }: Decision): DecideReview['outcome'] {
   return { passed: false, reason };
 }
 
-async function stuck(context: INestApplicationContext, seconds: number, most: number): Promise<Outcome> {
+interface Asked {
+  readonly olderThan: string;
+  /** The same in seconds. */
+  readonly seconds: number;
+  readonly most: number;
+}
+
+async function stuck(context: INestApplicationContext, asked: Asked): Promise<Outcome> {
+  const { olderThan, seconds, most } = asked;
   const rows = await context.get(Progress, { strict: false }).stuck(seconds, most);
-  const text = rows.map((row) => lineOf(row)).join('\n') || 'Nothing is stuck';
+  const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
+  const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
   return { text, json: { onboardings: rows } };
 }
 
