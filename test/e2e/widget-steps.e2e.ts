@@ -4,6 +4,7 @@ import { SetEmbedding } from '../../src/contexts/merchants/application/set-embed
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
+import { WORDS } from '../../src/contexts/onboarding/words/words.js';
 import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { eventually } from '../support/eventually.js';
 import { JPEG } from '../support/images.js';
@@ -168,6 +169,14 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       stage: 'kyc_failed',
       reason: expect.stringContaining('could not be verified'),
     });
+    const rejected = await follow('Rejected');
+    await comesTo('kyc_failed', rejected);
+    const { authorization } = rejected.session;
+    const inGerman = { authorization, 'accept-language': 'de' };
+    expect(await answerOf(rejected.visitor.step('state', {}, inGerman))).toMatchObject([
+      200,
+      { stage: 'kyc_failed', reason: WORDS.de.reasonSandboxIdentity },
+    ]);
     const card = await follow('Cardless');
     expect(await comesTo('card_failed', card)).toEqual({
       stage: 'card_failed',

@@ -42,6 +42,12 @@ export const SANDBOX_NAMES = {
   cardFails: 'Cardless',
 } as const;
 
+/** Each has words in every language of the page: words/reasons.ts. */
+export const SANDBOX_REASONS = {
+  identity: 'The identity document could not be verified',
+  card: 'The card could not be issued',
+} as const;
+
 export class SandboxIdentityVerifier implements IdentityVerifier {
   readonly provider = 'sandbox';
 
@@ -59,7 +65,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
     await handedOver();
     if (details.lastName === SANDBOX_NAMES.rejected)
-      return { passed: false, reason: 'The identity document could not be verified' };
+      return { passed: false, reason: SANDBOX_REASONS.identity };
     if (details.lastName !== SANDBOX_NAMES.review) return { passed: true };
     await this.verifications.checked(verificationId, this.provider, verificationId);
     return (await this.reviews.outcome(verificationId, userId, this.reviewSeconds)) ?? 'under_review';
@@ -88,7 +94,7 @@ export class SandboxWallets implements WalletProvisioner {
 export class SandboxCards implements CardIssuer {
   async issue({ userId, details, attempt }: CardRequest): Promise<{ cardId: string }> {
     if (details.lastName === SANDBOX_NAMES.cardFails && attempt === 1)
-      throw new ProviderRefusal('The card could not be issued');
+      throw new ProviderRefusal(SANDBOX_REASONS.card);
     return { cardId: deriveId('sandbox card', userId) };
   }
 

@@ -146,6 +146,41 @@ export const de: Words = {
   cardFailedReason: 'Der Kartenaussteller meldet: {reason}',
   cardFailedRetry: 'Noch einmal versuchen',
 
+  reasonExpired: 'Ihr Dokument ist abgelaufen. Bitte verwenden Sie ein gültiges.',
+  reasonUnreadable:
+    'Ihr Dokument war nicht lesbar. Bitte nehmen Sie es noch einmal auf: vollständig, scharf und ohne Spiegelungen.',
+  reasonUnsupported:
+    'Diese Art von Dokument kann nicht geprüft werden. Bitte verwenden Sie einen Reisepass, einen Personalausweis oder einen Führerschein.',
+  reasonDetails:
+    'Ihr Name oder Ihr Geburtsdatum stimmt nicht mit Ihrem Dokument überein. Bitte korrigieren Sie Ihre Angaben.',
+  reasonAge: 'Sie sind für dieses Konto nicht alt genug.',
+  reasonFace: 'Das Gesicht auf dem Selfie passt nicht zu dem auf dem Dokument.',
+  reasonSelfie:
+    'Ihr Gesicht war auf dem Selfie nicht zu erkennen. Bitte nehmen Sie es noch einmal auf, ohne andere Personen im Bild.',
+  reasonNotLive:
+    'Das Selfie muss ein Bild sein, das jetzt von Ihnen aufgenommen wird. Bitte nehmen Sie es noch einmal auf.',
+  reasonVerification: 'Ihre Identität konnte nicht bestätigt werden.',
+  reasonSize: 'Ein Bild ist zu klein oder zu groß. Bitte nehmen Sie es noch einmal auf.',
+  reasonGone: 'Ihre Bilder sind nicht mehr da. Bitte nehmen Sie sie noch einmal auf.',
+  reasonName:
+    'Ihr Name enthält Zeichen, die nicht geprüft werden können. Bitte schreiben Sie ihn so, wie er in Ihrem Dokument steht.',
+  reasonNotChecked:
+    'Ihre Identität konnte wegen eines Problems bei uns nicht geprüft werden. Bitte versuchen Sie es noch einmal.',
+  reasonSandboxIdentity: 'Das Ausweisdokument konnte nicht bestätigt werden',
+  reasonNotIssued:
+    'Ihre Karte konnte wegen eines Problems bei uns nicht ausgestellt werden. Bitte versuchen Sie es noch einmal.',
+  reasonCardDeclined: 'Der Kartenaussteller hat die Karte abgelehnt',
+  reasonCardName: 'Der Kartenaussteller nimmt Ihren Namen nicht an',
+  reasonCardBirth: 'Der Kartenaussteller nimmt Ihr Geburtsdatum nicht an',
+  reasonCardPhone: 'Der Kartenaussteller nimmt Ihre Telefonnummer nicht an',
+  reasonCardEmail: 'Der Kartenaussteller nimmt Ihre E-Mail-Adresse nicht an',
+  reasonCardRefused: 'Der Kartenaussteller stellt Ihnen keine Karte aus',
+  reasonCardMore: 'Der Kartenaussteller möchte mehr über Sie wissen',
+  reasonClosed: 'Das Konto ist geschlossen',
+  reasonSandboxCard: 'Die Karte konnte nicht ausgestellt werden',
+  reasonOtherIdentity: 'Ihre Identität wurde nicht bestätigt.',
+  reasonOtherCard: 'Ihre Karte wurde nicht ausgestellt.',
+
   setupHeading: 'Wir richten Ihr Konto ein',
   setupText:
     'Ihre Identität ist bestätigt. Jetzt kommen Wallet und Karte; diese Seite geht von selbst weiter.',

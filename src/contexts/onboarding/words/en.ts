@@ -136,6 +136,38 @@ export const en = {
   cardFailedReason: 'The card issuer says: {reason}',
   cardFailedRetry: 'Try again',
 
+  // Why an identity or a card failed. In English exactly as providers and events have it.
+  reasonExpired: 'Your document has expired. Please use one that is valid.',
+  reasonUnreadable:
+    'Your document could not be read. Please take its picture again: whole, sharp and without reflections.',
+  reasonUnsupported:
+    'This kind of document cannot be checked. Please use a passport, an identity card or a driving licence.',
+  reasonDetails: 'Your name or date of birth is not what your document says. Please correct your details.',
+  reasonAge: 'You are not old enough for this account.',
+  reasonFace: 'The face on the selfie does not match the one on the document.',
+  reasonSelfie:
+    'Your face could not be seen on the selfie. Please take it again, with nobody else in the picture.',
+  reasonNotLive: 'The selfie must be a picture that is taken of you now. Please take it again.',
+  reasonVerification: 'Your identity could not be verified.',
+  reasonSize: 'A picture is too small or too large. Please take it again.',
+  reasonGone: 'Your pictures are no longer there. Please take them again.',
+  reasonName:
+    'Your name holds characters that cannot be checked. Please write it as it stands in your document.',
+  reasonNotChecked: 'Your identity could not be checked because of a problem on our side. Please try again.',
+  reasonSandboxIdentity: 'The identity document could not be verified',
+  reasonNotIssued: 'Your card could not be issued because of a problem on our side. Please try again.',
+  reasonCardDeclined: 'The card issuer declined the card',
+  reasonCardName: 'The card issuer does not accept your name',
+  reasonCardBirth: 'The card issuer does not accept your date of birth',
+  reasonCardPhone: 'The card issuer does not accept your phone number',
+  reasonCardEmail: 'The card issuer does not accept your email address',
+  reasonCardRefused: 'The card issuer does not issue a card to you',
+  reasonCardMore: 'The card issuer wants to know more about you',
+  reasonClosed: 'The account is closed',
+  reasonSandboxCard: 'The card could not be issued',
+  reasonOtherIdentity: 'Your identity was not verified.',
+  reasonOtherCard: 'Your card was not issued.',
+
   setupHeading: 'We are setting up your account',
   setupText: 'Your identity is verified. Your wallet and your card come next; this page goes on by itself.',
   setupSlow: 'It takes longer than usual. You can wait here, or come back later with the same link.',

@@ -1,7 +1,10 @@
 import type { ImageKind } from '../../domain/identity-image.js';
 import type { Told, OnfidoRefused } from './onfido-api.js';
 
-/** Why an identity did not pass, in our own words; those of the provider are for nobody. */
+/**
+ * Why an identity did not pass, in our own words; those of the provider are for nobody. Each has words in every language of
+ * the page: words/reasons.ts.
+ */
 export const REASONS = {
   expired: 'Your document has expired. Please use one that is valid.',
   unreadable:

@@ -12,7 +12,7 @@ import type { BillingAddress } from '../../provider-settings.js';
 import type { AskedCard, StripeCards } from '../../store/stripe-cards.js';
 import { providerClient, unavailable } from '../provider-client.js';
 import { cardholderOf } from './cardholder.js';
-import { isKept, isOtherRequest, toldBy } from './stripe-errors.js';
+import { CARD_REASONS, isKept, isOtherRequest, toldBy } from './stripe-errors.js';
 import { StripeTransport } from './stripe-transport.js';
 
 export interface StripeAccount {
@@ -75,7 +75,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   async issue(request: CardRequest): Promise<{ readonly cardId: string }> {
     const { userId } = request;
     const asked = await this.cards.asked(userId);
-    if (asked.forgotten_at !== null) throw new ProviderRefusal('The account is closed');
+    if (asked.forgotten_at !== null) throw new ProviderRefusal(CARD_REASONS.closed);
     if (asked.card_id !== null) return { cardId: asked.card_id };
     try {
       return { cardId: await this.make(request, asked) };
@@ -287,9 +287,7 @@ function cardIn(userId: string, cardholder: string) {
 /** Stripe looks people up in lists, mostly within a day. */
 function requireGoodStanding({ status, requirements }: Cardholder): void {
   const reason = requirements?.disabled_reason ?? null;
-  if (status === 'blocked' || reason === 'rejected.listed')
-    throw new ProviderRefusal('The card issuer does not issue a card to you');
-  if (reason === 'requirements.past_due')
-    throw new ProviderRefusal('The card issuer wants to know more about you');
+  if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefusal(CARD_REASONS.refused);
+  if (reason === 'requirements.past_due') throw new ProviderRefusal(CARD_REASONS.more);
   if (reason !== null) throw unavailable('Stripe', 'it reviews the cardholder');
 }

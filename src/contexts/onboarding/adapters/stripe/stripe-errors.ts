@@ -1,12 +1,24 @@
 import { ProviderRefusal } from '../../application/ports.js';
 import { unavailable } from '../provider-client.js';
 
+/** Why there is no card, for the person. Each has words in every language of the page: words/reasons.ts. */
+export const CARD_REASONS = {
+  declined: 'The card issuer declined the card',
+  name: 'The card issuer does not accept your name',
+  birth: 'The card issuer does not accept your date of birth',
+  phone: 'The card issuer does not accept your phone number',
+  email: 'The card issuer does not accept your email address',
+  refused: 'The card issuer does not issue a card to you',
+  more: 'The card issuer wants to know more about you',
+  closed: 'The account is closed',
+} as const;
+
 /** What of a person Stripe may refuse, by the beginning of the parameter's name. */
-const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
-  [/^(name|individual\[(first|last)_name\])/, 'your name'],
-  [/^individual\[dob\]/, 'your date of birth'],
-  [/^phone_number/, 'your phone number'],
-  [/^email/, 'your email address'],
+const OF_THE_PERSON: readonly (readonly [RegExp, keyof typeof CARD_REASONS])[] = [
+  [/^(name|individual\[(first|last)_name\])/, 'name'],
+  [/^individual\[dob\]/, 'birth'],
+  [/^phone_number/, 'phone'],
+  [/^email/, 'email'],
 ];
 
 /** What Stripe's package throws, as far as it is read: the message may quote what was sent. */
@@ -37,9 +49,9 @@ export function toldBy(error: unknown): Error {
   if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response makes no sense');
   const told = `${statusCode}${short(type)}${short(code)}${short(param)}`;
   const cause = new Error(`Stripe responds with ${told}`);
-  if (type === 'StripeCardError') return new ProviderRefusal('The card issuer declined the card', { cause });
+  if (type === 'StripeCardError') return new ProviderRefusal(CARD_REASONS.declined, { cause });
   const [, what] = OF_THE_PERSON.find(([form]) => typeof param === 'string' && form.test(param)) ?? [];
   if (type === 'StripeInvalidRequestError' && what !== undefined)
-    return new ProviderRefusal(`The card issuer does not accept ${what}`, { cause });
+    return new ProviderRefusal(CARD_REASONS[what], { cause });
   return unavailable('Stripe', `it responds with ${told}`);
 }

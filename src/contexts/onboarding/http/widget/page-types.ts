@@ -63,7 +63,7 @@ export interface StepState {
   readonly stage: Stage;
   /** After the code alone. */
   readonly session?: string;
-  /** Of `kyc_failed` and `card_failed`. */
+  /** Of `kyc_failed` and `card_failed`, in the language of the request. */
   readonly reason?: string;
   /** Since when the identity is under review. */
   readonly submitted_at?: string;

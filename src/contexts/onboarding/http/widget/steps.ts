@@ -20,6 +20,7 @@ import type { IdentityImage } from '../../domain/identity-image.js';
 import type { Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
+import { reasonIn } from '../../words/reasons.js';
 import type { Locale } from '../../words/words.js';
 import type { StepState } from './page-types.js';
 import type { Person } from './person.js';
@@ -78,12 +79,12 @@ export class WidgetSteps {
     return {};
   }
 
-  private async verifyPhone({ merchant, userId, body, cause }: StepCall): Promise<StepResponse> {
+  private async verifyPhone({ merchant, userId, locale, body, cause }: StepCall): Promise<StepResponse> {
     const code = textOf(body, 'code').trim();
     const verify = new VerifyPhone(merchant.merchantId, userId, phoneOf(body), code, cause);
     try {
       const state = await this.commandBus.execute(verify);
-      return { ...(await this.stateOf(state)), session: this.sessions.open(userId) };
+      return { ...(await this.stateOf(state, locale)), session: this.sessions.open(userId) };
     } catch (error) {
       if (!(error instanceof WrongCode)) throw error;
       const members = { attempts_left: error.attemptsLeft };
@@ -108,18 +109,20 @@ export class WidgetSteps {
   async storeImage(
     { merchantId, userId }: Person,
     image: IdentityImage,
+    locale: Locale,
     cause: EventMetadata,
   ): Promise<StepState> {
     await this.commandBus.execute(new StoreImage(merchantId, userId, image));
-    return this.stateOf(await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause)));
+    const state = await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
+    return this.stateOf(state, locale);
   }
 
   private async inSession(
-    { merchant, userId, session }: StepCall,
+    { merchant, userId, session, locale }: StepCall,
     command: (merchantId: string, userId: string) => ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
   ): Promise<StepResponse> {
     this.sessions.require(userId, session);
-    return this.stateOf(await this.commandBus.execute(command(merchant.merchantId, userId)));
+    return this.stateOf(await this.commandBus.execute(command(merchant.merchantId, userId)), locale);
   }
 
   private async readInbox({ merchant, userId }: StepCall): Promise<StepResponse> {
@@ -128,11 +131,12 @@ export class WidgetSteps {
     return { code: this.inbox.lastCode(phoneNumber) };
   }
 
-  /** All that the page needs after a reload. */
-  private async stateOf(state: Onboarding): Promise<StepState> {
+  /** All that the page needs after a reload, in the person's language. */
+  private async stateOf(state: Onboarding, locale: Locale): Promise<StepState> {
     const { stage } = state;
     if (stage === 'kyc_submitted') return { stage, submitted_at: state.submittedAt };
-    if (stage === 'kyc_failed' || stage === 'card_failed') return { stage, reason: state.reason };
+    if (stage === 'kyc_failed' || stage === 'card_failed')
+      return { stage, reason: reasonIn(locale, stage, state.reason) };
     if (stage !== 'details_confirmed') return { stage };
     // Older versions took details without consent; they are asked for again.
     if (state.consent === null) return { stage: 'phone_verified' };

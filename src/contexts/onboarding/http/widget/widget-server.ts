@@ -72,7 +72,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
         this.step(name, request, reply),
       );
     this.uploads.serve(routes, (person, image, request) =>
-      this.steps.storeImage(person, image, causeOf(request, person.merchantId)),
+      this.steps.storeImage(person, image, localeOf(request), causeOf(request, person.merchantId)),
     );
     this.callbacks.serve(routes);
     await this.server.listen(this.config.widgetPort);
