@@ -27,7 +27,7 @@ suite('what comes after the photos, on the onboarding page', () => {
     const { person, page } = visit;
     await submit(visit, 'Rejected');
     await person.heading('failedHeading');
-    await page.getByText('The identity document could not be verified').waitFor();
+    await person.text('reasonSandboxIdentity').waitFor();
     await person.lookTwice('onboarding-11-failed');
     await page.reload();
     await person.heading('failedHeading');
@@ -43,7 +43,7 @@ suite('what comes after the photos, on the onboarding page', () => {
     const { person, page } = visit;
     await submit(visit, 'Cardless');
     await person.heading('cardFailedHeading');
-    await page.getByText('The card could not be issued').waitFor();
+    await person.text('reasonSandboxCard').waitFor();
     await person.lookTwice('onboarding-12-card-failed');
     await page.reload();
     await person.press('cardFailedRetry');

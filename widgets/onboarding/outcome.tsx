@@ -47,14 +47,14 @@ export function CardFailed({ state, follow }: { state: StepState; follow: (state
   );
 }
 
-/** What a provider says, in its own words, which are English. */
+/** What a provider says; the server has put it in the person's language. */
 function Reason({ text, frame }: { text: string | undefined; frame: string }) {
   if (text === undefined) return null;
   const [before, after] = frame.split('{reason}');
   return (
     <p class="reason">
       {before}
-      <q lang="en">{text}</q>
+      <q>{text}</q>
       {after}
     </p>
   );
