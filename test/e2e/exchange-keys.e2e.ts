@@ -153,7 +153,9 @@ describe('the keys of the exchange', () => {
     const before = await count();
     const made = await issue();
     expect(await count()).toBe(before + 1);
-    expect(await run('keys', 'status')).toMatch(/\d personal keys, .*\d+ exchange secrets, \d+ merchant keys/);
+    expect(await run('keys', 'status')).toMatch(
+      /\d personal keys, .*\d+ exchange secrets, \d+ merchant keys/,
+    );
     const [{ n: leaks }] = (await app.database.query<{ n: number }>(
       `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
               (select count(*) from exchange.key_secrets s where s::text like '%' || $1 || '%')::int as n`,

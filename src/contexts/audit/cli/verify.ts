@@ -12,6 +12,7 @@ import { describeFinding } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
+import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
 import { storedLedger } from './ledger.js';
@@ -145,7 +146,8 @@ function describe(report: Said): string {
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
   );
-  return lines.join('\n');
+  // What stands in a row cannot look like a line of this.
+  return lines.map(inOneLine).join('\n');
 }
 
 function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
