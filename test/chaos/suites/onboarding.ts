@@ -54,9 +54,10 @@ export const onboarding: Suite = async (options) => {
       if (reached) points.add(point.replace('onboarding.', ''));
       say(`${String(n).padStart(3)}  ${line}; ${persons.handedIn.length} people`);
     }
+    const everybodyHandedIn = persons.stop();
     await stage.calm();
     await stage.readyVictim();
-    await persons.stop();
+    await everybodyHandedIn;
     const began = performance.now();
     const { handedIn } = persons;
     await eventually(
