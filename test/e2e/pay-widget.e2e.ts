@@ -44,7 +44,8 @@ suite('the pay widget in a browser', () => {
   };
   const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor();
   const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
-  const inHeading = () => page.evaluate('document.activeElement.tagName');
+  /** The focus follows the page once it is painted. */
+  const inHeading = () => page.waitForFunction("document.activeElement.tagName === 'H1'");
   /** A step: what axe-core finds on it in both dresses, and whether it fits; and its picture. */
   const look = async (name: string | null = null): Promise<void> => {
     await page.evaluate(axe.source);
@@ -88,7 +89,7 @@ suite('the pay widget in a browser', () => {
     await look('pay-1-currency-desktop');
     await press('USD Coin USDC on Ethereum');
     await heading('How much?');
-    expect(await inHeading()).toBe('H1');
+    await inHeading();
     await page.getByLabel('Receiver gets, in SOL').fill('0,6');
     await expectAmount('You send, in USDC', '120');
     await look('pay-2-amount-desktop');
@@ -98,7 +99,7 @@ suite('the pay widget in a browser', () => {
 
     await press('Continue to payment');
     await heading('Send 120 USDC');
-    expect(await inHeading()).toBe('H1');
+    await inHeading();
     await look('pay-3-payment-desktop');
     const address = await page.getByLabel('Address', { exact: true }).innerText();
     await page.reload();
