@@ -127,8 +127,13 @@ suite('what goes wrong on the onboarding page', () => {
 
   it('the back button closes the camera and the code, and leaves nothing', async () => {
     const { person, page } = await lab.open('es');
+    const goBack = async (): Promise<void> => {
+      // The page takes the button over once it is painted.
+      await page.waitForFunction("history.state?.inside === true && document.activeElement.tagName === 'H1'");
+      await page.goBack();
+    };
     await person.askForCode();
-    await page.goBack();
+    await goBack();
     await person.heading('phoneHeading');
     const code = await (async () => {
       await person.press('phoneSubmit');
@@ -140,11 +145,11 @@ suite('what goes wrong on the onboarding page', () => {
     await person.choose('documentsPassport');
     await person.press('documentsBegin');
     await person.heading('documentPassport');
-    await page.goBack();
+    await goBack();
     await person.heading('documentsHeading');
     await person.press('documentsChange');
     await person.heading('detailsHeading');
-    await page.goBack();
+    await goBack();
     await person.heading('documentsHeading');
   });
 
