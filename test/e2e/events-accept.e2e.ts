@@ -50,7 +50,8 @@ function expectProblem(response: ApiResponse, status: number, title: string, det
 
 function logged(): SentItem[] {
   app.app.get(Log).flush();
-  const lines = readFileSync(join(folder, 'service.log'), 'utf8').trim().split('\n');
+  // What stands behind the last line end is being written.
+  const lines = readFileSync(join(folder, 'service.log'), 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as SentItem);
 }
 
