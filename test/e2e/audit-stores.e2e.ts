@@ -77,6 +77,9 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     expect(wrong(exported)).toMatchObject({ violations: [], differences: [] });
     expect(exported.faults).toEqual([]);
     expect(exported.log_id).toBe(await store.identity());
+    const { ledger } = await json<AuditReport>('verify', '--from', out, '--offline', '--key', pem);
+    expect(ledger!.findings).toEqual([]);
+    expect(ledger!.proven!.size).toBeGreaterThan(40);
   });
 
   it("exports a merchant's events, which stand by themselves", async () => {

@@ -1,5 +1,5 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
-import type { SignedHead, SigningKey } from '../domain/signed-head.js';
+import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import type { Ledger } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
@@ -42,27 +42,33 @@ export async function ledgerAtHand(
   return { ledger: { state, leaves, heads, judge: (head) => trust.judge(head), isVouched }, trust };
 }
 
-/** A log without its database, as an export is: heads that somebody kept, signed by keys that somebody knows. */
+/** A log without its database, as an export is: heads that came along with it, and keys of which `known` is the auditor's. */
 export function ledgerOfHeads(
   logId: string,
   heads: readonly SignedHead[],
   keys: readonly SigningKey[],
+  known: Brought['key'],
 ): LedgerAtHand {
-  const trust = new HeadTrust(logId, keys, null, null);
+  const trust = new HeadTrust(logId, keys, known, null);
+  const judge = (head: SignedHead): string | null => trust.judge(head);
+  const isVouched = (head: SignedHead): boolean => trust.vouchesFor(head);
   const none = withKept(async () => [], heads);
-  return {
-    ledger: { state: null, leaves: async () => [], heads: none, judge: (head) => trust.judge(head) },
-    trust,
-  };
+  return { ledger: { state: null, leaves: async () => [], heads: none, judge, isVouched }, trust };
 }
 
-/** Both, in the order of their sizes. */
+/** Both, in the order of their sizes; what was kept of those that are stored counts once. */
 function withKept(read: ReadHeads, kept: readonly SignedHead[]): ReadHeads {
-  const sorted = kept.toSorted((a, b) => a.size - b.size);
+  const different = new Map(kept.map((head) => [told(head), head]));
+  const sorted = [...different.values()].toSorted((a, b) => a.size - b.size);
   return async (size, limit) => {
     const stored = await read(size, limit);
     const upTo = stored.length < limit ? Infinity : stored.at(-1)!.size;
-    const theirs = sorted.filter((head) => head.size > size && head.size <= upTo);
+    const known = new Set(stored.map(told));
+    const theirs = sorted.filter((head) => head.size > size && head.size <= upTo && !known.has(told(head)));
     return [...stored, ...theirs].toSorted((a, b) => a.size - b.size);
   };
+}
+
+function told(head: SignedHead): string {
+  return head.signature + headText(head);
 }

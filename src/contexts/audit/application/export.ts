@@ -1,7 +1,14 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { exportLine, type ExportLine } from '../domain/export-line.js';
-import { isWhole, MANIFEST_FORMAT, type Asked, type Manifest, type Part } from '../domain/manifest.js';
+import {
+  isWhole,
+  MANIFEST_FORMAT,
+  type Asked,
+  type Manifest,
+  type Part,
+  type Signed,
+} from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
 import { Selection } from './selection.js';
@@ -66,11 +73,7 @@ export async function exportTo(
   folder: ExportFolder,
   store: EventStore,
   asked: Asked,
-  {
-    progress,
-    signedHead,
-    now,
-  }: { progress: Progress; signedHead: (size: number) => Promise<Manifest['signed_head']>; now: Date },
+  { progress, signed, now }: { progress: Progress; signed: (size: number) => Promise<Signed>; now: Date },
 ): Promise<Exported> {
   const done = await folder.manifest();
   const begun = await folder.unfinished();
@@ -88,7 +91,7 @@ export async function exportTo(
   const manifest: Manifest = {
     ...writing.said(),
     merkle_root: writing.root,
-    signed_head: isWhole(asked) ? await signedHead(writing.said().events) : null,
+    ...(isWhole(asked) ? await signed(writing.said().events) : { signed_head: null, signing_keys: [] }),
   };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };
@@ -172,7 +175,7 @@ class Writing {
     return this.tree?.root.toString('hex') ?? null;
   }
 
-  said(): Omit<Manifest, 'merkle_root' | 'signed_head'> {
+  said(): Omit<Manifest, 'merkle_root' | keyof Signed> {
     const { format, log_id, asked, log_end, exported_at } = this.begun;
     return {
       ...{ format, log_id, asked, log_end, exported_at },

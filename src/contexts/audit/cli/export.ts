@@ -5,12 +5,13 @@ import { isUuid } from '../../../kernel/ids.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { exportLines, exportTo, type Exported } from '../application/export.js';
-import { isWhole, type Asked } from '../domain/manifest.js';
+import { isWhole, type Asked, type Signed } from '../domain/manifest.js';
 import { MOMENT_FORMS, readMoment } from '../domain/moment.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { readKey, type SignedHead } from '../domain/signed-head.js';
 import { ExportFolder } from '../store/export-folder.js';
 import { Heads } from '../store/heads.js';
 import { LineStream } from '../store/line-stream.js';
+import { SigningKeys } from '../store/signing-keys.js';
 import { collectEarly } from './collect-early.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
@@ -54,8 +55,12 @@ export function exportProgram(program: Command, operator: Operator): void {
           return lines.end();
         }
         const folder = await ExportFolder.at(resolve(out));
-        const signedHead = (size: number) => newestHead(new Heads(database), size);
-        const exported = await exportTo(folder, store, asked, { progress, signedHead, now: new Date() });
+        // In this order: the keys are at least those that signed the head.
+        const signed = async (size: number): Promise<Signed> => ({
+          signed_head: await newestHead(new Heads(database), size),
+          signing_keys: (await new SigningKeys(database).all()).map(readKey),
+        });
+        const exported = await exportTo(folder, store, asked, { progress, signed, now: new Date() });
         const asJson = program.opts<{ json?: boolean }>().json === true;
         operator.print(asJson ? JSON.stringify(exported.manifest, null, 2) : describe(exported, folder.path));
       });

@@ -12,7 +12,7 @@ import { ledgerAtHand, type Brought } from '../application/checked-ledger.js';
 import { LedgerKeys } from '../application/ledger-keys.js';
 import { keyOfPem, pemOf } from '../application/signatures.js';
 import { describeFinding, type LedgerFinding } from '../domain/ledger-findings.js';
-import type { SignedHead, SigningKey } from '../domain/signed-head.js';
+import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
@@ -73,7 +73,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .description('the public key that heads are signed with (PEM); with --json all there were, oldest first')
     .action(() =>
       connected(operator, async (database) => {
-        const keys = (await new SigningKeys(database).all()).map(publicPart);
+        const keys = (await new SigningKeys(database).all()).map(readKey);
         const newest = keys.at(-1);
         if (asJson()) operator.print(JSON.stringify(keys, null, 2));
         else
@@ -87,7 +87,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .description('sign with a new key from now on, which the present one signs')
     .action(
       operate(operator, async (context) => {
-        const made = publicPart(await context.get(LedgerKeys, { strict: false }).rotate());
+        const made = readKey(await context.get(LedgerKeys, { strict: false }).rotate());
         return { text: shown(made), json: made };
       }),
     );
@@ -154,10 +154,6 @@ function shown(key: SigningKey): string {
   return `${key.key_id}, made at ${key.made_at}\n${pemOf(key).trimEnd()}`;
 }
 
-function publicPart({ key_id, public_key, made_at, former_key_id, signature }: SigningKey): SigningKey {
-  return { key_id, public_key, made_at, former_key_id, signature };
-}
-
 function append(value: string, former: readonly string[]): readonly string[] {
   return [...former, value];
 }
@@ -168,11 +164,7 @@ async function headsOf(path: string): Promise<readonly SignedHead[]> {
   return lines.map((line, place) => {
     try {
       const { head = JSON.parse(line) as unknown } = JSON.parse(line) as { readonly head?: unknown };
-      const { log_id, size, root, position, signed_at, key_id, signature } = head as SignedHead;
-      if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
-      for (const text of [log_id, root, position, signed_at, key_id, signature])
-        if (typeof text !== 'string') throw new TypeError('a member is missing');
-      return { log_id, size, root, position, signed_at, key_id, signature };
+      return readHead(head);
     } catch (error) {
       throw new ConfigError(`${path}, line ${place + 1}, is no head: ${(error as Error).message}`, {
         cause: error,
@@ -181,7 +173,8 @@ async function headsOf(path: string): Promise<readonly SignedHead[]> {
   });
 }
 
-async function publicKeyOf(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
+/** The key of a file (PEM), as auditors keep it. Throws ConfigError where it holds none. */
+export async function publicKeyOf(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
   const pem = await fileOf(path);
   try {
     return keyOfPem(pem);

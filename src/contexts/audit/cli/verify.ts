@@ -7,15 +7,16 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { storeSource, type LogSource } from '../application/log-source.js';
 import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
 import { LedgerCheck, type LedgerReport } from '../application/check-ledger.js';
-import { ledgerAtHand } from '../application/checked-ledger.js';
+import { ledgerAtHand, type Brought, type LedgerAtHand } from '../application/checked-ledger.js';
 import { describeFinding } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
+import { exportedLedger } from '../application/exported-ledger.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
-import { storedLedger } from './ledger.js';
+import { publicKeyOf, storedLedger } from './ledger.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
@@ -34,68 +35,109 @@ export function verifyProgram(program: Command, operator: Operator): void {
     )
     .option('--from <path>', 'the folder of an export, or a file of its lines, in place of the event store')
     .option('--offline', 'nothing but the files of --from: no database, no settings')
-    .action(async ({ from, offline }: { readonly from?: string; readonly offline?: true }) => {
+    .option(
+      '--key <file>',
+      'the first public key of the ledger, as it was published (PEM): of the keys before it nothing counts',
+    )
+    .action(async ({ from, offline, key: file }: Options) => {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
+      const key = file === undefined ? null : await publicKeyOf(file);
       const exported = from === undefined ? null : await ExportedLog.open(from);
       const contexts = operator.contexts;
       const progress = progressOf();
       const report =
         offline && exported !== null
-          ? await verify(exportSource(exported), null, { contexts, token: null, progress })
-          : await verifyConnected(operator, exported, { contexts, progress });
+          ? await verifyOffline(exported, key, { contexts, progress })
+          : await verifyConnected(operator, exported, key, { contexts, progress });
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const faults = exported?.faults;
-      const said = { ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 };
+      const said = {
+        ...{ ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 },
+        keys_pinned: key !== null,
+      };
       operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
       if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
       else if (report.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
     });
 }
 
-type Said = AuditReport & { readonly faults: readonly string[]; readonly fault_count: number };
+interface Options {
+  readonly from?: string;
+  readonly offline?: true;
+  readonly key?: string;
+}
+
+interface Said extends AuditReport {
+  readonly faults: readonly string[];
+  readonly fault_count: number;
+  /** Whether something that came apart from the ledger or the export says whose the keys are. */
+  readonly keys_pinned: boolean;
+}
+
+async function verifyOffline(
+  exported: ExportedLog,
+  key: Brought['key'],
+  rest: Omit<Verification, 'token'>,
+): Promise<AuditReport> {
+  const against = exportedLedger(exported.manifest, key);
+  return held(against, (ledger) => verify(exportSource(exported), null, { ...rest, token: null, ...ledger }));
+}
 
 async function verifyConnected(
   operator: Operator,
   exported: ExportedLog | null,
+  key: Brought['key'],
   rest: Omit<Verification, 'token'>,
 ): Promise<AuditReport> {
   const { usdcAddress: token } = operator.config();
   return connected(
     operator,
     async (database, store) => {
+      const logId = await store.identity();
+      const why = exported === null ? null : unfit(exported, logId);
+      const head = why === null ? exported?.manifest?.signed_head : undefined;
       // Before the log is read: what the ledger tells of is then in it.
-      const { ledger: atHand, trust } = await ledgerAtHand(
-        storedLedger(database),
-        await store.identity(),
-        NOTHING,
-      );
+      const stored = await ledgerAtHand(storedLedger(database), logId, {
+        heads: head ? [head] : [],
+        key,
+        sealer: null,
+      });
       const source = await storeSource(store);
-      const why = exported === null ? null : unfit(exported, source.logId);
       const read = exported === null ? source : exportSource(exported);
       const isWholeLog = exported === null || (why === null && read.end === source.end);
-      const rules = { ...rest, token, ...(isWholeLog ? { ledger: new LedgerCheck(atHand) } : {}) };
-      const report =
-        why === null
-          ? await liveTables(database, rest.contexts, (live) =>
-              isBehind(read, live.furthest)
-                ? unasked(read, rules, 'the export ends before the place where they stand')
-                : verify(read, live, rules),
-            )
-          : await unasked(read, rules, why);
-      const { ledger } = report;
-      return {
-        ...report,
-        ledger: ledger && { ...ledger, findings: [...trust.findings, ...ledger.findings] },
-      };
+      return held(isWholeLog ? stored : exportedLedger(exported.manifest, key), (ledger) => {
+        const rules = { ...rest, token, ...ledger };
+        if (why !== null) return unasked(read, rules, why);
+        return liveTables(database, rest.contexts, (live) =>
+          isBehind(read, live.furthest)
+            ? unasked(read, rules, 'the export ends before the place where they stand')
+            : verify(read, live, rules),
+        );
+      });
     },
     CONNECTIONS,
   );
 }
 
-/** Heads and keys that auditors keep elsewhere: `audit -- check` takes them. */
-const NOTHING = { heads: [], key: null, sealer: null } as const;
+/** What `audit` says of a log that is held against a ledger; against none, and why, where there is a reason. */
+async function held(
+  against: LedgerAtHand | string | null,
+  audit: (rules: Pick<Verification, 'ledger'>) => Promise<AuditReport>,
+): Promise<AuditReport> {
+  if (against === null) return audit({});
+  if (typeof against === 'string') {
+    const report = await audit({});
+    return { ...report, not_checked: [...report.not_checked, against] };
+  }
+  const report = await audit({ ledger: new LedgerCheck(against.ledger) });
+  const { ledger } = report;
+  return {
+    ...report,
+    ledger: ledger && { ...ledger, findings: [...against.trust.findings, ...ledger.findings] },
+  };
+}
 
 /** Without read models, and `why`. */
 async function unasked(source: LogSource, rules: Verification, why: string): Promise<AuditReport> {
@@ -134,6 +176,7 @@ function describe(report: Said): string {
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
   if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
   if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
+  if (report.ledger !== null && !report.keys_pinned) lines.push(`keys      ${UNPINNED}`);
   lines.push(
     ...report.faults.map((fault) => `ALTERED   ${fault}`),
     ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
@@ -154,6 +197,9 @@ function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
   const until = proven === null ? 'no head covers them' : `signed up to the first ${proven.size}`;
   return `${counted(events, 'event')} held against it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
 }
+
+const UNPINNED =
+  'not pinned: whoever made those that were read is believed. --key with the first key that was published tells';
 
 function verdict(report: Said): string {
   if (isWrong(report) || report.fault_count > 0) {

@@ -1,3 +1,5 @@
+import { readHead, readKey, type SignedHead, type SigningKey } from './signed-head.js';
+
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v1';
@@ -40,8 +42,13 @@ export interface Manifest {
   /** The Merkle root over the leaf hashes (RFC 9162), in hex; null unless it is the whole log. */
   readonly merkle_root: string | null;
   /** The newest signed head of the ledger; null when there is none. */
-  readonly signed_head: { readonly size: number; readonly root: string } | null;
+  readonly signed_head: SignedHead | null;
+  /** The public keys of the ledger, from the first on, each signed by the one before. Versions before this did not write them. */
+  readonly signing_keys?: readonly SigningKey[];
 }
+
+/** What the ledger adds to it. */
+export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys'>;
 
 export function isWhole({ merchant, from, to }: Asked): boolean {
   return merchant === null && from === null && to === null;
@@ -49,14 +56,52 @@ export function isWhole({ merchant, from, to }: Asked): boolean {
 
 /** The manifest of a text, or why it is none. */
 export function readManifest(text: string): Manifest | string {
-  let found: Partial<Manifest>;
+  let found: Partial<Manifest> | null;
   try {
-    found = JSON.parse(text) as Partial<Manifest>;
+    found = JSON.parse(text) as Partial<Manifest> | null;
   } catch {
     return 'is no JSON';
   }
   if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
-  if (!Array.isArray(found.parts) || typeof found.events !== 'number' || found.asked === undefined)
-    return 'lacks what a manifest says';
-  return found as Manifest;
+  const { parts, asked, events, log_id, log_end } = found;
+  const isSaid =
+    hasTypes(asked, ASKED) &&
+    hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });
+  if (!isSaid || !Array.isArray(parts)) return 'lacks what a manifest says';
+  const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
+  if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
+  return signed(found as Manifest);
+}
+
+type Types = Readonly<Record<string, readonly string[]>>;
+
+const TEXT_OR_NULL = ['string', 'null'];
+const ASKED: Types = {
+  ...{ merchant: TEXT_OR_NULL, from: TEXT_OR_NULL, to: TEXT_OR_NULL },
+  part_events: ['number'],
+};
+const PART: Types = {
+  ...{ file: ['string'], bytes: ['number'], sha256: ['string'], events: ['number'] },
+  ...{ first_position: ['string'], last_position: ['string'] },
+};
+
+function hasTypes(value: unknown, types: Types): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  return Object.entries(types).every(([name, allowed]) => {
+    const member = members[name];
+    return allowed.includes(member === null ? 'null' : typeof member);
+  });
+}
+
+function signed(manifest: Manifest): Manifest | string {
+  const { signed_head: head, signing_keys: keys } = manifest;
+  try {
+    const read = { ...manifest, signed_head: head === null || head === undefined ? null : readHead(head) };
+    if (keys === undefined) return read;
+    if (!Array.isArray(keys)) return 'names signing keys that are none';
+    return { ...read, signing_keys: (keys as readonly unknown[]).map(readKey) };
+  } catch (error) {
+    return `names a signed head or a key that is none: ${(error as Error).message}`;
+  }
 }

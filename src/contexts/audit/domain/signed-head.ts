@@ -33,6 +33,25 @@ export interface SigningKey {
   readonly signature: string | null;
 }
 
+/** The head that a value holds, without other members. Throws TypeError where it is none. */
+export function readHead(value: unknown): SignedHead {
+  const { log_id, size, root, position, signed_at, key_id, signature } = (value ?? {}) as SignedHead;
+  if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
+  for (const text of [log_id, root, position, signed_at, key_id, signature])
+    if (typeof text !== 'string') throw new TypeError('a member is missing');
+  return { log_id, size, root, position, signed_at, key_id, signature };
+}
+
+/** The key that a value holds, without other members. Throws TypeError where it is none. */
+export function readKey(value: unknown): SigningKey {
+  const { key_id, public_key, made_at, former_key_id, signature } = (value ?? {}) as SigningKey;
+  for (const text of [key_id, public_key, made_at])
+    if (typeof text !== 'string') throw new TypeError('a member is missing');
+  for (const text of [former_key_id, signature])
+    if (text !== null && typeof text !== 'string') throw new TypeError('a member is missing');
+  return { key_id, public_key, made_at, former_key_id, signature };
+}
+
 /** The bytes that are signed of a head, as UTF-8. */
 export function headText({ log_id, size, root, position, signed_at, key_id }: Head): string {
   return canonicalJson({ kind: 'disburse.head.v1', log_id, size, root, position, signed_at, key_id });

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { MANIFEST_FILE, readManifest, type Manifest, type Part } from '../domain/manifest.js';
+import { MANIFEST_FILE, readManifest, type Manifest, type Part, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
 /** What runs that were killed had begun to write. */
@@ -10,7 +10,7 @@ const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$
 const BUFFER_BYTES = 1 << 20;
 
 /** What an export that is under way has come to, after its last whole part. */
-export interface Unfinished extends Omit<Manifest, 'merkle_root' | 'signed_head'> {
+export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
   /** The tree over the leaves of these parts: its size, and its peaks in hex. */
   readonly tree: { readonly size: number; readonly peaks: string } | null;
 }

@@ -64,6 +64,11 @@ export class ExportedLog {
     const root = tree.root.toString('hex');
     if (root !== manifest.merkle_root)
       this.faults.add(`the Merkle root is ${root}, and ${MANIFEST_FILE} says ${manifest.merkle_root}`);
+    const size = manifest.signed_head?.size ?? 0;
+    if (size > tree.size)
+      this.faults.add(
+        `the signed head in ${MANIFEST_FILE} covers ${size} events, and there are ${tree.size}`,
+      );
   }
 
   private async lookAround(manifest: Manifest): Promise<void> {

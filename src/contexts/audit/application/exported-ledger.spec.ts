@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { invoke, type Run } from '../../../../test/support/operator.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { specFolder } from '../../../../test/support/run-folder.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/ids.js';
+import { PostgresEventStore } from '../../../platform/event-store/postgres/postgres-event-store.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { hashOfEvent } from '../domain/event-leaf.js';
+import type { Manifest } from '../domain/manifest.js';
+import { MerkleTree } from '../domain/merkle-tree.js';
+import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { Heads } from '../store/heads.js';
+import { Ledger, LedgerWriter } from '../store/ledger.js';
+import { SigningKeys } from '../store/signing-keys.js';
+import type { LedgerReport } from './check-ledger.js';
+import { HeadSigner } from './head-signer.js';
+import { LedgerKeys } from './ledger-keys.js';
+import { keyIdOf, newKeyPair, pemOf, signText } from './signatures.js';
+
+interface Report extends Run {
+  readonly ledger: LedgerReport | null;
+  readonly faults: readonly string[];
+  readonly not_checked: readonly string[];
+  readonly keys_pinned: boolean;
+}
+
+type Writable = { -readonly [member in keyof Manifest]: Manifest[member] };
+
+/** Two heads of two keys, over 12 and over all 22 events. */
+describe('the signed head of an export', () => {
+  let db: TestDatabase;
+  let store: PostgresEventStore;
+  const folder = specFolder('exported-ledger');
+  const [whole, copy, pem] = [join(folder, 'whole'), join(folder, 'copy'), join(folder, 'key.pem')];
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    store = new PostgresEventStore(db.pool);
+    const sealer = new Sealer(randomBytes(32));
+    const keys = new LedgerKeys(new SigningKeys(db.database), sealer, systemClock);
+    await write(12);
+    await signHead(keys);
+    writeFileSync(pem, pemOf((await new SigningKeys(db.database).all())[0]!));
+    await keys.rotate();
+    await write(10);
+    await signHead(keys);
+    await invoke('audit', env(), 'export', '--out', whole, '--part-events', '10');
+  });
+  beforeEach(() => {
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(whole, copy, { recursive: true });
+  });
+  afterAll(async () => {
+    await store.close();
+    await db.drop();
+  });
+
+  const env = (): NodeJS.ProcessEnv => ({ DATABASE_URL: db.url });
+
+  async function write(events: number): Promise<void> {
+    for (let n = 0; n < events; n += 1) {
+      const event = { id: newId(), type: 'thing.made.v1', data: { n }, metadata: {} };
+      await store.commit({
+        appends: [{ stream: `thing-${newId()}`, events: [event], expected: 'no_stream' }],
+      });
+    }
+  }
+
+  async function signHead(keys: LedgerKeys): Promise<void> {
+    const events = await store.readAll(null, 100);
+    const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
+    const logId = await store.identity();
+    await db.database.transaction((tx) => new LedgerWriter().extend(tx, logId, leaves));
+    const [ledger, heads] = [new Ledger(db.database), new Heads(db.database)];
+    const config = { auditHeadSeconds: 10, auditHeadsFile: null };
+    await new HeadSigner(ledger, heads, keys, systemClock, config).sign();
+  }
+
+  const manifestAt = (path: string): Manifest =>
+    JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Manifest;
+  const rewrite = (manifest: unknown): void =>
+    writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest));
+  /** Writes the manifest anew, with what `tamper` makes of it. */
+  const changed = (tamper: (manifest: Writable, head: SignedHead) => void): void => {
+    const manifest: Writable = { ...manifestAt(whole) };
+    tamper(manifest, manifest.signed_head!);
+    rewrite(manifest);
+  };
+  const offline = async (...args: string[]): Promise<Report> => {
+    const run = await invoke('audit', {}, '--json', 'verify', '--from', copy, '--offline', ...args);
+    return { ...(JSON.parse(run.printed) as Report), ...run };
+  };
+  /** A key that the service did not make, and the head with its signature. */
+  const forged = (head: SignedHead): { key: SigningKey; head: SignedHead } => {
+    const { publicKey, privateKey } = newKeyPair();
+    const [key_id, public_key] = [keyIdOf(publicKey), publicKey.toString('base64')];
+    const key = { key_id, public_key, made_at: head.signed_at, former_key_id: null, signature: null };
+    const named = { ...head, key_id };
+    return { key, head: { ...named, signature: signText(headText(named), privateKey) } };
+  };
+
+  it('stands in the manifest, with the public keys of the ledger', async () => {
+    const { signed_head, signing_keys } = manifestAt(whole);
+    expect(signed_head).toEqual(await new Heads(db.database).newest());
+    expect(signed_head!.size).toBe(22);
+    const { printed } = await invoke('audit', env(), '--json', 'key');
+    expect(signing_keys).toEqual(JSON.parse(printed));
+    expect(signing_keys).toHaveLength(2);
+  });
+
+  it('is in order, and says whether somebody answers for its keys', async () => {
+    const inOrder = {
+      faults: [],
+      not_checked: [],
+      ledger: { findings: [], proven: { size: 22 }, unsigned: 0 },
+    };
+    expect(await offline('--key', pem)).toMatchObject({ ...inOrder, keys_pinned: true });
+    expect(await offline()).toMatchObject({ ...inOrder, keys_pinned: false });
+    const shown = (...args: string[]): Promise<Run> =>
+      invoke('audit', {}, 'verify', '--from', copy, '--offline', ...args);
+    expect((await shown()).printed).toContain('keys      not pinned');
+    expect((await shown('--key', pem)).printed).not.toContain('not pinned');
+  });
+
+  it('is refused with a signature that is not that of its key', async () => {
+    changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
+    const { ledger, exitCode } = await offline();
+    expect(ledger!.findings).toEqual([{ kind: 'head', size: 22, why: 'its signature is wrong' }]);
+    expect(exitCode).toBe(2);
+  });
+
+  it('is refused where it claims more events than there are', async () => {
+    changed((manifest, head) => (manifest.signed_head = { ...head, size: 99 }));
+    const { ledger, faults } = await offline();
+    expect(ledger!.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
+    expect(faults).toEqual(['the signed head in manifest.json covers 99 events, and there are 22']);
+  });
+
+  it('tells that the end of the log was cut off, although the manifest was written anew', async () => {
+    changed((manifest) => {
+      manifest.parts = manifest.parts.slice(0, 2);
+      const tree = new MerkleTree();
+      for (const { file } of manifest.parts)
+        for (const line of readFileSync(join(whole, file), 'utf8').trimEnd().split('\n'))
+          tree.append(Buffer.from((JSON.parse(line) as { leaf: string }).leaf, 'hex'));
+      Object.assign(manifest, { events: 20, merkle_root: tree.root.toString('hex') });
+    });
+    rmSync(join(copy, 'events-000003.ndjson'));
+    const { ledger } = await offline('--key', pem);
+    expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'truncated', events: 20, size: 22 })]);
+    expect(ledger!.proven).toBeNull();
+  });
+
+  it('is refused with a key that somebody else made, by whoever kept the first one', async () => {
+    changed((manifest, genuine) => {
+      const { key, head } = forged(genuine);
+      Object.assign(manifest, { signed_head: head, signing_keys: [key] });
+    });
+    const { ledger } = await offline('--key', pem);
+    expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
+    expect(ledger!.proven).toBeNull();
+  });
+
+  it('is refused with a key that was put behind those of the ledger, by anybody', async () => {
+    changed((manifest, genuine) => {
+      const { key, head } = forged(genuine);
+      const behind = { ...key, former_key_id: genuine.key_id, signature: head.signature };
+      Object.assign(manifest, { signed_head: head, signing_keys: [...manifest.signing_keys!, behind] });
+    });
+    const { ledger } = await offline();
+    expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
+  });
+
+  it.each<[string, (manifest: Writable) => void, string[], string]>([
+    [
+      'lists no keys, as those of earlier versions',
+      (manifest) => delete manifest.signing_keys,
+      [],
+      'the signature of the head: manifest.json lists no keys; exports of earlier versions do not',
+    ],
+    [
+      'names no head to whoever brings a key',
+      (manifest) => (manifest.signed_head = null),
+      ['--key', pem],
+      'the signature of the head: manifest.json names none',
+    ],
+    [
+      'is of a part of the log',
+      (manifest) => (manifest.asked = { ...manifest.asked, merchant: newId() }),
+      ['--key', pem],
+      'the signature of the head: no head is of a part of the log',
+    ],
+  ])('is not checked where the manifest %s', async (_name, tamper, args, why) => {
+    changed(tamper);
+    const { faults, ledger, not_checked } = await offline(...args);
+    expect({ faults, ledger, not_checked }).toEqual({ faults: [], ledger: null, not_checked: [why] });
+  });
+
+  it.each<[string, object, string]>([
+    ['a part', { parts: [null] }, 'lacks what it says of part 1'],
+    ['what was asked for', { asked: null }, 'lacks what a manifest says'],
+    [
+      'a head',
+      { signed_head: { size: 3 } },
+      'names a signed head or a key that is none: a member is missing',
+    ],
+    ['a key', { signing_keys: [null] }, 'names a signed head or a key that is none: a member is missing'],
+    ['keys', { signing_keys: 7 }, 'names signing keys that are none'],
+    ['anything', { format: 7 }, 'is not of the format disburse-export.v1'],
+  ])('is asked for in a sentence where a manifest lacks %s', async (_name, other, message) => {
+    rewrite({ ...manifestAt(whole), ...other });
+    await expect(offline()).rejects.toThrow(`manifest.json ${message}`);
+  });
+
+  it('is held against the ledger of the database beside it', async () => {
+    changed((manifest, genuine) => {
+      const { key, head } = forged(genuine);
+      Object.assign(manifest, { signed_head: head, signing_keys: [key] });
+    });
+    const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
+    const { ledger } = JSON.parse(printed) as Report;
+    expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
+  });
+
+  it('counts once, and so does each head that was kept of those in the table', async () => {
+    const kept = join(folder, 'heads.jsonl');
+    writeFileSync(kept, (await invoke('audit', env(), 'heads')).printed);
+    const { printed } = await invoke('audit', env(), '--json', 'check', '--head', kept, '--head', kept);
+    expect(JSON.parse(printed)).toMatchObject({ heads: 2, findings: [] });
+    const beside = await invoke('audit', env(), '--json', 'verify', '--from', whole);
+    expect((JSON.parse(beside.printed) as Report).ledger).toMatchObject({ heads: 2, findings: [] });
+  });
+});
