@@ -72,6 +72,8 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     const live = await json<AuditReport>('verify');
     expect(wrong(live)).toEqual(inOrder);
     expect(live.read_models!.tables.length).toBeGreaterThan(3);
+    const deliveries = live.read_models!.tables.find(({ table }) => table === 'webhooks.deliveries');
+    expect(deliveries!.rows).toBeGreaterThan(2);
     await audit('export', '--out', out);
     const exported = await json<AuditReport & { faults: string[] }>('verify', '--from', out);
     expect(wrong(exported)).toMatchObject({ violations: [], differences: [] });

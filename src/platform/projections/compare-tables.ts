@@ -122,11 +122,20 @@ function inWords(
   if (row['missing'] === 'made') return `${what}: a row, the events say that there is none`;
   const fields = columns.flatMap(({ name, comment }, n) => {
     const [live, made] = [row[`live_${n}`] ?? null, row[`made_${n}`] ?? null];
-    if (live === made) return [];
-    const from = firstDifference(live ?? '', made ?? '');
-    return [`${name} is ${shown(live, from, comment)}, the events say ${shown(made, from, comment)}`];
+    return live === made ? [] : [columnInWords(name, live, made, comment)];
   });
   return `${what}: ${fields.join('; ')}`;
+}
+
+/** `status is received, the events say pending`; of long values what stands around the first difference. */
+export function columnInWords(
+  name: string,
+  live: string | null,
+  made: string | null,
+  comment: string | null = null,
+): string {
+  const from = firstDifference(live ?? '', made ?? '');
+  return `${name} is ${shown(live, from, comment)}, the events say ${shown(made, from, comment)}`;
 }
 
 function firstDifference(a: string, b: string): number {

@@ -1,6 +1,5 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { Context } from '../../../platform/context.js';
-import type { ReadModelCheck } from '../../../platform/projections/read-model-check.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { OrderStatus } from '../../exchange/contract.js';
 import { BookedRows } from '../domain/booked-rows.js';
@@ -70,7 +69,17 @@ interface ReadModelsReport {
 export interface LiveTables {
   readonly tables: AuditedTables;
   /** Of what is made once more, each up to where it stands. */
-  readonly checks: readonly ReadModelCheck[];
+  readonly checks: readonly TableCheck[];
+}
+
+/** Holds tables against the events up to where they stand. */
+export interface TableCheck {
+  /** Of the checkpoint. */
+  readonly name: string;
+  /** The next events of the log, as they are stored. */
+  add(page: readonly RecordedEvent[]): Promise<void>;
+  /** After the last event; by `schema.name` of the table. */
+  compare(): Promise<ReadonlyMap<string, TableComparison>>;
 }
 
 /** What an audit goes by. */
@@ -139,9 +148,9 @@ const ACROSS_STREAMS =
 /** Read models that are made once more. One that cannot be is left out, and said so. */
 class Remade {
   readonly failures: string[] = [];
-  private checks: readonly ReadModelCheck[];
+  private checks: readonly TableCheck[];
 
-  constructor(checks: readonly ReadModelCheck[]) {
+  constructor(checks: readonly TableCheck[]) {
     this.checks = checks;
   }
 
@@ -159,7 +168,7 @@ class Remade {
     return compared;
   }
 
-  private async tried(check: ReadModelCheck, act: () => Promise<void>): Promise<void> {
+  private async tried(check: TableCheck, act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {

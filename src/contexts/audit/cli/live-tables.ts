@@ -8,6 +8,7 @@ import {
   ReadModelCheck,
   type ReadModel,
 } from '../../../platform/projections/read-model-check.js';
+import { DELIVERIES, DeliveriesCheck } from '../application/verify-deliveries.js';
 import type { LiveTables } from '../application/verify.js';
 import { AuditedTables } from '../store/audited-tables.js';
 
@@ -24,7 +25,9 @@ export async function liveTables<T>(
   const codec = sealedCodec(contexts);
   return AuditedTables.read(database, names, async (tables) => {
     const checks: ReadModelCheck[] = [];
-    let furthest: string | null = null;
+    const told = await tables.checkpointOf(DELIVERIES);
+    const deliveries = new DeliveriesCheck(tables, codec, { contexts, position: told });
+    let furthest = told;
     try {
       for (const model of models) {
         const position = await tables.checkpointOf(model.name);
@@ -33,7 +36,7 @@ export async function liveTables<T>(
           await ReadModelCheck.begin(database, codec, model, { snapshot: tables.snapshot, position }),
         );
       }
-      return await act({ tables, checks, furthest });
+      return await act({ tables, checks: [...checks, deliveries], furthest });
     } finally {
       for (const check of checks) await check.drop();
     }

@@ -3,6 +3,8 @@ import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 const ROWS_PER_PAGE = 1000;
+/** Pages begin after it. No id of the service, but whoever plants a row may take it. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const BEGIN = `begin isolation level repeatable read, read only;
   set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
 
@@ -32,6 +34,16 @@ export interface OrderRow {
   readonly status: number;
   readonly created_at: Date;
   readonly revision: string;
+  readonly body: string;
+}
+
+/** What of a delivery is fixed when it is made; `is_test` is `true` or `false`. */
+export interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly is_test: string;
   readonly body: string;
 }
 
@@ -125,6 +137,26 @@ export class AuditedTables {
     return ids;
   }
 
+  /** Deliveries with these ids that are still kept. */
+  async deliveries(ids: readonly string[]): Promise<readonly DeliveryRow[]> {
+    const { rows } = await this.tx.query<DeliveryRow>(
+      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
+       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
+      [ids],
+    );
+    return rows;
+  }
+
+  /** Ids of all deliveries. */
+  async deliveryIds(look: (id: string) => void): Promise<void> {
+    for (const { delivery_id: id } of await this.deliveries([BEFORE_ALL])) look(id);
+    await this.pages<{ delivery_id: string }>(
+      'select delivery_id from webhooks.deliveries where delivery_id > $1 order by delivery_id limit $2',
+      ({ delivery_id: id }) => id,
+      ({ delivery_id: id }) => look(id),
+    );
+  }
+
   /** SHA-256, in hex, of receipts whose bytes have another one; how many there are in all. */
   async alteredReceipts(): Promise<{ readonly kept: number; readonly altered: readonly string[] }> {
     const { rows } = await this.tx.query<{ kept: number; altered: string[] | null }>(
@@ -152,7 +184,7 @@ export class AuditedTables {
     keyOf: (row: Row) => string,
     look: (row: Row) => void,
   ): Promise<void> {
-    let after = '00000000-0000-0000-0000-000000000000';
+    let after = BEFORE_ALL;
     for (;;) {
       const { rows } = await this.tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
       rows.forEach(look);
