@@ -111,7 +111,10 @@ describe('an endpoint that keeps failing', () => {
     workers.forEach((each) => each.get(Log).flush());
     const line = await eventually(async () => {
       const lines = (await readFile(join(folder, 'log'), 'utf8')).split('\n');
-      return lines.find((each) => each.includes(id) && each.includes('endpoint disabled')) ?? null;
+      return (
+        lines.find((each) => each.includes(id) && each.includes('endpoint disabled') && each.endsWith('}')) ??
+        null
+      );
     });
     const fields = JSON.parse(line) as Record<string, unknown>;
     expect(fields).toMatchObject({
