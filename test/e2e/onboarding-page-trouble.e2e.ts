@@ -42,7 +42,7 @@ suite('what goes wrong on the onboarding page', () => {
     await person.field('phoneLabel').fill('+1 555 999-9999');
     await person.press('phoneSubmit');
     await person.text('phoneOther').waitFor();
-    await page.waitForFunction("document.activeElement.name === 'phone_number'");
+    await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'phone_number'"));
     await person.field('phoneLabel').fill(user.phone.replace('+1555', '+1 (555) '));
     await person.enterCode(await person.askForCode());
     await person.heading('detailsHeading');
@@ -129,7 +129,9 @@ suite('what goes wrong on the onboarding page', () => {
     const { person, page } = await lab.open('es');
     const goBack = async (): Promise<void> => {
       // The page takes the button over once it is painted.
-      await page.waitForFunction("history.state?.inside === true && document.activeElement.tagName === 'H1'");
+      await eventually(() =>
+        page.evaluate<boolean>("history.state?.inside === true && document.activeElement.tagName === 'H1'"),
+      );
       await page.goBack();
     };
     await person.askForCode();

@@ -139,7 +139,7 @@ suite('the onboarding page in a tab', () => {
     ] as const)
       expect(await person.errorOf(field)).toBe(person.says(error));
     await person.text('consentMissing').waitFor();
-    await page.waitForFunction("document.activeElement.name === 'first_name'");
+    await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'first_name'"));
     await person.lookTwice('onboarding-3-details-missing');
 
     const today = new Date().toISOString().slice(0, 10);

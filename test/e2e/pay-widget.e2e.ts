@@ -7,6 +7,7 @@ import { SIGNED_URL_LASTS_MS } from '../../src/contexts/exchange/application/sig
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { findChromium, TestBrowser, type WatchedPage } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
 import { ADDRESS, keepPicture, payUrl, signedBy, signedUrl, widgetUrl } from '../support/pay-page.js';
 
 const chromium = findChromium();
@@ -45,7 +46,7 @@ suite('the pay widget in a browser', () => {
   const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor();
   const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
   /** The focus follows the page once it is painted. */
-  const inHeading = () => page.waitForFunction("document.activeElement.tagName === 'H1'");
+  const inHeading = () => eventually(() => page.evaluate<boolean>("document.activeElement.tagName === 'H1'"));
   /** A step: what axe-core finds on it in both dresses, and whether it fits; and its picture. */
   const look = async (name: string | null = null): Promise<void> => {
     await page.evaluate(axe.source);
