@@ -110,11 +110,13 @@ async function verifyConnected(
       return held(isWholeLog ? stored : exportedLedger(exported.manifest, key), (ledger) => {
         const rules = { ...rest, token, ...ledger };
         if (why !== null) return unasked(read, rules, why);
-        return liveTables(database, rest.contexts, (live) =>
-          isBehind(read, live.furthest)
-            ? unasked(read, rules, 'the export ends before the place where they stand')
-            : verify(read, live, rules),
-        );
+        return liveTables(database, rest.contexts, async (live) => {
+          // Its end is asked for after the snapshot of the tables: where they stand is then in it.
+          const log = exported === null ? await storeSource(store) : read;
+          return isBehind(log, live.furthest)
+            ? unasked(log, rules, 'the export ends before the place where they stand')
+            : verify(log, live, rules);
+        });
       });
     },
     CONNECTIONS,
