@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { StandIn } from './stand-in.js';
 
 /** What happens to one request, whatever is in it. `done, then ...` rehearses a response that is lost. */
 export type Fault =
@@ -23,7 +22,7 @@ export interface ProviderCall {
 }
 
 /** A local stand-in of a provider, which may be away, slow, broken or lying. */
-export abstract class ProviderServer {
+export abstract class ProviderServer extends StandIn {
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
   /** What is wrong with the next requests, one after the other; then nothing. */
@@ -32,8 +31,6 @@ export abstract class ProviderServer {
   lie: (told: Record<string, unknown>, request: string) => unknown = (told) => told;
   /** What it waits for before it looks at a request. */
   before: (request: string) => Promise<void> | void = () => undefined;
-  private server: Server | null = null;
-  private port = 0;
   private passed = 0;
 
   get url(): string {
@@ -49,21 +46,6 @@ export abstract class ProviderServer {
     this.passed += ms;
   }
 
-  async comeBack(): Promise<void> {
-    this.server = createServer((request, response) => void this.respond(request, response));
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
-  }
-
-  async goAway(): Promise<void> {
-    const { server } = this;
-    if (server === null) return;
-    this.server = null;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-
   /** For the next test. */
   recover(): void {
     this.faults = [];
@@ -75,7 +57,7 @@ export abstract class ProviderServer {
 
   protected abstract respondTo(call: ProviderCall): readonly [number, Record<string, unknown>];
 
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OnfidoRecords, Refused, told, type Check } from './records.js';
+import { StandIn } from '../stand-in.js';
 
 /** What happens to a request. `done, then reset` rehearses a response that is lost. */
 export type Fault =
@@ -19,14 +18,12 @@ export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
 const BASE = '/v3.6';
 
 /** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be away, slow, broken or lying. */
-export class Onfido {
+export class Onfido extends StandIn {
   readonly records = new OnfidoRecords();
   readonly requests: string[] = [];
   /** By the number of the request from now on, the first being 0. */
   faults: (Fault | null)[] = [];
   lie: (told: object, request: string) => unknown = (honest) => honest;
-  private server: Server | null = null;
-  private port = 0;
 
   static async start(): Promise<Onfido> {
     const onfido = new Onfido();
@@ -45,21 +42,6 @@ export class Onfido {
       ONFIDO_WEBHOOK_TOKEN,
       ONFIDO_URL: this.account.onfidoUrl,
     };
-  }
-
-  async comeBack(): Promise<void> {
-    this.server = createServer((request, response) => void this.respond(request, response));
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
-  }
-
-  async goAway(): Promise<void> {
-    const { server } = this;
-    if (server === null) return;
-    this.server = null;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   }
 
   recover(): void {
@@ -98,7 +80,7 @@ export class Onfido {
     };
   }
 
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { Refused, ShiftBook } from './shift-book.js';
+import { StandIn } from '../stand-in.js';
 
 export const ACCOUNT = { sideshiftSecret: 'a-private-key', sideshiftAffiliateId: 'YQMi62XMb' };
 
@@ -15,7 +15,7 @@ export type Fault =
   | { readonly status: number; readonly body: string };
 
 /** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
-export class SideShift {
+export class SideShift extends StandIn {
   readonly book = new ShiftBook();
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
@@ -30,8 +30,6 @@ export class SideShift {
   demandsUserIp = false;
   deniedAddress: string | null = null;
   private readonly counts = new Map<string, number[]>();
-  private server: Server | null = null;
-  private port = 0;
 
   static async start(): Promise<SideShift> {
     const sideshift = new SideShift();
@@ -48,22 +46,7 @@ export class SideShift {
     this.book.process(shiftId, this.book.receive(shiftId, amount));
   }
 
-  async comeBack(): Promise<void> {
-    this.server = createServer((request, response) => void this.respond(request, response));
-    this.server.listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
-  }
-
-  async goAway(): Promise<void> {
-    const { server } = this;
-    if (server === null) return;
-    this.server = null;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const url = new URL(request.url ?? '/', 'http://localhost');

@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A local server in the place of a provider: it goes away, and comes back on the port that it had. */
+export abstract class StandIn {
+  protected port = 0;
+  private server: Server | null = null;
+
+  async comeBack(): Promise<void> {
+    this.server = createServer((request, response) => void this.respond(request, response));
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+  }
+
+  async goAway(): Promise<void> {
+    const { server } = this;
+    if (server === null) return;
+    this.server = null;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  protected abstract respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
