@@ -1,0 +1,40 @@
+/** Where faults are planted, and the suites that are asked after the specs next to the file, because they are its tests. */
+export interface Area {
+  readonly name: string;
+  readonly files: RegExp;
+  readonly suites: readonly string[];
+}
+
+export const AREAS: readonly Area[] = [
+  { name: 'domain', files: /^src\/contexts\/[^/]+\/domain\//, suites: [] },
+  {
+    name: 'authentication',
+    files:
+      /^src\/(platform\/http\/(svc-signature\/|authentication\.)|contexts\/exchange\/http\/(exchange-authentication|signature)\.)/,
+    suites: [
+      'test/contract/signature.spec.ts',
+      'test/contract/exchange-signature.spec.ts',
+      'test/e2e/edge-authentication.e2e.ts',
+      'test/e2e/edge-signature.e2e.ts',
+      'test/e2e/exchange-authentication.e2e.ts',
+    ],
+  },
+  {
+    name: 'idempotency',
+    files: /^src\/platform\/idempotency\//,
+    suites: ['test/e2e/edge-idempotency.e2e.ts', 'test/e2e/outlived-keys.e2e.ts'],
+  },
+  { name: 'sealing', files: /^src\/platform\/sealing\//, suites: ['test/e2e/users-erasure.e2e.ts'] },
+  {
+    name: 'ledger',
+    files:
+      /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|exported-ledger|signatures))/,
+    suites: ['test/e2e/ledger.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
+  },
+  { name: 'amounts', files: /^widgets\/pay\/[^/]*amount/, suites: ['test/e2e/pay-widget.e2e.ts'] },
+];
+
+export function areaOf(file: string): Area | undefined {
+  if (/\.spec\.tsx?$/.test(file)) return undefined;
+  return AREAS.find(({ files }) => files.test(file));
+}

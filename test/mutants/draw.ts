@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
+import { equivalents } from './equivalents.js';
+import { compilerOf } from './compiler.js';
+
+/** A fault: one expression of one file replaced by another. */
+export interface Mutant {
+  readonly id: string;
+  readonly file: string;
+  readonly line: number;
+  readonly original: string;
+  readonly replacement: string;
+  /** The whole file with the fault in it. */
+  readonly text: string;
+}
+
+export interface Faults {
+  /** Of each file, its text with all faults in it, of which the environment variable of Stryker selects one. */
+  readonly instrumented: ReadonlyMap<string, string>;
+  readonly mutants: readonly Mutant[];
+  /** How many are left out because they change nothing; see {@link equivalents}. */
+  readonly equivalent: number;
+}
+
+const QUIET = Object.fromEntries(
+  ['trace', 'debug', 'info', 'warn', 'error', 'fatal'].map((level) => [level, () => undefined]),
+);
+
+/** Every fault that StrykerJS knows to make of the files, but those in words for people and the equivalent ones. */
+export async function faultsOf(files: readonly string[]): Promise<Faults> {
+  const sources = files.map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }));
+  const logger = { ...QUIET, isDebugEnabled: () => false };
+  const result = await new Instrumenter(logger as never).instrument(sources, {
+    plugins: null,
+    excludedMutations: [],
+    ignorers: [],
+  });
+  const textOf = new Map(sources.map(({ name, content }) => [name, content]));
+  const all = result.mutants.map(({ id, fileName, location, replacement }): Mutant => {
+    const content = textOf.get(fileName)!;
+    const [start, end] = [offsetIn(content, location.start), offsetIn(content, location.end)];
+    return {
+      id,
+      file: fileName,
+      line: location.start.line + 1,
+      original: content.slice(start, end),
+      replacement,
+      text: content.slice(0, start) + replacement + content.slice(end),
+    };
+  });
+  const faults = all.filter((mutant) => !isProse(mutant));
+  const known = equivalents(faults);
+  return {
+    instrumented: new Map(result.files.map(({ name, content }) => [name, content])),
+    mutants: faults.filter((mutant) => !known.has(mutant)),
+    equivalent: known.size,
+  };
+}
+
+/** `count` faults that compile, the same ones for the same seed and tree. */
+export function draw(mutants: readonly Mutant[], count: number, seed: number): readonly Mutant[] {
+  const compiles = compilerOf();
+  const shuffled = shuffle(mutants, seed);
+  const drawn: Mutant[] = [];
+  for (let from = 0; from < shuffled.length && drawn.length < count; from += count) {
+    drawn.push(...compiles(shuffled.slice(from, from + count)));
+  }
+  return drawn.slice(0, count);
+}
+
+/** Text with a space in it is for people. */
+function isProse({ original, replacement }: Mutant): boolean {
+  return /^(["'`]).*\s.*\1$/s.test(original) && /^(""|``|"Stryker was here!")$/.test(replacement);
+}
+
+function offsetIn(
+  text: string,
+  { line, column }: { readonly line: number; readonly column: number },
+): number {
+  let start = 0;
+  for (let n = 0; n < line; n += 1) start = text.indexOf('\n', start) + 1;
+  return start + column;
+}
+
+function shuffle<T>(items: readonly T[], seed: number): T[] {
+  const shuffled = [...items];
+  let state = seed >>> 0;
+  // mulberry32
+  const random = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
+  }
+  return shuffled;
+}

@@ -1,0 +1,9 @@
+import { TestEnvironment } from 'jest-environment-node';
+
+/** Hands out which mutants the spec reached, before its world is taken down. */
+export default class MutantEnvironment extends TestEnvironment {
+  async teardown() {
+    globalThis.reachedMutants = Object.keys(this.global.__stryker__?.mutantCoverage?.static ?? {});
+    await super.teardown();
+  }
+}

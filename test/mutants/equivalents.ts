@@ -1,0 +1,24 @@
+import type { Mutant } from './draw.js';
+
+/** A change of the text that changes nothing that anybody could see. */
+interface Equivalent {
+  readonly file: string;
+  readonly original: string;
+  readonly replacement: string;
+  readonly because: string;
+}
+
+const EQUIVALENTS: readonly Equivalent[] = [];
+
+/** Throws when an entry fits no mutant any more. */
+export function equivalents(mutants: readonly Mutant[]): ReadonlySet<Mutant> {
+  const files = new Set(mutants.map(({ file }) => file));
+  const found = EQUIVALENTS.filter(({ file }) => files.has(file)).map(({ file, original, replacement }) => {
+    const fitting = mutants.filter(
+      (mutant) => mutant.file === file && mutant.original === original && mutant.replacement === replacement,
+    );
+    if (fitting.length === 0) throw new Error(`${file} has no mutant ${original} → ${replacement} any more`);
+    return fitting;
+  });
+  return new Set(found.flat());
+}

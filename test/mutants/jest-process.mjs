@@ -1,0 +1,44 @@
+// Runs one spec after the other in one warm process, each with the mutant that is asked for. Jest alone costs two seconds
+// per start. Says `failed` with the first test that fails, and `ended` when the spec is over.
+import { readConfig } from 'jest-config';
+import TestRunner from 'jest-runner';
+import Runtime from 'jest-runtime';
+import { TestWatcher } from 'jest-watcher';
+
+const root = process.cwd();
+const { default: base } = await import(`${root}/jest.config.mjs`);
+const settings = {
+  ...base,
+  rootDir: root,
+  cacheDirectory: process.env.MUTANTS_CACHE,
+  testEnvironment: `${root}/test/mutants/environment.mjs`,
+  globalSetup: undefined,
+  globalTeardown: undefined,
+};
+const argv = { $0: 'jest', _: [], silent: true, runInBand: true, watchman: false };
+const { globalConfig, projectConfig } = await readConfig(argv, settings, false, root);
+const context = await Runtime.createContext(projectConfig, { maxWorkers: 1, watchman: false });
+
+process.on('disconnect', () => process.exit());
+process.on('message', ({ spec, mutant }) => void run(spec, mutant));
+process.send({ ready: true });
+
+async function run(spec, mutant) {
+  process.env.__STRYKER_ACTIVE_MUTANT__ = mutant ?? '';
+  globalThis.reachedMutants = [];
+  let failed = false;
+  const fail = () => {
+    failed = true;
+    process.send({ failed });
+  };
+  const runner = new TestRunner(globalConfig, { sourcesRelatedToTestsInChangedFiles: undefined });
+  runner.on('test-case-result', ([, { status }]) => status === 'failed' && fail());
+  runner.on('test-file-failure', fail);
+  runner.on('test-file-success', ([, { testExecError, numFailingTests }]) => {
+    if (testExecError || numFailingTests > 0) fail();
+  });
+  await runner.runTests([{ context, path: `${root}/${spec}` }], new TestWatcher({ isWatchMode: false }), {
+    serial: true,
+  });
+  process.send({ ended: true, failed, reached: globalThis.reachedMutants, rss: process.memoryUsage.rss() });
+}

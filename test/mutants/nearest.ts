@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** How many specs of those that import a file are its nearest. */
+const MAX_SPECS = 8;
+
+/** Of a file, the specs that are nearest to it: the one beside it first, then by steps of import and common folders. */
+export function nearestSpecs(files: readonly string[]): (file: string) => readonly string[] {
+  const importers = importersOf(files);
+  return (file) => {
+    const distance = new Map([[file, 0]]);
+    for (const [reached, steps] of distance) {
+      for (const importer of importers.get(reached) ?? []) {
+        if (!distance.has(importer)) distance.set(importer, steps + 1);
+      }
+    }
+    const beside = file.replace(/\.tsx?$/, '.spec.ts');
+    const folder = dirname(file);
+    const rank = (spec: string): number =>
+      spec === beside ? -1 : (distance.get(spec) ?? 9) * 100 - commonPrefix(folder, spec);
+    const specs = files.filter(
+      (each) =>
+        each.endsWith('.spec.ts') && (distance.has(each) || each === beside || dirname(each) === folder),
+    );
+    return specs.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SPECS);
+  };
+}
+
+function importersOf(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(files);
+  const importers = new Map<string, string[]>();
+  for (const file of files) {
+    if (!/\.tsx?$/.test(file)) continue;
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)\.js'/g)) {
+      const base = join(dirname(file), path!);
+      const imported = [`${base}.ts`, `${base}.tsx`].find((name) => known.has(name));
+      if (imported !== undefined) importers.set(imported, [...(importers.get(imported) ?? []), file]);
+    }
+  }
+  return importers;
+}
+
+function commonPrefix(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}

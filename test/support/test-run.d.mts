@@ -1,0 +1,3 @@
+export const PREFIX: string;
+export function sweepOrphans(): Promise<void>;
+export function removeRun(folder: string): Promise<void>;
