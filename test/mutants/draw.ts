@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { equivalents } from './equivalents.js';
 import { compilerOf } from './compiler.js';
+import { instrument } from './instrument.mjs';
 
 /** A fault: one expression of one file replaced by another. */
 export interface Mutant {
@@ -22,19 +22,10 @@ export interface Faults {
   readonly equivalent: number;
 }
 
-const QUIET = Object.fromEntries(
-  ['trace', 'debug', 'info', 'warn', 'error', 'fatal'].map((level) => [level, () => undefined]),
-);
-
 /** Every fault that StrykerJS knows to make of the files, but those in words for people and the equivalent ones. */
 export async function faultsOf(files: readonly string[]): Promise<Faults> {
-  const sources = files.map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }));
-  const logger = { ...QUIET, isDebugEnabled: () => false };
-  const result = await new Instrumenter(logger as never).instrument(sources, {
-    plugins: null,
-    excludedMutations: [],
-    ignorers: [],
-  });
+  const sources = files.map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true as const }));
+  const result = await instrument(sources);
   const textOf = new Map(sources.map(({ name, content }) => [name, content]));
   const all = result.mutants.map(({ id, fileName, location, replacement }): Mutant => {
     const content = textOf.get(fileName)!;
