@@ -8,6 +8,7 @@ import { followParent } from '../sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import { Unreachable } from './platform/postgres/unreachable.js';
+import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
 /** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */
@@ -42,9 +43,14 @@ async function main(): Promise<void> {
   }
 }
 
-/** SIGTERM and SIGINT: finish, let go, exit with 0. A second signal, or too long a farewell, ends it at once. */
+/**
+ * SIGTERM and SIGINT: finish, let go, exit with 0. A second signal, or too long a shutdown, ends it at once. An error
+ * that nothing caught is logged and has the same shutdown, with exit code 1: the state that it left is unknown, so a
+ * supervisor has to start a new process, but the requests in flight still get their responses.
+ */
 function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number): void {
   let stopping = false;
+  let exitCode = 0;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
@@ -53,10 +59,16 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
       .close()
       .then(() => sandbox?.stop())
       .then(
-        () => process.exit(0),
+        () => process.exit(exitCode),
         (error: unknown) => fail(error),
       );
   };
+  // Node passes rejections that nothing handled here too.
+  process.on('uncaughtException', (err, origin) => {
+    service.app.get(Log).write('fatal', 'process stops: an error was not caught', { err, origin });
+    exitCode = 1;
+    if (!stopping) stop();
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 }

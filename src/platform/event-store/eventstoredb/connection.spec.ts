@@ -1,14 +1,19 @@
+import { UnavailableError } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
+import { freePort } from '../../../../sandbox/processes.js';
 import { url } from '../../config/settings.js';
 import { connect, withDefaults } from './connection.js';
 
 describe('the connection to EventStoreDB', () => {
   it.each([
-    ['esdb://a:2113', 'esdb://a:2113?connectionName=disburse&nodePreference=leader'],
-    ['esdb://a/?tls=false', 'esdb://a?tls=false&connectionName=disburse&nodePreference=leader'],
+    ['esdb://a:2113', 'esdb://a:2113?connectionName=disburse&nodePreference=leader&gossipTimeout=2'],
+    [
+      'esdb://a/?tls=false',
+      'esdb://a?tls=false&connectionName=disburse&nodePreference=leader&gossipTimeout=2',
+    ],
     [
       'esdb://a?nodepreference=follower&connectionName=x',
-      'esdb://a?nodepreference=follower&connectionName=x',
+      'esdb://a?nodepreference=follower&connectionName=x&gossipTimeout=2',
     ],
   ])('adds to %s what it does not say', (given, connected) => {
     expect(withDefaults(given)).toBe(connected);
@@ -25,5 +30,19 @@ describe('the connection to EventStoreDB', () => {
 
   it('refuses what is no address', () => {
     expect(() => url('esdb')('esdb://a:x,b')).toThrow('a URL that begins with esdb://');
+  });
+
+  it('outlives a search for the leader that finds no node', async () => {
+    const nodes = `127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}`;
+    const client = connect(`esdb://${nodes}?tls=false&maxDiscoverAttempts=1`) as unknown as {
+      getChannel(): Promise<unknown>;
+      handleError(client: unknown, error: Error): Promise<void>;
+    };
+    const search = client.getChannel();
+    search.catch(() => undefined);
+    await expect(client.handleError({ getChannel: () => null }, new UnavailableError())).resolves.toBe(
+      undefined,
+    );
+    await expect(search).rejects.toThrow('Failed to discover');
   });
 });

@@ -1,15 +1,85 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { types } from 'node:util';
+import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 
 /** What the service wants of the connection where EVENT_STORE_URL does not say otherwise. */
 const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: whoever read its own write there would not find it. */
   nodePreference: 'leader',
+  /** In seconds. A node that is stopped does not hold up the search for the leader for longer. */
+  gossipTimeout: '2',
 } as const;
 
+/** The client's calls on one channel. */
+type GrpcClient = object;
+type Stream = NodeJS.EventEmitter;
+
+/** What the client's classes keep protected, and its defects have to be worked around in. */
+interface Internals {
+  handleError: (client: GrpcClient, error: Error) => Promise<void>;
+  GRPCStreamCreator: (
+    service: unknown,
+    name: string,
+    creator: (client: GrpcClient) => Stream | Promise<Stream>,
+    cache?: unknown,
+  ) => () => Promise<Stream>;
+}
+
+export interface ReconnectingClient extends EventStoreDBClient {
+  /**
+   * Leaves the channel, so that the next call looks for the leader: nothing tells the client that a server is stopped.
+   * False where a call that began at `since` (`performance.now()`) was on an earlier channel.
+   */
+  reconnect(since: number): boolean;
+}
+
 /** Connects on first use to the server, or the leader of the cluster, of an `esdb://` or `esdb+discover://` URL. */
-export function connect(url: string): EventStoreDBClient {
-  return EventStoreDBClient.connectionString(withDefaults(url));
+export function connect(url: string): ReconnectingClient {
+  const client = EventStoreDBClient.connectionString(withDefaults(url));
+  const internals = client as unknown as Internals;
+  const { handleError, GRPCStreamCreator } = internals;
+  let inUse: GrpcClient | undefined;
+  let openedAt = performance.now();
+  // The client does not await it: where no node of the cluster can be found it rejects, which would end the process.
+  internals.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
+  internals.GRPCStreamCreator = (service, name, creator, cache) =>
+    GRPCStreamCreator(
+      service,
+      name,
+      async (grpc) => {
+        if (grpc !== inUse) openedAt = performance.now();
+        inUse = grpc;
+        const stream = await creator(grpc);
+        return name === 'appendToStream' ? ignoringForgottenAppends(stream) : stream;
+      },
+      cache,
+    );
+  const reconnect = (since: number): boolean => {
+    if (inUse === undefined || since < openedAt) return false;
+    void internals.handleError(inUse, new UnavailableError());
+    inUse = undefined;
+    return true;
+  };
+  return Object.assign(client, { reconnect });
+}
+
+/**
+ * All streams of appends in the process share one table of pending appends. An error of one stream rejects and forgets
+ * the appends of every stream; a later response to one of these is a TypeError in a handler that nothing catches. Those
+ * appends were rejected as unavailable and are sent again under the same ids, so the response may be ignored.
+ */
+function ignoringForgottenAppends(stream: Stream): Stream {
+  for (const handle of stream.listeners('data') as ((response: unknown) => void)[]) {
+    stream.off('data', handle);
+    stream.on('data', (response: unknown) => {
+      try {
+        handle(response);
+      } catch (error) {
+        if (!types.isNativeError(error) || error.name !== 'TypeError') throw error;
+      }
+    });
+  }
+  return stream;
 }
 
 /** Not by URL: `esdb://a:2113,b:2113` is none. The client takes options in any case, and the last of a name. */

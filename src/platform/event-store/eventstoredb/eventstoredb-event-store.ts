@@ -7,7 +7,6 @@ import {
   type AllStreamResolvedEvent,
   type AppendResult,
   type Direction,
-  type EventStoreDBClient,
   type Position,
   type ReadPosition,
   type ReadRevision,
@@ -27,8 +26,8 @@ import {
   type StreamAppend,
   type Subscription,
 } from '../port.js';
-import { connect } from './connection.js';
-import { inTime, isNoStream, persevere } from './failures.js';
+import { connect, type ReconnectingClient } from './connection.js';
+import { inTime, isNoStream, retryWhileUnavailable } from './failures.js';
 import { BUFFERED, readUntil } from './reading.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
 import { Tail } from './tail.js';
@@ -45,8 +44,8 @@ import {
 const PAGE = 1000;
 /** How many events back an append looks for its own events: a repeat follows soon. */
 const REPEATS_WITHIN = 100;
-/** How long the client may take to end what is open; then the process goes on without it. */
-const FAREWELL_MS = 1000;
+/** How long the client may take to end open calls; then the process continues without it. */
+const CLOSE_TIMEOUT_MS = 1000;
 
 /** One append as it stands in the store. */
 interface Done {
@@ -61,33 +60,35 @@ interface Conflict {
 export function openEventStoreDb(
   url: string,
   observers: CommitObservers,
-  patienceMs?: number,
+  timeoutMs?: number,
 ): EventStoreDbEventStore {
-  return new EventStoreDbEventStore(connect(url), observers, patienceMs);
+  return new EventStoreDbEventStore(connect(url), observers, timeoutMs);
 }
 
 /** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; responses cannot travel along. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesResponses = false;
-  private readonly open = new Set<Subscription>();
+  private readonly open = new Set<ResubscribingSubscription>();
   private readonly tail = new Tail();
 
   constructor(
-    private readonly client: EventStoreDBClient,
+    private readonly client: ReconnectingClient,
     private readonly observers: CommitObservers,
-    private readonly patienceMs = PATIENCE_MS,
+    private readonly timeoutMs = PATIENCE_MS,
   ) {}
 
   async commit({ appends, response }: Commit): Promise<CommitResult> {
     if (response !== undefined) throw new Error('EventStoreDB carries no responses');
     const done: Done[] = [];
+    const checked = new Map<StreamAppend, Done>();
     for (const append of appends.filter(({ events }) => events.length === 0)) {
       const actual = await this.headOf(append.stream);
       if (!isExpected(append, actual)) return { outcome: 'conflict', stream: append.stream, actual };
+      checked.set(append, { revision: actual ?? -1, position: null });
     }
     for (const append of appends) {
-      const result = await this.append(append);
+      const result = checked.get(append) ?? (await this.append(append));
       if ('actual' in result) return { outcome: 'conflict', stream: append.stream, actual: result.actual };
       done.push(result);
     }
@@ -104,10 +105,10 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    return this.persevere(async () => {
+    return this.retrying(async (attemptMs) => {
       const events: RecordedEvent[] = [];
       const from = this.tail.startAfter(after) ?? (after === null ? START : toReadPosition(after));
-      const scanned = await this.scan(FORWARDS, from, (each) => {
+      const scanned = await this.scan(attemptMs, FORWARDS, from, (each) => {
         const event = toRecordedEvent(each);
         // A page begins with the event at its position, not after it.
         const last = events.at(-1)?.position ?? after;
@@ -127,10 +128,10 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async head(): Promise<string | null> {
-    return this.persevere(async () => {
+    return this.retrying(async (attemptMs) => {
       let end: Position | null = null;
       let newest: string | null = null;
-      await this.scan(BACKWARDS, END, (each) => {
+      await this.scan(attemptMs, BACKWARDS, END, (each) => {
         const position = positionOf(each);
         if (position === undefined) return false;
         end ??= position;
@@ -155,16 +156,17 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async ping(): Promise<void> {
-    await this.persevere(() => this.scan(BACKWARDS, END, () => true, 1));
+    await this.retrying((attemptMs) => this.scan(attemptMs, BACKWARDS, END, () => true, 1));
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
-    await inTime(this.client.dispose(), FAREWELL_MS).catch(() => undefined);
+    await inTime(this.client.dispose(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
   /** Everything in the log from a position on, the server's own events too, until `take` has enough. Gives their number. */
   private async scan(
+    attemptMs: number,
     direction: Direction,
     from: ReadPosition,
     take: (each: AllStreamResolvedEvent) => boolean,
@@ -184,7 +186,7 @@ export class EventStoreDbEventStore implements EventStore {
           enough = take(each);
           return enough;
         },
-        this.patienceMs,
+        attemptMs,
       );
       total += count;
       fromPosition = enough || count < maxCount ? undefined : last;
@@ -193,15 +195,14 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   private async append({ stream, events, expected }: StreamAppend): Promise<Done | Conflict> {
-    if (events.length === 0) return { revision: (await this.headOf(stream)) ?? -1, position: null };
     const started = performance.now();
     let result: AppendResult;
     const ids = events.map(({ id }) => id);
     try {
-      const sent = await this.persevere(async () => {
+      const sent = await this.retrying(async (attemptMs) => {
         // The server knows a repeat only where the expectation is the one of the first time, and forgets.
         const known = expected === 'no_stream' ? null : judge(await this.latest(stream), ids);
-        return known ?? inTime(this.send({ stream, events, expected }), this.patienceMs);
+        return known ?? inTime(this.send({ stream, events, expected }, attemptMs), attemptMs);
       });
       if (!('success' in sent)) return sent;
       result = sent;
@@ -220,11 +221,11 @@ export class EventStoreDbEventStore implements EventStore {
     return { revision, position: last?.position ?? null };
   }
 
-  private send({ stream, events, expected }: StreamAppend): Promise<AppendResult> {
+  private send({ stream, events, expected }: StreamAppend, attemptMs: number): Promise<AppendResult> {
     const sent = this.client.appendToStream(stream, events.map(toEventData), {
       expectedRevision: toExpectedRevision(expected),
       requiresLeader: true,
-      deadline: this.patienceMs,
+      deadline: attemptMs,
     });
     setImmediate(() => failpoint('commit.sent'));
     return sent;
@@ -261,7 +262,7 @@ export class EventStoreDbEventStore implements EventStore {
     fromRevision: ReadRevision,
     maxCount?: number,
   ): Promise<readonly ResolvedEvent[]> {
-    return this.persevere(async () => {
+    return this.retrying(async (attemptMs) => {
       const events: ResolvedEvent[] = [];
       const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
       try {
@@ -271,7 +272,7 @@ export class EventStoreDbEventStore implements EventStore {
             events.push(each);
             return false;
           },
-          this.patienceMs,
+          attemptMs,
         );
       } catch (error) {
         if (!isNoStream(error)) throw error;
@@ -280,8 +281,15 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  private persevere<T>(work: (before: number) => Promise<T>): Promise<T> {
-    return persevere(work, this.patienceMs);
+  private retrying<T>(work: (attemptMs: number) => Promise<T>): Promise<T> {
+    return retryWhileUnavailable(work, {
+      timeoutMs: this.timeoutMs,
+      onTimeout: (since) => {
+        if (!this.client.reconnect(since)) return;
+        // Theirs lead to the same server, and would wait for its keepalive.
+        for (const subscription of this.open) subscription.restart();
+      },
+    });
   }
 }
 

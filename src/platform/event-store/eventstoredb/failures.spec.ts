@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AccessDeniedError, CancelledError, StreamDeletedError, UnknownError } from '@eventstore/db-client';
 import { EventStoreUnavailable } from '../port.js';
-import { EventStoreRefusal, persevere } from './failures.js';
+import { EventStoreRefusal, retryWhileUnavailable } from './failures.js';
 
 function said(message: string): ConstructorParameters<typeof UnknownError>[0] {
   return Object.assign(new Error(message), { code: 2, details: message }) as never;
@@ -14,13 +14,15 @@ describe('failures of the EventStoreDB event store', () => {
     ['a call that the server ended', new CancelledError(said('1 CANCELLED: Call cancelled'))],
   ])('tries again after %s, and says unavailable in the end', async (_name, error) => {
     let attempts = 0;
-    const twice = persevere(async () => {
+    const twice = retryWhileUnavailable(async () => {
       attempts += 1;
       if (attempts < 3) throw error;
       return attempts;
     });
     await expect(twice).resolves.toBe(3);
-    await expect(persevere(() => Promise.reject(error), 20)).rejects.toThrow(EventStoreUnavailable);
+    await expect(retryWhileUnavailable(() => Promise.reject(error), { timeoutMs: 20 })).rejects.toThrow(
+      EventStoreUnavailable,
+    );
   });
 
   it.each([
@@ -28,7 +30,7 @@ describe('failures of the EventStoreDB event store', () => {
     ['a tombstone', StreamDeletedError.fromStreamName('user-1'), /user-1 is deleted for good/],
   ])('does not try again after %s, and says what to do', async (_name, error, sentence) => {
     let attempts = 0;
-    const refused = persevere(() => {
+    const refused = retryWhileUnavailable(() => {
       attempts += 1;
       return Promise.reject(error);
     });

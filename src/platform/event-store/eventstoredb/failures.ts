@@ -16,6 +16,10 @@ import { EventStoreUnavailable } from '../port.js';
 
 const RETRY = { firstMs: 50, mostMs: 800 };
 const ATTEMPTS = 5;
+/** Of a first attempt: a server that did not respond by then may be stopped while its cluster has another leader. */
+const FIRST_ATTEMPT_MS = 3000;
+/** Of the attempts that follow a timeout, on another channel. */
+const NEXT_ATTEMPT_MS = 1000;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const UNAVAILABLE_TYPES = [
@@ -60,19 +64,36 @@ export function refusal(error: unknown): string | null {
   return null;
 }
 
-/** Tries again while the server is unavailable. `work` is told how many attempts were before: they may have been done. */
-export async function persevere<T>(
-  work: (before: number) => Promise<T>,
-  patienceMs = PATIENCE_MS,
+/** No response in time. The channel may lead to a server that is stopped: the next attempt needs another one. */
+export class NoResponseInTime extends Error {
+  override readonly name = 'NoResponseInTime';
+  override readonly message = 'the event store did not respond in time';
+}
+
+export interface Retries {
+  /** Of all attempts together, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Called when an attempt that began at `since` (`performance.now()`) got no response in time. */
+  readonly onTimeout?: (since: number) => void;
+}
+
+/** Tries again while the server is unavailable. `work` gets the milliseconds that its attempt may take. */
+export async function retryWhileUnavailable<T>(
+  work: (attemptMs: number) => Promise<T>,
+  { timeoutMs = PATIENCE_MS, onTimeout }: Retries = {},
 ): Promise<T> {
-  const until = performance.now() + patienceMs;
-  for (let before = 0; ; before += 1) {
+  const until = performance.now() + timeoutMs;
+  for (let before = 0, attemptMs = FIRST_ATTEMPT_MS; ; before += 1) {
+    const since = performance.now();
     try {
-      return await work(before);
+      return await work(Math.max(1, Math.min(attemptMs, until - since)));
     } catch (error) {
       const refused = refusal(error);
       if (refused !== null) throw new EventStoreRefusal(refused, { cause: error });
-      if (error instanceof EventStoreUnavailable || !isServerUnavailable(error)) throw error;
+      if (error instanceof NoResponseInTime) {
+        attemptMs = NEXT_ATTEMPT_MS;
+        onTimeout?.(since);
+      } else if (!isServerUnavailable(error)) throw error;
       if (before + 1 >= ATTEMPTS || performance.now() >= until) {
         throw new EventStoreUnavailable('the event store is unavailable', { cause: error });
       }
@@ -81,19 +102,15 @@ export async function persevere<T>(
   }
 }
 
-/** The client waits for a server that stands still without a bound, or with the server's. */
+/** The client waits for a server that is stopped without a bound, or with the server's. */
 export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), ms);
+    timer = setTimeout(() => reject(new NoResponseInTime()), ms);
   });
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-export function tooLate(): EventStoreUnavailable {
-  return new EventStoreUnavailable('the event store did not respond in time');
 }

@@ -1,6 +1,5 @@
 import type { StreamingRead } from '@eventstore/db-client';
-import { PATIENCE_MS } from '../../postgres/bounded.js';
-import { tooLate } from './failures.js';
+import { NoResponseInTime } from './failures.js';
 
 /** Objects that wait between the connection and us: enough that the connection is not stopped and started for a few. */
 export const BUFFERED = { highWaterMark: 512 };
@@ -8,18 +7,18 @@ export const BUFFERED = { highWaterMark: 512 };
 /**
  * Hands on what `read` gives until it ends or `take` says true, for enough. However it ends, the call below is
  * cancelled and emptied: with unread messages it would never come to its end, stay in memory, and hold up `close`.
- * Rejects when nothing came for `patienceMs`, because the client waits without a bound.
+ * Rejects when nothing came for `timeoutMs`, because the client waits without a bound.
  */
 export async function readUntil<E>(
   read: StreamingRead<E>,
   take: (each: E) => boolean,
-  patienceMs = PATIENCE_MS,
+  timeoutMs: number,
 ): Promise<void> {
   let settle: (error?: unknown) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error as Error));
   });
-  const timer = setTimeout(() => settle(tooLate()), patienceMs);
+  const timer = setTimeout(() => settle(new NoResponseInTime()), timeoutMs);
   const onData = (each: E): void => {
     timer.refresh();
     try {

@@ -56,6 +56,11 @@ export class ResubscribingSubscription implements Subscription {
     this.end();
   }
 
+  /** Ends what is open; another one starts where the last event was. */
+  restart(): void {
+    this.end();
+  }
+
   private open(position: string | null): AllStreamSubscription {
     const source = this.client.subscribeToAll(
       {

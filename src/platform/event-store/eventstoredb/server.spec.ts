@@ -1,17 +1,17 @@
-import { EventStoreDBClient, FORWARDS, jsonEvent, START } from '@eventstore/db-client';
+import { FORWARDS, jsonEvent, START } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { CommitObservers } from '../commit-observer.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { freshStream, someEvent } from '../../../../test/conformance/support.js';
-import { connect } from './connection.js';
+import { connect, type ReconnectingClient } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
 const url = process.env['EVENTSTOREDB_URL'];
 
 /** What only a real server shows. Its streams have fresh names: a server with a past will do. */
 (url === undefined ? describe.skip : describe)('the EventStoreDB event store with a server', () => {
-  let client: EventStoreDBClient;
+  let client: ReconnectingClient;
   let store: EventStoreDbEventStore;
 
   beforeEach(() => {

@@ -1,0 +1,100 @@
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/streams_pb.js';
+import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../kernel/ids.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { CommitObservers } from '../commit-observer.js';
+import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+type AppendCall = ServerDuplexStream<messages.BatchAppendReq, messages.BatchAppendResp>;
+
+interface Append {
+  readonly call: AppendCall;
+  readonly request: messages.BatchAppendReq;
+}
+
+describe('two streams of appends to EventStoreDB in one process', () => {
+  const appends: Append[] = [];
+  let server: Server;
+  let stores: EventStoreDbEventStore[];
+
+  beforeEach(async () => {
+    appends.length = 0;
+    server = new Server();
+    server.addService(streams.StreamsService as never, {
+      batchAppend: (call: AppendCall) => {
+        call.on('data', (request: messages.BatchAppendReq) => appends.push({ call, request }));
+        call.on('error', () => undefined);
+      },
+    });
+    server.addService(features.ServerFeaturesService as never, {
+      getSupportedMethods: (_call: unknown, respond: (error: null, methods: unknown) => void) => {
+        const method = new featureMessages.SupportedMethod();
+        method.setServiceName('event_store.client.streams.streams');
+        method.setMethodName('batchappend');
+        const methods = new featureMessages.SupportedMethods();
+        methods.setEventStoreServerVersion('24.6.0');
+        methods.addMethods(method);
+        respond(null, methods);
+      },
+    });
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      );
+    });
+    const url = `esdb://127.0.0.1:${port}?tls=false`;
+    stores = [0, 1].map(() => openEventStoreDb(url, new CommitObservers()));
+  });
+
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    server.forceShutdown();
+  });
+
+  const append = (store: EventStoreDbEventStore): Promise<unknown> =>
+    store.commit({
+      appends: [
+        {
+          stream: `s-${newId()}`,
+          events: [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }],
+          expected: 'no_stream',
+        },
+      ],
+    });
+
+  function confirm({ call, request }: Append): void {
+    const success = new messages.BatchAppendResp.Success();
+    success.setCurrentRevision('0');
+    const position = new shared.AllStreamPosition();
+    position.setCommitPosition('1');
+    position.setPreparePosition('1');
+    success.setPosition(position);
+    const response = new messages.BatchAppendResp();
+    response.setCorrelationId(request.getCorrelationId());
+    response.setStreamIdentifier(request.getOptions()!.getStreamIdentifier());
+    response.setSuccess(success);
+    call.write(response);
+  }
+
+  it('one ends while both have an append in flight: the late response to the other is ignored, both are sent again', async () => {
+    const first = append(stores[0]!);
+    await eventually(() => appends.length === 1);
+    const second = append(stores[1]!);
+    await eventually(() => appends.length === 2);
+    const [lost, late] = appends;
+    lost!.call.emit('error', { code: status.UNAVAILABLE, details: 'no longer the leader' });
+    await eventually(() => appends.length === 4);
+    confirm(late!);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (const again of appends.slice(2)) confirm(again);
+    const outcomes = await Promise.all([first, second]);
+    expect(outcomes).toMatchObject([{ outcome: 'committed' }, { outcome: 'committed' }]);
+    const ids = appends.map(({ request }) => request.getProposedMessagesList()[0]!.getId()!.getString());
+    expect(new Set(ids.slice(2))).toEqual(new Set(ids.slice(0, 2)));
+  });
+});
