@@ -34,7 +34,7 @@ async function journey(sandbox) {
     const arrival = receiver.next(
       ({ type, data }) => type === 'payout.received' && data.transaction_hash === transfer,
       WEBHOOK_PATIENCE_MS,
-      `No payout.received arrived within ${elapsed(WEBHOOK_PATIENCE_MS)}. Is PAYOUT_CONFIRMATIONS set to more than 1? The dev chain makes a block per transaction only. The log of the service tells more.`,
+      `No payout.received arrived within ${elapsed(WEBHOOK_PATIENCE_MS)}. Is PAYOUT_FINALITY set to more than 1? The dev chain makes a block per transaction only. The log of the service tells more.`,
     );
     // Whoever fails before the webhook is awaited has already said so.
     arrival.catch(() => undefined);

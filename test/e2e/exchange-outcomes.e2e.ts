@@ -24,7 +24,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       EXCHANGE_CHECK_INTERVAL_MS: '50',
       EXCHANGE_SCAN_INTERVAL_MS: '20',
       EXCHANGE_SETTLE_MS: '50',
-      EXCHANGE_CONFIRMATIONS: '2',
+      PAYOUT_FINALITY: '2',
       ...settings,
     });
     brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });

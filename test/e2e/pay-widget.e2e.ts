@@ -16,7 +16,7 @@ const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 } };
 const DARK: BrowserContextOptions = { ...PHONE, colorScheme: 'dark', reducedMotion: 'reduce' };
 const SETTINGS = {
   ...{ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50', EXCHANGE_SETTLE_MS: '500' },
-  ...{ EXCHANGE_CONFIRMATIONS: '1' },
+  ...{ PAYOUT_FINALITY: '1' },
 };
 
 suite('the pay widget in a browser', () => {

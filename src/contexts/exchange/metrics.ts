@@ -57,7 +57,7 @@ export const scans = new Counter({
 
 export const scanLagBlocks = new Gauge({
   name: 'disburse_exchange_scan_lag_blocks',
-  help: 'Blocks with enough confirmations that are not scanned for deposits yet, at the last look.',
+  help: 'Final blocks that are not scanned for deposits yet, at the last look.',
   registers,
 });
 

@@ -6,6 +6,7 @@ import {
   oneOf,
   optional,
   pattern,
+  replaced,
   setting,
   text,
   url,
@@ -105,11 +106,7 @@ const SANDBOX_SETTINGS = {
     pattern(/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/, 'an extended public key (BIP 32) that begins with xpub'),
     'deposit addresses of the sandbox are its children; in place of one that belongs to the mnemonic of dev chains.',
   ),
-  exchangeConfirmations: optional(
-    'EXCHANGE_CONFIRMATIONS',
-    integer(1, 100_000),
-    'confirmations a deposit needs, the block it is in being the first; by chain when not set.',
-  ),
+  exchangeConfirmations: replaced('EXCHANGE_CONFIRMATIONS', 'PAYOUT_FINALITY'),
   exchangeScanIntervalMs: setting(
     'EXCHANGE_SCAN_INTERVAL_MS',
     integer(20, 3_600_000),

@@ -1,7 +1,5 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
-export { chainRules, confirmationsOf, type ChainRules } from './domain/chain-rules.js';
-
 /** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */
 export interface PayoutFacts {
   readonly payout_id: string;

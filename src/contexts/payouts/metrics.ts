@@ -7,6 +7,12 @@ export const pendingPayouts = new Gauge({
   registers,
 });
 
+export const finalAge = new Gauge({
+  name: 'disburse_chain_final_age_seconds',
+  help: 'How old the newest final block of the chain of payouts was when it was last read.',
+  registers,
+});
+
 export const payoutLooks = new Counter({
   name: 'disburse_payout_looks_total',
   help: 'Looks at the chain for a payout, by outcome: answered, unanswered (by the node), doubtful (answers that contradict each other, or too few nodes that agree).',

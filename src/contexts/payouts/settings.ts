@@ -1,3 +1,4 @@
+import { finality } from '../../platform/chain/chain-rules.js';
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
@@ -5,6 +6,7 @@ import {
   neededInProduction,
   optional,
   pattern,
+  replaced,
   setting,
   urls,
   urlsIn,
@@ -42,15 +44,16 @@ export const PAYOUT_SETTINGS = {
     86_400,
     'how long a payout may wait for its transfer.',
   ),
-  payoutConfirmations: optional(
-    'PAYOUT_CONFIRMATIONS',
-    integer(1, 100_000),
-    'confirmations a transfer needs, the block it is in being the first; by chain when not set.',
+  payoutFinality: optional(
+    'PAYOUT_FINALITY',
+    finality,
+    'from when on a transfer counts: from the head on that the chain calls safe or finalized, or after a number of confirmations, the block it is in being the first; by chain when not set. Deposits of orders follow it too.',
   ),
+  payoutConfirmations: replaced('PAYOUT_CONFIRMATIONS', 'PAYOUT_FINALITY'),
   payoutExpiryMarginSeconds: optional(
     'PAYOUT_EXPIRY_MARGIN_SECONDS',
     integer(0, 86_400),
-    'how far past the window the newest block has to be, and how far apart the two looks that let a payout expire; by chain when not set.',
+    'how far past the window the newest final block has to be, and how far apart the two looks that let a payout expire; by chain when not set.',
   ),
   payoutCheckIntervalMs: setting(
     'PAYOUT_CHECK_INTERVAL_MS',

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 import { readBlock, type Block } from './block.js';
+import type { ChainRules } from './chain-rules.js';
 import { ChainUnavailable } from './chain-unavailable.js';
 import type { JsonRpcNode, RpcCall, RpcResponse } from './json-rpc-node.js';
 import { quantity } from './values.js';
@@ -12,28 +13,48 @@ const STATE: readonly RpcCall[] = [
   { method: 'eth_syncing', params: [] },
 ];
 
-export interface NodeRules {
+export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeconds'> {
   readonly chainId: number;
-  /** 0: the chain mines on demand, and the age of its newest block says nothing. */
-  readonly maxHeadAgeSeconds: number;
 }
 
-/** Throws {@link ChainUnavailable} unless the node is on the chain and up to date, as far as it says itself. */
+export interface Heads {
+  /** The newest block. */
+  readonly head: Block;
+  /** The newest final block: what is in it or in one before it counts. */
+  readonly final: Block;
+}
+
+/** Throws {@link ChainUnavailable} unless the node is on the chain, up to date as far as it says itself, and knows its final head. */
 export async function checkNode(node: JsonRpcNode, rules: NodeRules): Promise<void> {
-  check(await node.ask(STATE), rules);
+  check(await node.ask(stateCalls(rules)), rules);
 }
 
-/** The newest block of a node that {@link checkNode} finds nothing wrong with. */
-export async function headOf(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<Block> {
-  const [chainId, syncing, latest] = await node.ask([...STATE, blockCall('latest')]);
-  check([chainId!, syncing!], rules);
-  const head = readBlock(resultOf(latest!));
+/** The heads of a node that {@link checkNode} finds nothing wrong with. */
+export async function headsOf(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<Heads> {
+  const { finality, maxHeadAgeSeconds } = rules;
+  // The newest block last: what is mined in between must not put the final one ahead of it.
+  const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
+  const tagged = check(responses, rules);
+  const head = readBlock(resultOf(responses.at(-1)!));
   if (head === null) throw new ChainUnavailable('the node tells no newest block');
   const age = Math.round(clock.now().getTime() / 1000 - head.timestamp);
-  if (rules.maxHeadAgeSeconds > 0 && Math.abs(age) > rules.maxHeadAgeSeconds) {
+  if (maxHeadAgeSeconds > 0 && Math.abs(age) > maxHeadAgeSeconds) {
     throw new ChainUnavailable(`the newest block of the node is ${age} s old`);
   }
-  return head;
+  const final = tagged ?? (await confirmed(node, head, Number(finality)));
+  const isAncestor =
+    final.number < head.number ? final.timestamp <= head.timestamp : final.hash === head.hash;
+  if (final.number > head.number || !isAncestor)
+    throw new ChainUnavailable('the final block of the node contradicts its newest one');
+  return { head, final };
+}
+
+async function confirmed(node: JsonRpcNode, head: Block, confirmations: number): Promise<Block> {
+  if (confirmations === 1) return head;
+  const number = Math.max(0, head.number - confirmations + 1);
+  const block = (await blocksAt(node, [number])).get(number);
+  if (block === undefined) throw new ChainUnavailable('the node does not tell a block');
+  return block;
 }
 
 /** The blocks at these heights, by height; one that the node does not tell is left out. */
@@ -58,10 +79,24 @@ export function resultOf(response: RpcResponse): unknown {
   throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }
 
-function check([chainId, syncing]: readonly RpcResponse[], rules: NodeRules): void {
+/** The final block, where the chain itself names it. */
+function check(
+  [chainId, syncing, final]: readonly RpcResponse[],
+  { chainId: wanted, finality }: NodeRules,
+): Block | null {
   const id = Number(resultOf(chainId!));
-  if (id !== rules.chainId) throw new ChainUnavailable(`the node is on chain ${id}, not ${rules.chainId}`);
+  if (id !== wanted) throw new ChainUnavailable(`the node is on chain ${id}, not ${wanted}`);
   if (resultOf(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
+  if (typeof finality === 'number') return null;
+  const isUnknown = 'refused' in final! && final.refused.kind === 'error';
+  const block = isUnknown ? null : readBlock(resultOf(final!));
+  if (block === null)
+    throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY asks for`);
+  return block;
+}
+
+function stateCalls({ finality }: NodeRules): readonly RpcCall[] {
+  return typeof finality === 'number' ? STATE : [...STATE, blockCall(finality)];
 }
 
 function blockCall(tag: string): RpcCall {

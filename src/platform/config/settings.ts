@@ -31,6 +31,14 @@ export function optional<T>(name: string, parse: Parser<T>, help: string, secret
   return { name, parse, fallback: null, help, secret };
 }
 
+/** A setting that another one took the place of: the process does not start where it is still set. */
+export function replaced(name: string, by: string): Setting<null> {
+  const parse = (): never => {
+    throw new ConfigError(`${name} was removed and must not be set: ${by} replaces it.`);
+  };
+  return { name, parse, fallback: null, help: `replaced by ${by}.` };
+}
+
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -128,6 +136,7 @@ export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   try {
     return setting.parse(given.trim());
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const shown = setting.secret ? '' : `, not "${given}"`;
     throw new ConfigError(`${setting.name} must be ${(error as Error).message}${shown}. ${about(setting)}`);
   }

@@ -6,6 +6,11 @@ export interface HealthCheck {
   check(): Promise<string | void>;
 }
 
+/** Why something does not work, in words that anybody may read. */
+export class NotReady extends Error {
+  override readonly name: string = 'NotReady';
+}
+
 export interface HealthReport {
   readonly status: 'ok' | 'unavailable';
   readonly checks: Readonly<
@@ -50,7 +55,7 @@ export class HealthRegistry {
         (detail) =>
           detail === undefined ? ({ status: 'ok' } as const) : ({ status: 'ok', detail } as const),
         // What a driver says may hold addresses and names; the log has it, the public does not.
-        () => unavailable('not reachable'),
+        (error: unknown) => unavailable(error instanceof NotReady ? error.message : 'not reachable'),
       );
     const result = await Promise.race([outcome, late.then(unavailable)]).finally(() => clearTimeout(timer));
     return [check.name, result];

@@ -110,7 +110,7 @@ class Stage {
       CHAIN_RPC_URL: node.url,
       EXCHANGE_ORDER_EXPIRY_SECONDS: String(expirySeconds),
       EXCHANGE_PAID_WAIT_SECONDS: String(expirySeconds + 2),
-      EXCHANGE_CONFIRMATIONS: '1',
+      PAYOUT_FINALITY: '1',
       EXCHANGE_CHECK_INTERVAL_MS: '100',
       EXCHANGE_SCAN_INTERVAL_MS: '50',
       EXCHANGE_SETTLE_MS: '100',

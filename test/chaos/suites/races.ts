@@ -31,7 +31,7 @@ export const races: Suite = async (options) => {
     const env = {
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
       PAYOUT_CHECK_INTERVAL_MS: '50',
-      PAYOUT_CONFIRMATIONS: '1',
+      PAYOUT_FINALITY: '1',
     };
     const services = [await shared.service('first', env), await shared.service('second', env)];
     const { baseUrl, merchant } = services[0]!;

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
+import type { Block } from '../../../platform/chain/block.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
-import { blocksAt, checkNode, headOf, type NodeRules } from '../../../platform/chain/node-state.js';
+import { blocksAt, checkNode, headsOf, type NodeRules } from '../../../platform/chain/node-state.js';
 import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { Absences } from './absences.js';
@@ -42,7 +43,7 @@ export class ChainNode {
 
   async look(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
     // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
-    const head = await headOf(this.node, this.options, this.clock);
+    const { head, final } = await headsOf(this.node, this.options, this.clock);
     this.absences.standAt(head.hash);
     const receipts: Receipts = new Map();
     const unknown = wanted.filter(({ hash }) => {
@@ -52,25 +53,26 @@ export class ChainNode {
     });
     const refusals = await this.read(unknown, alone, receipts);
     for (const { hash } of unknown) if (receipts.get(hash) === null) this.absences.add(hash);
-    return { head, receipts, refusals };
+    return { head, final, receipts, refusals };
   }
 
   /**
    * A look that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
-   * each receipt is of the block that the chain has at its height, and the head is still on the chain afterwards.
+   * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
    * Receipts come with the time of their block.
    */
   async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
-    const head = await headOf(this.node, this.options, this.clock);
+    const { head, final } = await headsOf(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.read(wanted, alone, receipts, this.options.sources);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
-    await this.keepCanonical(receipts);
-    if ((await blocksAt(this.node, [head.number])).get(head.number)?.hash !== head.hash) {
+    await this.keepCanonical(receipts, head);
+    const now = await blocksAt(this.node, [final.number, head.number]);
+    if (now.get(final.number)?.hash !== final.hash || now.get(head.number)?.hash !== head.hash) {
       throw new ChainUnavailable('the chain was reorganised during the look');
     }
-    return { head, receipts, refusals };
+    return { head, final, receipts, refusals };
   }
 
   /** The hashes of the blocks that the chain has at these heights; one that the node does not tell is left out. */
@@ -159,13 +161,13 @@ export class ChainNode {
     });
   }
 
-  /** Takes out receipts of blocks that are not on the chain, and gives the others the time of their block. */
-  private async keepCanonical(receipts: Receipts): Promise<void> {
+  /** Takes out receipts of blocks that are not on the chain or claim to be of the future, and gives the others the time of their block. */
+  private async keepCanonical(receipts: Receipts, head: Block): Promise<void> {
     const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
     const blocks = await blocksAt(this.node, [...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
     for (const { hash, receipt } of found) {
       const block = blocks.get(receipt.blockNumber);
-      if (block?.hash !== receipt.blockHash) receipts.delete(hash);
+      if (block?.hash !== receipt.blockHash || block.timestamp > head.timestamp) receipts.delete(hash);
       else receipts.set(hash, { ...receipt, blockTime: block.timestamp });
     }
   }

@@ -30,6 +30,7 @@ describe('the chain behind a JSON-RPC node', () => {
     usdcAddress: chain.usdcAddress,
     chainQuorum: 1,
     chainMaxHeadAgeSeconds: null,
+    payoutFinality: null,
     ...over,
   });
   const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
@@ -9,12 +10,11 @@ import {
   type ChainReader,
   type WantedTransaction,
 } from '../application/ports.js';
-import { chainRules } from '../domain/chain-rules.js';
 import { ChainNode } from './chain-node.js';
 
 type Settings = Pick<
   Config,
-  'chainRpcUrl' | 'chainId' | 'usdcAddress' | 'chainQuorum' | 'chainMaxHeadAgeSeconds'
+  'chainRpcUrl' | 'chainId' | 'usdcAddress' | 'chainQuorum' | 'chainMaxHeadAgeSeconds' | 'payoutFinality'
 >;
 
 /** {@link ChainReader} over JSON-RPC nodes: one of them as long as it can be relied on, then the next. */
@@ -27,8 +27,8 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     @Inject(CLOCK) clock: Clock,
   ) {
     const { chainRpcUrl, chainId, usdcAddress } = config;
-    const { maxHeadAgeSeconds } = chainRules(config);
-    const options = { chainId, token: usdcAddress ?? '', maxHeadAgeSeconds, sources: true };
+    const { finality, maxHeadAgeSeconds } = chainRules(config);
+    const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds, sources: true };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
   }
@@ -38,16 +38,11 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   }
 
   async confirm(wanted: readonly WantedTransaction[], { alone = false } = {}): Promise<readonly ChainLook[]> {
-    const { chainQuorum } = this.config;
-    if (chainQuorum === 1) return [await this.nodes.first((node) => node.confirm(wanted, alone))];
-    const looks = await Promise.allSettled(this.nodes.all().map((node) => node.confirm(wanted, alone)));
-    const usable = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
-    if (usable.length >= chainQuorum) return usable;
-    throw new ChainUnavailable(`${usable.length} nodes can be relied on, and outcomes need ${chainQuorum}`);
+    return this.quorum((node) => node.confirm(wanted, alone));
   }
 
   async ping(): Promise<void> {
-    await this.nodes.first((node) => node.ping());
+    await this.quorum((node) => node.ping());
   }
 
   close(): void {
@@ -56,5 +51,20 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.close();
+  }
+
+  /** At least CHAIN_QUORUM results, each from a node of its own. */
+  private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
+    const { chainQuorum } = this.config;
+    if (chainQuorum === 1) return [await this.nodes.first(ask)];
+    const results = await Promise.allSettled(this.nodes.all().map(ask));
+    const usable = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    if (usable.length >= chainQuorum) return usable;
+    const why = results.flatMap((each) =>
+      each.status === 'rejected' ? [(each.reason as Error).message] : [],
+    );
+    throw new ChainUnavailable(
+      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why.join(', ')})`,
+    );
   }
 }

@@ -30,6 +30,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     usdcAddress: chain.usdcAddress,
     chainQuorum: 1,
     chainMaxHeadAgeSeconds: null,
+    payoutFinality: null,
     ...over,
   });
   const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));

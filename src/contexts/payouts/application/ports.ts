@@ -1,3 +1,4 @@
+import type { Heads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
 /** A transaction to look up. */
@@ -11,9 +12,7 @@ export interface WantedTransaction {
 }
 
 /** One look at the chain. */
-export interface ChainLook {
-  /** The newest block; `timestamp` is its own, in seconds since 1970. */
-  readonly head: { readonly number: number; readonly hash: string; readonly timestamp: number };
+export interface ChainLook extends Heads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
    * usable response for is missing.

@@ -103,7 +103,7 @@ export class Recheck {
       to: data.to ?? wallets.get(data.user_id) ?? null,
     }));
     const wanted = wantedOf(paid);
-    const { head, receipts } = await this.persistently(() => this.node.confirm(wanted, false));
+    const { final, receipts } = await this.persistently(() => this.node.confirm(wanted, false));
     const silent = wanted.filter(({ hash }) => !receipts.has(hash));
     const again = silent.length === 0 ? null : await this.persistently(() => this.node.confirm(silent, true));
     const found = paid.map(
@@ -114,7 +114,7 @@ export class Recheck {
     return paid.map(({ data, to }, place) => {
       const hashAtHeight = hashes.get(data.block_number);
       const known = { token: this.config.usdcAddress, to };
-      return standingOf(data, known, { receipt: found[place], head: head.number, hashAtHeight });
+      return standingOf(data, known, { receipt: found[place], final: final.number, hashAtHeight });
     });
 
     function receiptless(hash: string): null | undefined {

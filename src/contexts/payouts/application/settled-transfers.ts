@@ -1,6 +1,6 @@
+import { confirmationsOf } from '../../../platform/chain/chain-rules.js';
 import type { ChainLook } from './ports.js';
 import type { Evidence } from '../domain/payout.js';
-import { confirmationsOf } from '../domain/chain-rules.js';
 import type { Finding, ReceiptSource } from '../domain/verification.js';
 
 /** A payout that the looks agree on: its transfers, any of which would confirm it, and the receipt that they are in. */

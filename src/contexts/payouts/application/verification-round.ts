@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { payoutLooks } from '../metrics.js';
+import { finalAge, payoutLooks } from '../metrics.js';
 import { agreement, closingName, isSecondLook } from '../domain/agreement.js';
-import { chainRules, type ChainRules } from '../domain/chain-rules.js';
 import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';
 import { expiryReason, judge, type Finding, type ReceiptSource } from '../domain/verification.js';
 import { ExpirePayout } from './expire-payout.js';
@@ -23,7 +23,7 @@ import { Verifications, type NextCheck, type Taken, type Verification } from '..
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
 
-/** What looks at the chain say of a payout, and where its newest block is. */
+/** What looks at the chain say of a payout, and how high the newest block is that is final for all of them. */
 interface Verdict {
   readonly finding: Exclude<Finding, { kind: 'settled' }> | Settlement;
   readonly head: number;
@@ -47,7 +47,7 @@ export class VerificationRound {
       | 'usdcAddress'
       | 'chainQuorum'
       | 'chainMaxHeadAgeSeconds'
-      | 'payoutConfirmations'
+      | 'payoutFinality'
       | 'payoutExpiryMarginSeconds'
       | 'payoutCheckIntervalMs'
     >,
@@ -67,6 +67,7 @@ export class VerificationRound {
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const taken = [...work].sort((a, b) => (a.turn < b.turn ? -1 : 1));
     const look = await this.chain.look(wantedOf(taken), { alone });
+    finalAge.set(takenAt.getTime() / 1000 - look.final.timestamp);
     this.warnOfSilence(taken, look);
     const first = new Map(taken.map((each) => [each.payoutId, this.findingIn(look, each)]));
     const ending = taken.filter((each) => {
@@ -121,16 +122,15 @@ export class VerificationRound {
       token: this.config.usdcAddress ?? '',
       wallet: each.wallet,
       amountMinor: each.amountMinor,
-      confirmations: this.rules.confirmations,
     };
-    return judge(receipt, expected, look.head.number, each.usedLogs);
+    return judge(receipt, expected, look.final.number, each.usedLogs);
   }
 
-  /** Whether the window has ended by the database's clock and, where blocks tell the time, by the newest block's. */
-  private isOver(each: Verification, { head }: ChainLook, now: Date): boolean {
+  /** Whether the window has ended by the database's clock and, where blocks tell the time, by that of the newest final block. */
+  private isOver(each: Verification, { final }: ChainLook, now: Date): boolean {
     const endMs = each.expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
     if (now.getTime() < endMs) return false;
-    return this.rules.maxHeadAgeSeconds === 0 || head.timestamp * 1000 >= endMs;
+    return this.rules.maxHeadAgeSeconds === 0 || final.timestamp * 1000 >= endMs;
   }
 
   /** Receives a payout, or lets it expire, when the looks agree on it. */
@@ -181,7 +181,7 @@ export class VerificationRound {
     });
     const finding = agreement(findings, this.config.chainQuorum);
     if (finding === null) return null;
-    const head = Math.min(...looks.map((look) => look.head.number));
+    const head = Math.min(...looks.map((look) => look.final.number));
     if (finding.kind !== 'settled') return { finding, head };
     const { hash, wallet, amountMinor } = each;
     const paid = { hash, wallet: wallet ?? '', amountMinor, token: this.config.usdcAddress ?? '' };

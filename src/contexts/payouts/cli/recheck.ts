@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../kernel/clock.js';
+import { chainRules } from '../../../platform/chain/chain-rules.js';
 import type { Config } from '../../../platform/config/config.js';
 import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/operator/connected.js';
@@ -7,7 +8,6 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { ChainNode } from '../adapters/chain-node.js';
 import { ChainUnavailable } from '../application/ports.js';
 import { Recheck, type Noted } from '../application/recheck.js';
-import { chainRules } from '../domain/chain-rules.js';
 import { PAYOUT_SETTINGS } from '../settings.js';
 import { KeptBeside } from '../store/kept-beside.js';
 
@@ -67,8 +67,9 @@ function nodeOptions(config: Config, rpc: string | undefined): ConstructorParame
     throw new ConfigError(`--rpc ${(error as Error).message}`, { cause: error });
   }
   const { chainId, usdcAddress } = config;
-  const { maxHeadAgeSeconds } = chainRules(config);
-  return { url: urlsIn(given)[0]!, chainId, token: usdcAddress ?? '', maxHeadAgeSeconds, sources: false };
+  const { finality, maxHeadAgeSeconds } = chainRules(config);
+  const token = usdcAddress ?? '';
+  return { url: urlsIn(given)[0]!, chainId, token, finality, maxHeadAgeSeconds, sources: false };
 }
 
 /** Why the node could not be relied on any more; null when everything was asked for. */

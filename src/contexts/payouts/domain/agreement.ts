@@ -22,9 +22,9 @@ export interface Closing {
   readonly at: Date;
 }
 
-/** The name under which a finding is compared with one of another time: a transfer that gains confirmations is not lost. */
+/** The name under which a finding is compared with one of another time: a transfer that the final head comes nearer to is not lost. */
 export function closingName(finding: Finding): string {
-  return finding.kind === 'confirming' ? `confirming ${finding.confirmations}` : finding.kind;
+  return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
 /** Whether a finding after the window is the second of two that agree, from another time and, where blocks tell it, another block. */

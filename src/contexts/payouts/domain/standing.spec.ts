@@ -29,7 +29,7 @@ const receipt: TransactionReceipt = {
 };
 const known = { token: evidence.token!.toUpperCase(), to: evidence.to!.toUpperCase() };
 const standing = (seen: Partial<SeenAgain>, of = data, beside: Parameters<typeof standingOf>[1] = known) =>
-  standingOf(of, beside, { receipt, head: 20, hashAtHeight: evidence.block_hash!, ...seen });
+  standingOf(of, beside, { receipt, final: 20, hashAtHeight: evidence.block_hash!, ...seen });
 const withLog = (over: object): Partial<SeenAgain> => ({
   receipt: { ...receipt, transfers: [{ ...log, ...over }] },
 });
@@ -88,7 +88,8 @@ describe('a payout that was received', () => {
 
   it.each<[string, Partial<SeenAgain>]>([
     ['says nothing', { receipt: undefined }],
-    ['is behind', { receipt: null, head: 6, hashAtHeight: undefined }],
+    ['is behind', { receipt: null, final: 6, hashAtHeight: undefined }],
+    ['has the block, and it is not final', { final: 6 }],
     ['does not tell the block', { receipt: null, hashAtHeight: undefined }],
     ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
   ])('is not judged when the node %s', (_name, seen) => {

@@ -15,8 +15,8 @@ export type Standing =
 export interface SeenAgain {
   /** Null when the transaction is in no block; undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
-  /** The newest block's. */
-  readonly head: number;
+  /** How high the newest final block is. */
+  readonly final: number;
   /** Of the block that the chain has at the payout's height; undefined when nobody asked, or the node did not tell. */
   readonly hashAtHeight: string | undefined;
 }
@@ -28,10 +28,12 @@ export interface SeenAgain {
 export function standingOf(
   data: PayoutReceived['data'],
   known: { readonly token: string | null; readonly to: string | null },
-  { receipt, head, hashAtHeight }: SeenAgain,
+  { receipt, final, hashAtHeight }: SeenAgain,
 ): Standing {
   if (receipt === undefined) return unknown('the node gave no usable response');
-  if (receipt === null) return missing(data, head, hashAtHeight);
+  if (receipt === null) return missing(data, final, hashAtHeight);
+  if (receipt.blockNumber > final)
+    return unknown(`its block ${receipt.blockNumber} is after the newest final block ${final}`);
   if (receipt.partial) return unknown('its receipt is too large for the node');
   if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
   const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
@@ -57,9 +59,10 @@ export function standingOf(
     : { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
 }
 
-function missing(data: PayoutReceived['data'], head: number, hashAtHeight: string | undefined): Standing {
+function missing(data: PayoutReceived['data'], final: number, hashAtHeight: string | undefined): Standing {
   const { block_number: height, block_hash: hash } = data;
-  if (head < height) return unknown(`the newest block of the node is ${head}, before its block ${height}`);
+  if (final < height)
+    return unknown(`the newest final block of the node is ${final}, before its block ${height}`);
   if (hash === null) return undone('receipt missing: no block holds the transaction');
   if (hashAtHeight === undefined) return unknown(`the node does not tell its block ${height}`);
   return hash === hashAtHeight

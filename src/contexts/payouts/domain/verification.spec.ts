@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { chainRules, confirmationsOf } from './chain-rules.js';
 import {
   expiryReason,
   judge,
@@ -8,7 +7,7 @@ import {
   type TransferLog,
 } from './verification.js';
 
-const expected = { token: '0xTOKEN', wallet: '0xWaLLet', amountMinor: 1_000_000n, confirmations: 3 };
+const expected = { token: '0xTOKEN', wallet: '0xWaLLet', amountMinor: 1_000_000n };
 const log = (over: Partial<TransferLog> = {}): TransferLog => ({
   token: '0xtoken',
   from: '0xpayer',
@@ -24,8 +23,8 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   blockTime: 1000,
   transfers,
 });
-const at = (found: TransactionReceipt | null, head = 12, used: readonly number[] = []): Finding =>
-  judge(found, expected, head, new Set(used));
+const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
+  judge(found, expected, final, new Set(used));
 
 describe('the judgement of a receipt', () => {
   it.each<[string, Finding, Finding]>([
@@ -41,11 +40,11 @@ describe('the judgement of a receipt', () => {
       at(receipt(log({ amountMinor: 500_000n }), log({ amountMinor: 500_000n, logIndex: 1 }))),
       { kind: 'wrong_amount' },
     ],
-    ['a log that is used', at(receipt(log()), 12, [0]), { kind: 'already_used' }],
-    ['one block too few', at(receipt(log()), 11), { kind: 'confirming', confirmations: 2, needed: 3 }],
-    ['a head before its block', at(receipt(log()), 5), { kind: 'confirming', confirmations: 0, needed: 3 }],
+    ['a log that is used', at(receipt(log()), 10, [0]), { kind: 'already_used' }],
+    ['a block that is not final yet', at(receipt(log()), 9), { kind: 'confirming', blocks: 1 }],
+    ['a final head that went back', at(receipt(log()), 5), { kind: 'confirming', blocks: 5 }],
     [
-      'enough blocks',
+      'a final block',
       at(receipt(log())),
       {
         kind: 'settled',
@@ -68,7 +67,7 @@ describe('the judgement of a receipt', () => {
     ],
     [
       'two fitting logs, one used',
-      at(receipt(log(), log({ logIndex: 1 })), 12, [0]),
+      at(receipt(log(), log({ logIndex: 1 })), 10, [0]),
       {
         kind: 'settled',
         blockNumber: 10,
@@ -91,26 +90,6 @@ describe('the judgement of a receipt', () => {
     ];
     const reasons = kinds.map((kind) => expiryReason({ kind: kind as 'not_found' }));
     expect(new Set(reasons).size).toBe(kinds.length);
-    expect(expiryReason({ kind: 'confirming', confirmations: 2, needed: 12 })).toContain('2 of 12');
+    expect(expiryReason({ kind: 'confirming', blocks: 2 })).toContain('not final, by 2 blocks');
   });
-});
-
-describe('the confirmations a transfer needs', () => {
-  it.each([
-    [1, 12],
-    [10, 12],
-    [8453, 12],
-    [137, 50],
-    [42161, 300],
-    [31337, 1],
-    [99_999, 12],
-  ])('are those of chain %i', (chainId, confirmations) =>
-    expect(chainRules({ chainId }).confirmations).toBe(confirmations),
-  );
-
-  it('are what an operator sets', () =>
-    expect(chainRules({ chainId: 1, payoutConfirmations: 2 }).confirmations).toBe(2));
-
-  it('count the block of the transfer as the first', () =>
-    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
 });

@@ -1,5 +1,3 @@
-import { confirmationsOf } from './chain-rules.js';
-
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
   readonly token: string;
@@ -37,7 +35,6 @@ export interface ExpectedTransfer {
   readonly token: string;
   readonly wallet: string;
   readonly amountMinor: bigint;
-  readonly confirmations: number;
 }
 
 /** What one look at the chain says of one payout. Only `settled` ends the wait before its window does. */
@@ -50,7 +47,8 @@ export type Finding =
       /** Any of them would confirm the payout. */
       readonly logs: readonly { readonly logIndex: number; readonly from: string }[];
     }
-  | { readonly kind: 'confirming'; readonly confirmations: number; readonly needed: number }
+  /** Its block is so many after the newest final one. */
+  | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'no_wallet' }
   | { readonly kind: 'reverted' }
@@ -61,12 +59,12 @@ export type Finding =
 
 /**
  * Judges a receipt against what the merchant reported (contract.md 10.1).
- * `used` are the logs of this transaction that confirmed other payouts; `head` is the newest block.
+ * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */
 export function judge(
   receipt: TransactionReceipt | null,
   expected: ExpectedTransfer,
-  head: number,
+  final: number,
   used: ReadonlySet<number>,
 ): Finding {
   if (receipt === null) return { kind: 'not_found' };
@@ -79,11 +77,8 @@ export function judge(
   if (exact.length === 0) return { kind: 'wrong_amount' };
   const free = receipt.partial ? exact : exact.filter((log) => !used.has(log.logIndex));
   if (free.length === 0) return { kind: 'already_used' };
-  const confirmations = confirmationsOf(receipt.blockNumber, head);
-  if (confirmations < expected.confirmations) {
-    return { kind: 'confirming', confirmations, needed: expected.confirmations };
-  }
   const { blockNumber, blockHash, blockTime } = receipt;
+  if (blockNumber > final) return { kind: 'confirming', blocks: blockNumber - final };
   const logs = free.map(({ logIndex, from }) => ({ logIndex, from }));
   return { kind: 'settled', blockNumber, blockHash, blockTime, logs };
 }
@@ -106,7 +101,7 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
     case 'already_used':
       return 'The transfer was already used by another payout';
     case 'confirming':
-      return `Not confirmed in time: the transfer had ${finding.confirmations} of ${finding.needed} confirmations`;
+      return `Not confirmed in time: the block of the transfer was not final, by ${finding.blocks} ${finding.blocks === 1 ? 'block' : 'blocks'}`;
     default:
       return finding satisfies never;
   }

@@ -7,7 +7,7 @@ import { Deposits } from '../../store/deposits.js';
 import { ScanLost } from '../../store/scan-cursors.js';
 
 /** Deposits need three blocks, so that there is something before they count. */
-const THREE = { EXCHANGE_CONFIRMATIONS: '3' };
+const THREE = { PAYOUT_FINALITY: '3' };
 
 describe('the scan for deposits', () => {
   let lab: ScanLab;

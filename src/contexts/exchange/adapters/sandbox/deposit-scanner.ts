@@ -7,13 +7,13 @@ import {
 } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { BackgroundWork } from '../../../../platform/background/background-work.js';
+import { chainRules, type ChainRules } from '../../../../platform/chain/chain-rules.js';
 import { ChainUnavailable } from '../../../../platform/chain/chain-unavailable.js';
 import { NodeList } from '../../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { urlsIn } from '../../../../platform/config/settings.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
-import { chainRules, type ChainRules } from '../../../payouts/contract.js';
 import { scanLagBlocks, scannedTransfers, scans, scanSilence } from '../../metrics.js';
 import { Deposits, type FoundTransfer, type ScanStep } from '../../store/deposits.js';
 import { SandboxOrders } from '../../store/sandbox-orders.js';
@@ -36,7 +36,7 @@ type Settings = Pick<
   | 'chainQuorum'
   | 'chainMaxHeadAgeSeconds'
   | 'payoutExpiryMarginSeconds'
-  | 'exchangeConfirmations'
+  | 'payoutFinality'
   | 'exchangeScanIntervalMs'
 >;
 
@@ -63,11 +63,11 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
     private readonly deposits: Deposits,
     private readonly orders: SandboxOrders,
   ) {
-    const { chainId, chainRpcUrl, usdcAddress, exchangeConfirmations: payoutConfirmations } = config;
-    this.rules = chainRules({ ...config, payoutConfirmations });
-    const { maxHeadAgeSeconds } = this.rules;
+    const { chainId, chainRpcUrl, usdcAddress } = config;
+    this.rules = chainRules(config);
+    const { finality, maxHeadAgeSeconds } = this.rules;
     const urls = chainRpcUrl === null || usdcAddress === null ? [] : urlsIn(chainRpcUrl);
-    const options = { chainId, maxHeadAgeSeconds, token: (usdcAddress ?? '').toLowerCase() };
+    const options = { chainId, finality, maxHeadAgeSeconds, token: (usdcAddress ?? '').toLowerCase() };
     this.nodes = new NodeList(urls, (url) => new ScanNode({ ...options, url }, clock));
     measureOnScrape(async () => {
       const state = await cursors.state(chainId);
@@ -80,10 +80,10 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
     });
   }
 
-  /** Where the scan begins: at the newest block with enough confirmations. Throws {@link ChainUnavailable}. */
+  /** Where the scan begins: before the newest final block. Throws {@link ChainUnavailable}. */
   async begin(): Promise<void> {
     const block = await this.nodes.first(async (node) => {
-      const tip = Math.max(0, (await node.head()).number - this.rules.confirmations);
+      const tip = Math.max(0, (await node.heads()).final.number - 1);
       return (await node.blocks([tip]))(tip);
     });
     await this.cursors.start(this.config.chainId, block);
@@ -136,8 +136,7 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
       scannedTransfers.inc({ outcome: 'missing' }, missing.length);
       for (const each of missing)
         this.logger.error({ msg: 'a confirmed deposit is no longer on the chain', ...each });
-      const tip = look.head.number - this.rules.confirmations + 1;
-      scanLagBlocks.set(Math.max(0, tip - step.scanned.number));
+      scanLagBlocks.set(Math.max(0, look.final.number - step.scanned.number));
       return look.unconfirmed === null;
     } catch (error) {
       if (!(error instanceof Reorganised)) throw error;
@@ -158,7 +157,7 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
 
   private async look(node: ScanNode, cursor: ScanCursor): Promise<{ step: ScanStep; look: ScanLook }> {
     const isOnDemand = this.rules.maxHeadAgeSeconds === 0;
-    const look = await lookAhead(node, cursor, { confirmations: this.rules.confirmations, isOnDemand });
+    const look = await lookAhead(node, cursor, { finalUntil: await this.finalUntil(), isOnDemand });
     await this.agree(node, cursor, look);
     failpoint('scan.read');
     const unconfirmed = look.unconfirmed?.transfers ?? [];
@@ -194,6 +193,17 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
     };
   }
 
+  /** Up to which height as many nodes as CHAIN_QUORUM asks for have final blocks. */
+  private async finalUntil(): Promise<number> {
+    const { chainQuorum } = this.config;
+    if (chainQuorum === 1) return Infinity;
+    const heads = await Promise.allSettled(this.nodes.all().map((node) => node.heads()));
+    const heights = heads.flatMap((each) => (each.status === 'fulfilled' ? [each.value.final.number] : []));
+    const height = heights.sort((a, b) => b - a)[chainQuorum - 1];
+    if (height !== undefined) return height;
+    throw new ChainUnavailable(`${heights.length} nodes can be relied on, and deposits need ${chainQuorum}`);
+  }
+
   /** As many nodes as CHAIN_QUORUM asks for have to tell the same of the confirmed blocks. */
   private async agree(node: ScanNode, cursor: ScanCursor, look: ScanLook): Promise<void> {
     const { number: to } = look.scanned;
@@ -202,6 +212,7 @@ export class DepositScanner implements BeforeApplicationShutdown, OnApplicationS
     const others = this.nodes.all().filter((other) => other !== node);
     const agreeing = await Promise.allSettled(
       others.map(async (other) => {
+        if ((await other.heads()).final.number < to) return false;
         const transfers = await other.transfers(cursor.scanned.number + 1, to);
         const { hash, timestamp } = (await other.blocks([to]))(to);
         const isSame = hash === look.scanned.hash && timestamp === look.scanned.timestamp;

@@ -22,7 +22,7 @@ describe('a scan that is lied to', () => {
 
   beforeAll(async () => {
     lab = await ScanLab.open();
-    await lab.restart({ EXCHANGE_CONFIRMATIONS: '2' });
+    await lab.restart({ PAYOUT_FINALITY: '2' });
   });
   afterEach(() => lab.node.comeBack());
   afterAll(() => lab.close());
@@ -174,7 +174,7 @@ describe('a scan that is lied to', () => {
     try {
       second.tamper(logs(() => []));
       await lab.restart({
-        EXCHANGE_CONFIRMATIONS: '2',
+        PAYOUT_FINALITY: '2',
         CHAIN_RPC_URL: `${lab.node.url},${second.url}`,
         CHAIN_QUORUM: '2',
       });
@@ -188,13 +188,13 @@ describe('a scan that is lied to', () => {
       await until(order, 1);
     } finally {
       await second.stop();
-      await lab.restart({ EXCHANGE_CONFIRMATIONS: '2' });
+      await lab.restart({ PAYOUT_FINALITY: '2' });
     }
   });
 
   it('tells no time that the chain does not tell, where blocks tell the time', async () => {
     await lab.restart({
-      EXCHANGE_CONFIRMATIONS: '2',
+      PAYOUT_FINALITY: '2',
       CHAIN_MAX_HEAD_AGE_SECONDS: '86400',
       PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
     });

@@ -2,6 +2,7 @@ import type { Block } from '../../../../platform/chain/block.js';
 import { ChainUnavailable } from '../../../../platform/chain/chain-unavailable.js';
 import type { FoundDeposit, FoundTransfer } from '../../store/deposits.js';
 import { ANY_HASH, type BlockPlace, type ScanCursor } from '../../store/scan-cursors.js';
+import type { Heads } from '../../../../platform/chain/node-state.js';
 import type { ScanNode } from './scan-node.js';
 import type { TokenTransfer } from './transfer-logs.js';
 
@@ -9,15 +10,15 @@ import type { TokenTransfer } from './transfer-logs.js';
 const STEP_BLOCKS = 1000;
 
 export interface ScanRules {
-  readonly confirmations: number;
+  /** Nothing after this height is confirmed: for too few nodes it is final. */
+  readonly finalUntil: number;
   /** The chain mines on demand: its blocks tell no time, and its head goes back when it is set up anew. */
   readonly isOnDemand: boolean;
 }
 
 /** What a node says of the blocks after the cursor. */
-export interface ScanLook {
-  readonly head: Block;
-  /** The newest block with enough confirmations, or as far towards it as one step goes. */
+export interface ScanLook extends Heads {
+  /** The newest final block, or as far towards it as one step goes. */
   readonly scanned: Block;
   readonly confirmed: readonly TokenTransfer[];
   /** Null: not looked at, there is more to confirm first. */
@@ -34,22 +35,24 @@ export class Reorganised extends Error {
 
 /** Throws {@link Reorganised}, or ChainUnavailable when nothing can be concluded from what the node says. */
 export async function lookAhead(node: ScanNode, cursor: ScanCursor, rules: ScanRules): Promise<ScanLook> {
-  const head = await node.head();
+  const { head, final } = await node.heads();
   const { scanned, seen } = cursor;
   if (head.number < scanned.number) {
     if (rules.isOnDemand) throw new Reorganised(head);
     throw new ChainUnavailable('the newest block of the node is behind what was scanned');
   }
-  const tip = Math.max(scanned.number, head.number - rules.confirmations + 1);
+  const tip = Math.max(scanned.number, Math.min(final.number, rules.finalUntil));
   const to = Math.min(tip, scanned.number + STEP_BLOCKS);
   const hasSeen = seen.number >= to && seen.number <= head.number;
-  const before = await node.blocks([scanned.number, to, ...(hasSeen ? [seen.number] : [])]);
+  const before = await node.blocks([scanned.number, to, final.number, ...(hasSeen ? [seen.number] : [])]);
   if (scanned.hash !== ANY_HASH && before(scanned.number).hash !== scanned.hash) throw new Reorganised(head);
+  if (before(final.number).hash !== final.hash)
+    throw new ChainUnavailable('the chain was reorganised during the look');
   // It is what tells that an order was not paid in time.
-  if (before(to).timestamp > head.timestamp)
-    throw new ChainUnavailable('a block is later than the newest one');
+  if (before(to).timestamp > (to <= final.number ? final : head).timestamp)
+    throw new ChainUnavailable('a block is later than one after it');
   const confirmed = to > scanned.number ? await node.transfers(scanned.number + 1, to) : [];
-  const look = { head, scanned: before(to), confirmed };
+  const look = { head, final, scanned: before(to), confirmed };
   if (to < tip) return { ...look, unconfirmed: null };
   const after = hasSeen && before(seen.number).hash === seen.hash ? seen.number : to;
   const transfers = after < head.number ? await node.transfers(after + 1, head.number) : [];
@@ -78,7 +81,7 @@ export async function confirmLook(
     ...confirmed.map(({ blockNumber: number, blockHash: hash, to }) => ({ number, hash, to })),
     ...vanished,
   ];
-  const stood = [cursor.scanned, look.scanned, look.head].filter(({ hash }) => hash !== ANY_HASH);
+  const stood = [cursor.scanned, look.scanned, look.final, look.head].filter(({ hash }) => hash !== ANY_HASH);
   const now = await node.blocks([...stood, ...wanted].map(({ number }) => number));
   const isCanonical = ({ number, hash }: BlockPlace): boolean => now(number).hash === hash;
   if (!stood.every(isCanonical) || !wanted.slice(0, confirmed.length).every(isCanonical))

@@ -2,7 +2,13 @@ import type { Clock } from '../../../../kernel/clock.js';
 import type { Block } from '../../../../platform/chain/block.js';
 import { ChainUnavailable } from '../../../../platform/chain/chain-unavailable.js';
 import { JsonRpcNode, type RpcResponse } from '../../../../platform/chain/json-rpc-node.js';
-import { blocksAt, headOf, resultOf, type NodeRules } from '../../../../platform/chain/node-state.js';
+import {
+  blocksAt,
+  headsOf,
+  resultOf,
+  type Heads,
+  type NodeRules,
+} from '../../../../platform/chain/node-state.js';
 import { quantity, TRANSFER_TOPIC } from '../../../../platform/chain/values.js';
 import { readTransferLogs, type TokenTransfer } from './transfer-logs.js';
 
@@ -29,8 +35,8 @@ export class ScanNode {
     this.node = new JsonRpcNode(options.url);
   }
 
-  head(): Promise<Block> {
-    return headOf(this.node, this.options, this.clock);
+  heads(): Promise<Heads> {
+    return headsOf(this.node, this.options, this.clock);
   }
 
   /** By height. Throws {@link ChainUnavailable} for one that the node does not tell. */

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../composition.js';
+import { chainRules, confirmationsOf } from './chain-rules.js';
+
+describe('the finality a transfer needs', () => {
+  it.each([
+    [1, 'safe'],
+    [10, 'safe'],
+    [8453, 'safe'],
+    [42161, 'safe'],
+    [137, 'finalized'],
+    [31337, 1],
+    [99_999, 'safe'],
+  ])('is that of chain %i: %s', (chainId, finality) =>
+    expect(chainRules({ chainId }).finality).toBe(finality),
+  );
+
+  it.each([
+    ['safe', 'safe'],
+    ['finalized', 'finalized'],
+    ['12', 12],
+  ])('is what an operator sets: %s', (text, finality) => {
+    const config = readConfig({ CHAIN_ID: '8453', PAYOUT_FINALITY: text });
+    expect(chainRules(config).finality).toBe(finality);
+  });
+
+  it.each(['latest', 'Safe', '0', '-1', '1.5', '100001'])('is never %s', (text) => {
+    expect(() => readConfig({ PAYOUT_FINALITY: text })).toThrow(
+      /^PAYOUT_FINALITY must be safe, finalized, or a number of confirmations from 1 to 100000, not /,
+    );
+  });
+
+  it.each(['PAYOUT_CONFIRMATIONS', 'EXCHANGE_CONFIRMATIONS'])(
+    'is not set by %s any more: the boot says by what',
+    (name) => {
+      expect(() => readConfig({ [name]: '12' })).toThrow(
+        `${name} was removed and must not be set: PAYOUT_FINALITY replaces it.`,
+      );
+    },
+  );
+});
+
+describe('confirmations', () => {
+  it('count the block of the transfer as the first', () =>
+    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
+});

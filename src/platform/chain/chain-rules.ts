@@ -1,0 +1,58 @@
+import { integer, type Parser } from '../config/settings.js';
+
+/**
+ * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
+ * block being the first.
+ */
+export type Finality = 'safe' | 'finalized' | number;
+
+/** What it takes on a chain before an outcome is written (contract.md 10.2, 10.6). */
+export interface ChainRules {
+  readonly finality: Finality;
+  /** A node whose newest block is older is stalled. 0: the chain mines on demand, and its blocks tell no time. */
+  readonly maxHeadAgeSeconds: number;
+  /** So far past the window the newest final block has to be, and so far apart are the two looks that let a payout expire. */
+  readonly expiryMarginSeconds: number;
+}
+
+/** What a sequencer alone says is no fact: `safe` is what the chain below has the data of. */
+const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
+  [1, { finality: 'safe', maxHeadAgeSeconds: 180, expiryMarginSeconds: 60 }], // Ethereum
+  [10, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // OP
+  [8453, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // Base
+  [137, { finality: 'finalized', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // Polygon
+  [42161, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // Arbitrum
+  [31337, { finality: 1, maxHeadAgeSeconds: 0, expiryMarginSeconds: 0 }], // the dev chain
+]);
+
+/** A chain that nobody measured is treated like Ethereum. */
+const ELSEWHERE = 1;
+
+/** The rules of a chain; a setting that is not null takes the place of its own. */
+export function chainRules(settings: {
+  readonly chainId: number;
+  readonly payoutFinality?: Finality | null;
+  readonly chainMaxHeadAgeSeconds?: number | null;
+  readonly payoutExpiryMarginSeconds?: number | null;
+}): ChainRules {
+  const usual = BY_CHAIN.get(settings.chainId) ?? BY_CHAIN.get(ELSEWHERE)!;
+  return {
+    finality: settings.payoutFinality ?? usual.finality,
+    maxHeadAgeSeconds: settings.chainMaxHeadAgeSeconds ?? usual.maxHeadAgeSeconds,
+    expiryMarginSeconds: settings.payoutExpiryMarginSeconds ?? usual.expiryMarginSeconds,
+  };
+}
+
+export const finality: Parser<Finality> = (text) => {
+  if (text === 'safe' || text === 'finalized') return text;
+  try {
+    return integer(1, 100_000)(text);
+  } catch {
+    throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
+  }
+};
+
+/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
+export function confirmationsOf(blockNumber: number, head: number): number {
+  return Math.max(0, head - blockNumber + 1);
+}

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { CHAIN_ID, TestChain } from '../../../test/support/chain.js';
+import { TestNode, type Tampering } from '../../../test/support/test-node.js';
+import { systemClock } from '../../kernel/clock.js';
+import type { Finality } from './chain-rules.js';
+import { ChainUnavailable } from './chain-unavailable.js';
+import { JsonRpcNode } from './json-rpc-node.js';
+import { checkNode, headsOf, type Heads } from './node-state.js';
+
+/** anvil calls a block safe that is 32 blocks old, and finalized one that is 64 blocks old. */
+const HEIGHT = 100;
+
+describe('the final head of a chain', () => {
+  let chain: TestChain;
+  let proxy: TestNode;
+  let node: JsonRpcNode;
+
+  beforeAll(async () => {
+    chain = await TestChain.start();
+    proxy = await TestNode.start(chain.rpcUrl);
+    node = new JsonRpcNode(proxy.url);
+    await chain.mine(HEIGHT - Number(await chain.rpc('eth_blockNumber')));
+  });
+  afterEach(() => proxy.comeBack());
+  afterAll(async () => {
+    await node.close();
+    await Promise.all([proxy.stop(), chain.stop()]);
+  });
+
+  const rules = (finality: Finality) => ({ chainId: CHAIN_ID, maxHeadAgeSeconds: 0, finality });
+  const heads = (finality: Finality): Promise<Heads> => headsOf(node, rules(finality), systemClock);
+  const block =
+    (tag: string, change: (block: Record<string, unknown>) => unknown): Tampering =>
+    ({ method, params }, { result }) =>
+      method === 'eth_getBlockByNumber' && params[0] === tag
+        ? { result: change(result as Record<string, unknown>) }
+        : undefined;
+
+  it.each<[Finality, number]>([
+    ['safe', HEIGHT - 32],
+    ['finalized', HEIGHT - 64],
+    [1, HEIGHT],
+    [3, HEIGHT - 2],
+    [1000, 0],
+  ])('with finality %s is block %i of 100', async (finality, number) => {
+    const { head, final } = await heads(finality);
+    expect([head.number, final.number]).toEqual([HEIGHT, number]);
+    expect(final).toEqual({
+      number,
+      hash: (await chain.provider.getBlock(number))!.hash,
+      timestamp: (await chain.provider.getBlock(number))!.timestamp,
+    });
+  });
+
+  it.each<[string, Tampering]>([
+    [
+      'an error, as nodes do for a tag they have never heard of',
+      ({ params }) =>
+        params[0] === 'safe'
+          ? { error: { code: -32602, message: 'hex string without 0x prefix' } }
+          : undefined,
+    ],
+    ['null, as nodes do before they know of one', block('safe', () => null)],
+    ['something that is no block', block('safe', () => ({}))],
+  ])('is unknown, and the node not ready, where it responds with %s', async (_name, tampering) => {
+    proxy.tamper(tampering);
+    const why = 'the node has no safe block, which PAYOUT_FINALITY asks for';
+    await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));
+    await expect(checkNode(node, rules('safe'))).rejects.toThrow(new ChainUnavailable(why));
+    await expect(heads('finalized')).resolves.toMatchObject({ final: { number: HEIGHT - 64 } });
+    await expect(checkNode(node, rules(12))).resolves.toBeUndefined();
+  });
+
+  it.each<[string, Tampering]>([
+    ['above the newest block', block('safe', (safe) => ({ ...safe, number: '0x65' }))],
+    ['later than the newest block', block('safe', (safe) => ({ ...safe, timestamp: '0xffffffff' }))],
+    ['the newest block with another hash', block('safe', (safe) => ({ ...safe, number: '0x64' }))],
+    ['above a newest block that went back', block('latest', (latest) => ({ ...latest, number: '0x10' }))],
+  ])('is not believed when it is %s', async (_name, tampering) => {
+    proxy.tamper(tampering);
+    await expect(heads('safe')).rejects.toThrow('the final block of the node contradicts its newest one');
+  });
+});
