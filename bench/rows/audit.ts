@@ -8,6 +8,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { compare } from '../harness/compare.js';
 import { alternate, timed } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { withEventMacs } from '../support/event-macs.js';
 import { FOLD, SEED_AUDITED, SEED_USERS } from '../seed/audited-sql.js';
 import { EVENT_FORMS } from '../seed/ledger-sql.js';
 import { lastWords } from '../support/children.js';
@@ -15,6 +16,7 @@ import { peakMiB } from '../support/memory.js';
 import { MIGRATIONS } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 
+const MASTER_KEY = Buffer.alloc(32, 0x11);
 const NAME = 'audited';
 const USERS = 1000;
 /** Of a payout, in the mean: its report, its claim and its outcome. */
@@ -39,7 +41,7 @@ async function runAudit(context: RowContext): Promise<RowOutcome> {
   mkdirSync(dir, { recursive: true });
   const peaks: Record<string, number> = {};
   const program = async (name: string, ...args: string[]): Promise<string> => {
-    const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
+    const env = { DATABASE_URL: url, MASTER_KEY: MASTER_KEY.toString('hex') };
     const child = environment.children.start({ name, args: [CLI, ...args], env, dir });
     while (child.exited() === null) {
       peaks[name] = Math.max(peaks[name] ?? 0, peakMiB(child.pid));
@@ -137,9 +139,11 @@ export async function seed(url: string, wanted: number): Promise<number> {
   const merchant = randomUUID();
   try {
     await pool.query(EVENT_FORMS);
-    await pool.query(SEED_USERS, [USERS, merchant]);
     const payouts = Math.round((wanted - 2 * USERS) / EVENTS_OF_PAYOUT);
-    await pool.query(SEED_AUDITED, [USERS, payouts, merchant]);
+    await withEventMacs(url, MASTER_KEY, async () => {
+      await pool.query(SEED_USERS, [USERS, merchant]);
+      await pool.query(SEED_AUDITED, [USERS, payouts, merchant]);
+    });
     const { rows } = await pool.query<{ events: number }>(
       `select count(*)::int as events, setval('event_store.position', max(position)) from event_store.events`,
     );

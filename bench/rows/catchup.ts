@@ -4,8 +4,9 @@ import { CATCHUP_TABLES, oneStatementPerBatch, STATEMENT_EVENTS } from '../bare/
 import { compare } from '../harness/compare.js';
 import { alternate, timed, type Sample } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { withEventMacs } from '../support/event-macs.js';
 import { EVENT_FORMS, SEED_EVENTS } from '../seed/ledger-sql.js';
-import { Views } from '../seed/views.js';
+import { masterKeyOf, Views } from '../seed/views.js';
 import { MIGRATIONS } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { differences } from './same-rows.js';
@@ -119,16 +120,18 @@ async function prepare({ environment, options, progress }: RowContext): Promise<
   const database = await Database.connect({ url, poolSize: 4, migrations: MIGRATIONS });
   const merchant = randomUUID();
   const users = Array.from({ length: USERS }, () => randomUUID());
-  await database.query(
-    `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
+  await withEventMacs(url, masterKeyOf(null), async () => {
+    await database.query(
+      `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
      select nextval('event_store.position'), 'user-' || u, 0, gen_random_uuid(), 'user.created.v1',
        json_build_object('user_id', u, 'merchant_id', $2::text, 'external_id', null, 'phone_number', null, 'email', null,
          'created_at', bench_now), '{}', now()
      from unnest($1::text[]) u, lateral (select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as bench_now) t`,
-    [users, merchant],
-  );
-  await database.query(EVENT_FORMS);
-  await database.query(SEED_EVENTS, [options.catchup, merchant, users, options.catchup / 10, 10_000]);
+      [users, merchant],
+    );
+    await database.query(EVENT_FORMS);
+    await database.query(SEED_EVENTS, [options.catchup, merchant, users, options.catchup / 10, 10_000]);
+  });
   const [split] = await database.query<{ position: string; last: string }>(
     `select position, (select max(position) from event_store.events) as last from event_store.events
      order by position desc offset $1 limit 1`,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { reported } from '../bare/event.js';
 import { compare } from '../harness/compare.js';
 import { alternate, timed, type Sample } from '../harness/measure.js';
@@ -6,9 +6,11 @@ import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { LEDGER, ledgerFollower } from '../../src/contexts/audit/application/ledger-follower.js';
 import { KNOWN_EVENTS, MIGRATIONS } from '../../src/composition.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
+import { AuthenticEventStore } from '../../src/platform/event-store/authentic-event-store.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
-import type { NewEvent } from '../../src/platform/event-store/port.js';
+import type { EventStore, NewEvent } from '../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
@@ -31,10 +33,11 @@ export const ledgerRow: Row = {
 async function runLedger({ options, environment, checks, progress }: RowContext): Promise<RowOutcome> {
   const url = await environment.database(NAME);
   const database = await Database.connect({ url, poolSize: 8, migrations: MIGRATIONS });
-  const store = new PostgresEventStore(database.pool);
+  const plain = new PostgresEventStore(database.pool);
+  const store = new AuthenticEventStore(plain, new Sealer(randomBytes(32)));
   const behind: number[] = [];
   /** Nothing else is done in this process or in PostgreSQL: what the ledger takes shows at its largest. */
-  const append = async (): Promise<Sample> => {
+  const append = async (into: EventStore = store): Promise<Sample> => {
     const units = options.connections * options.appends;
     const events = Array.from({ length: units }, payoutEvent);
     await environment.checkpoint();
@@ -43,7 +46,7 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
         Array.from({ length: options.connections }, async (_, writer) => {
           for (let place = writer; place < units; place += options.connections) {
             const { stream, event } = events[place]!;
-            await store.commit({ appends: [{ stream, events: [event], expected: 'no_stream' }] });
+            await into.commit({ appends: [{ stream, events: [event], expected: 'no_stream' }] });
           }
         }),
       ),
@@ -75,12 +78,23 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
       { name: 'views and ledger', run: () => followedBy([...views(), ledger()]) },
       { name: 'views', run: () => followedBy(views()) },
       { name: 'ledger', run: () => followedBy([ledger()]) },
-      { name: 'alone', run: append },
+      { name: 'alone', run: () => append() },
     ],
     options.rounds,
     progress,
     4,
   );
+  // Last, for nothing can follow events without MACs: in pairs, with none of the service's other work to hide the MACs.
+  const macs = await alternate(
+    [
+      { name: 'with MACs', run: () => append() },
+      { name: 'without', run: () => append(plain) },
+    ],
+    options.rounds,
+    progress,
+    4,
+  );
+  await database.query(`delete from event_store.events where metadata not like '%"mac":%'`);
   await followedBy([ledger()]);
   const [counted] = await database.query<{ events: number; leaves: number }>(
     `select (select count(*) from event_store.events)::int as events, (select count(*) from audit.leaves)::int as leaves`,
@@ -104,6 +118,12 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
         subject: 'ledger',
         reference: 'alone',
         goal: { atLeast: 0.9 },
+      }),
+      compare(macs, {
+        label: 'appends with MACs, beside appends without',
+        subject: 'with MACs',
+        reference: 'without',
+        goal: { atLeast: 0.95 },
       }),
     ],
     notes: [
@@ -133,7 +153,7 @@ function payoutEvent(): { readonly stream: string; readonly event: NewEvent } {
 /** The service's own runner with these subscriptions. */
 function running(
   database: Database,
-  store: PostgresEventStore,
+  store: EventStore,
   definitions: readonly SubscriptionDefinition[],
 ): { readonly runner: SubscriptionRunner; readonly progress: ViewProgress } {
   const registry = new SubscriptionRegistry();

@@ -8,7 +8,8 @@ import { call, type Credentials } from '../support/sign.js';
 import { activeUsers } from '../support/users.js';
 import { eventually } from '../support/wait.js';
 import { EVENT_FORMS, FORM_MISMATCHES, SEED_EVENTS } from './ledger-sql.js';
-import { Views } from './views.js';
+import { withEventMacs } from '../support/event-macs.js';
+import { masterKeyOf, Views } from './views.js';
 
 /** Name of the database and of the service's folder. */
 export const LEDGER = 'ledger';
@@ -68,12 +69,9 @@ async function make(context: RowContext): Promise<Ledger> {
     checks.equal(`${type} through the API and as seeded`, rows[0], { stored, different: 0 });
   }
   context.progress(`ledger: ${options.payouts} payouts as events`);
-  const seeded = await seedEvents(
-    pool,
-    service.merchant.apiKey,
-    users,
-    options.payouts,
-    options['user-payouts'],
+  const secrets = join(environment.folder(LEDGER), 'secrets.json');
+  const seeded = await withEventMacs(await environment.database(LEDGER), masterKeyOf(secrets), () =>
+    seedEvents(pool, service.merchant.apiKey, users, options.payouts, options['user-payouts']),
   );
   context.progress(`ledger: read models of ${seeded} events`);
   const views = await openLedgerViews(environment);

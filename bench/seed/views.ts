@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { KNOWN_EVENTS } from '../../src/composition.js';
+import { AuthenticEventStore } from '../../src/platform/event-store/authentic-event-store.js';
+import type { EventStore } from '../../src/platform/event-store/port.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
@@ -22,7 +24,7 @@ const PATIENCE_MS = 600_000;
 export class Views {
   private constructor(
     private readonly database: Database,
-    private readonly store: PostgresEventStore,
+    private readonly store: EventStore,
     private readonly registry: SubscriptionRegistry,
     private readonly checkpoints: Checkpoints,
     private readonly codec: EventCodec,
@@ -35,11 +37,14 @@ export class Views {
     events.register(KNOWN_EVENTS);
     const registry = new SubscriptionRegistry();
     registry.register(payoutViews);
-    const { sealer } = await KeyRing.open(database, { current: masterKey(secretsFile), former: null });
+    const { sealer } = await KeyRing.open(database, {
+      current: new MasterKey(masterKeyOf(secretsFile)),
+      former: null,
+    });
     const codec = new EventCodec(events, new PersonalKeys(database, sealer));
     return new Views(
       database,
-      new PostgresEventStore(database.pool),
+      new AuthenticEventStore(new PostgresEventStore(database.pool), sealer),
       registry,
       new Checkpoints(database),
       codec,
@@ -74,8 +79,8 @@ export class Views {
   }
 }
 
-function masterKey(secretsFile: string | null): MasterKey {
-  if (secretsFile === null) return new MasterKey(Buffer.alloc(32));
+export function masterKeyOf(secretsFile: string | null): Buffer {
+  if (secretsFile === null) return Buffer.alloc(32);
   const { master_key: key } = JSON.parse(readFileSync(secretsFile, 'utf8')) as { master_key: string };
-  return new MasterKey(Buffer.from(key, 'hex'));
+  return Buffer.from(key, 'hex');
 }

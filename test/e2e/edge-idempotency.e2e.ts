@@ -179,7 +179,9 @@ test('a response given once stands, whatever a later run would say', async () =>
     'select status, body from event_store.answers where key = $1',
     [key],
   );
-  expect(row).toEqual({ status: 201, body: first.text });
+  expect(row!.status).toBe(201);
+  // Behind the MAC.
+  expect(row!.body.split('\n').slice(1).join('\n')).toBe(first.text);
 });
 
 test('401, 413, 429 and 5xx are not the response of a key', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   Controller,
   Delete,
@@ -216,7 +216,7 @@ export async function startEdgeApp(
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },
-      { provide: Sealer, useValue: new Sealer(randomBytes(32)) },
+      { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
     ],
     exports: [CONFIG, Database],
   })

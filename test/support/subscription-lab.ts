@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
+import { AuthenticEventStore } from '../../src/platform/event-store/authentic-event-store.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
-import type { RecordedEvent } from '../../src/platform/event-store/port.js';
+import type { EventStore, RecordedEvent } from '../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
 import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
@@ -11,6 +13,7 @@ import { SubscriptionLag } from '../../src/platform/projections/subscription-lag
 import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { ViewProgress } from '../../src/platform/projections/view-progress.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { newId } from '../../src/kernel/ids.js';
 import { PATIENCE_MS } from './eventually.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
@@ -40,7 +43,8 @@ export class SubscriptionLab {
 
   private constructor(
     readonly database: TestDatabase,
-    readonly writer: PostgresEventStore,
+    readonly writer: EventStore,
+    private readonly sealer: Sealer,
   ) {}
 
   static async open(): Promise<SubscriptionLab> {
@@ -48,7 +52,9 @@ export class SubscriptionLab {
     await database.pool.query(
       'create table seen (name text, id uuid, n int, place bigint generated always as identity, primary key (name, id))',
     );
-    return new SubscriptionLab(database, new PostgresEventStore(database.pool));
+    const sealer = new Sealer(randomBytes(32));
+    const writer = new AuthenticEventStore(new PostgresEventStore(database.pool), sealer);
+    return new SubscriptionLab(database, writer, sealer);
   }
 
   /** A new subscription whose checkpoint is where the log ends now, so that events of other tests do not count. */
@@ -65,7 +71,7 @@ export class SubscriptionLab {
 
   /** A process that knows {@link WANTED}, {@link OTHER} and what its definitions want. */
   process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
-    const store = new PostgresEventStore(this.database.pool);
+    const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
     const checkpoints = new Checkpoints(this.database.database);
     const registry = new SubscriptionRegistry();
     registry.register(...definitions);

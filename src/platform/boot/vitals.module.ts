@@ -8,7 +8,7 @@ import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Database } from '../postgres/database.js';
 import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
-import { HealthRegistry } from '../telemetry/health.js';
+import { HealthRegistry, NotReady } from '../telemetry/health.js';
 import { Log } from '../telemetry/logger.js';
 import {
   appendDuration,
@@ -77,18 +77,28 @@ export class VitalsModule implements OnModuleInit {
     });
   }
 
-  /** One that waits is no reason to take requests elsewhere: a newer process may do its work. `views` tells when none does. */
+  /**
+   * One that waits for a newer version is no reason to take requests elsewhere: a newer process may do its work, and
+   * `views` fails when none does. One that waits at a forged event is: no process may act on it.
+   */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);
     measureOnScrape(async () => {
       subscriptionHalted.reset();
       for (const { name, haltedAt } of halted())
-        subscriptionHalted.set({ subscription: name, type: haltedAt ?? '' }, 1);
+        subscriptionHalted.set(
+          { subscription: name, type: haltedAt!.isForged ? 'forged' : haltedAt!.type },
+          1,
+        );
     });
     this.health.register({
       name: 'subscriptions',
       check: async () => {
-        const waiting = halted().map(({ name, haltedAt }) => `${name} waits at the unknown ${haltedAt}`);
+        const forged = halted().find(({ haltedAt }) => haltedAt!.isForged)?.haltedAt;
+        if (forged) throw new NotReady(`the event at position ${forged.position} is forged: see the log`);
+        const waiting = halted().map(
+          ({ name, haltedAt }) => `${name} waits at the unknown ${haltedAt!.type}`,
+        );
         return waiting.length === 0 ? undefined : waiting.join('; ');
       },
     });

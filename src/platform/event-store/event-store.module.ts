@@ -1,6 +1,8 @@
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
+import { Sealer } from '../sealing/sealer.js';
+import { AuthenticEventStore } from './authentic-event-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { COMMAND_LOOP } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
@@ -25,7 +27,11 @@ import { Snapshots } from './snapshots.js';
       useFactory: (config: Config, database: Database, observers: CommitObservers) =>
         openEventStore(config, database.pool, observers),
     },
-    { provide: EVENT_STORE, inject: [OPEN_EVENT_STORE], useFactory: ({ store }: OpenEventStore) => store },
+    {
+      provide: EVENT_STORE,
+      inject: [OPEN_EVENT_STORE, Sealer],
+      useFactory: ({ store }: OpenEventStore, sealer: Sealer) => new AuthenticEventStore(store, sealer),
+    },
     Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     FollowedLog,

@@ -14,6 +14,8 @@ export interface EventMetadata {
   readonly causation_id?: string;
   /** W3C traceparent of the request that caused the event. */
   readonly traceparent?: string;
+  /** Proves that the service wrote the event (event-mac.ts); always the last member. */
+  readonly mac?: string;
 }
 
 /** An event on its way into a store. `id` is a uuid; appending the same id to the same stream again changes nothing. */
@@ -22,10 +24,15 @@ export interface NewEvent {
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: EventMetadata;
+  /** `data` and `metadata` as JSON, where they are at hand. */
+  readonly dataText?: string;
+  readonly metadataText?: string;
 }
 
 /** An event as a store gives it back. */
 export interface RecordedEvent extends NewEvent {
+  /** Its MAC is missing or wrong: the service did not write this event here. No consumer may act on it. */
+  readonly isForged?: true;
   readonly stream: string;
   /** Place in its stream, from 0. */
   readonly revision: number;

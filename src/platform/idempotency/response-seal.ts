@@ -1,10 +1,16 @@
 import type { StoredResponse } from '../event-store/port.js';
-import type { Sealer } from '../sealing/sealer.js';
+import { SealError, type Sealer } from '../sealing/sealer.js';
 
 /** JSON never begins like this. An index of `event_store.answers` is of those that do. */
 const SEALED = 'sealed:';
 
-/** Responses that hold a secret are stored sealed: what is stored opens only as the response of its own key. */
+/** Purpose of MACs. */
+const RESPONSE = 'response';
+
+/**
+ * What is stored of a response opens only as the response of its own key, request and status: sealed where it holds a
+ * secret, in clear behind a MAC otherwise.
+ */
 export class ResponseSeal {
   constructor(private readonly sealer: Sealer) {}
 
@@ -12,14 +18,26 @@ export class ResponseSeal {
     return { ...response, body: SEALED + this.sealer.seal(response.body, placeOf(response)) };
   }
 
-  /** The response as it was given; one that was not sealed comes back as it is. */
-  open(response: StoredResponse): StoredResponse {
-    if (!response.body.startsWith(SEALED)) return response;
-    return { ...response, body: this.sealer.open(response.body.slice(SEALED.length), placeOf(response)) };
+  authenticate(response: StoredResponse): StoredResponse {
+    return { ...response, body: `${this.sealer.mac(RESPONSE, textOf(response))}\n${response.body}` };
+  }
+
+  /** The response as it was given. Throws {@link SealError} where the service did not store it. */
+  open(stored: StoredResponse): StoredResponse {
+    if (stored.body.startsWith(SEALED))
+      return { ...stored, body: this.sealer.open(stored.body.slice(SEALED.length), placeOf(stored)) };
+    const end = stored.body.indexOf('\n');
+    const response = { ...stored, body: stored.body.slice(end + 1) };
+    if (!this.sealer.isAuthentic(RESPONSE, textOf(response), stored.body.slice(0, Math.max(0, end))))
+      throw new SealError(`forged response of the key ${stored.key}: the service did not store it`);
+    return response;
   }
 }
 
-/** Associated data of what is stored already: this word stays. */
-function placeOf({ scope, key }: StoredResponse): string {
-  return `answer/${scope}/${key}`;
+function textOf(response: StoredResponse): string {
+  return `${placeOf(response)}\n${response.body}`;
+}
+
+function placeOf({ scope, key, fingerprint, status }: StoredResponse): string {
+  return `response/${scope}/${key}/${fingerprint}/${status}`;
 }

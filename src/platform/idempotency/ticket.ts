@@ -96,9 +96,10 @@ export class RequestTicket implements IdempotencyTicket {
 
   /** A response of this request as it may be stored. */
   atRest(response: StoredResponse): StoredResponse {
-    if (!this.holdsSecret) return response;
-    if (this.seal === null) throw new Error('a response with a secret needs a seal');
-    return this.seal.seal(response);
+    if (this.seal !== null)
+      return this.holdsSecret ? this.seal.seal(response) : this.seal.authenticate(response);
+    if (this.holdsSecret) throw new Error('a response with a secret needs a seal');
+    return response;
   }
 
   /** The body of a stored response as it was given. */

@@ -23,6 +23,8 @@ export class EventFeed {
   private kept: RecordedEvent[] = [];
   private from: string | null = null;
   private to: string | null = null;
+  /** Whether a forged event follows `to`: it is never kept, and readers find it in the store. */
+  private isBlocked = false;
   private source: Subscription | null = null;
   private running: Promise<void> | null = null;
 
@@ -45,8 +47,10 @@ export class EventFeed {
   async after(position: string | null, limit: number, patienceMs: number): Promise<readonly RecordedEvent[]> {
     const version = this.arrived.version;
     const known = this.slice(position, limit);
-    if (known === 'behind') return this.store.readAll(position, limit);
-    if (known.length > 0) return known;
+    if (known === 'behind' || (known.length === 0 && this.isBlocked)) {
+      const events = await this.store.readAll(position, limit);
+      if (events.length > 0) return events;
+    } else if (known.length > 0) return known;
     await this.arrived.changedSince(version, patienceMs, this.closing.signal);
     const news = this.slice(position, limit);
     return news === 'behind' ? [] : news;
@@ -73,9 +77,13 @@ export class EventFeed {
         if (this.closing.signal.aborted) return;
         this.source = this.store.subscribe(this.to);
         for await (const events of this.source) {
+          const forged = events.findIndex(({ isForged }) => isForged);
+          this.isBlocked = forged >= 0;
+          this.keep(forged < 0 ? events : events.slice(0, forged));
+          if (this.isBlocked) break;
           failures = 0;
-          this.keep(events);
         }
+        await this.source.close();
       } catch {
         // The subscriptions find out for themselves; here it is enough to be back when the store is.
       }
@@ -85,7 +93,7 @@ export class EventFeed {
 
   private keep(events: readonly RecordedEvent[]): void {
     this.kept.push(...events);
-    this.to = events.at(-1)!.position;
+    this.to = events.at(-1)?.position ?? this.to;
     if (this.kept.length > KEPT) {
       const dropped = this.kept.splice(0, this.kept.length - KEPT);
       this.from = dropped.at(-1)!.position;

@@ -34,7 +34,9 @@ export class History {
       // Awaited below; until then a failure must not count as unhandled.
       next.catch(() => undefined);
       const within = isLast ? page.filter(({ position }) => comparePositions(position, end) <= 0) : page;
-      for (const { type, position } of within) {
+      for (const { type, stream, position, isForged } of within) {
+        if (isForged)
+          throw new DomainError('unavailable', `The event at position ${position} of ${stream} is forged`);
         if (names.has(this.codec.currentName(type)) || this.codec.knows(type) || this.passing.has(type))
           continue;
         throw new DomainError('unavailable', `This version does not know ${type}, at position ${position}`);

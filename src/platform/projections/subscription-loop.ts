@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { backoffMs, pause } from '../background/backoff.js';
 import { traced } from '../telemetry/tracing.js';
 import type { EventCodec } from '../event-store/event-codec.js';
+import { FORGED_EVENT } from '../event-store/event-mac.js';
 import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../event-store/port.js';
 import { isDatabaseUnavailable, TRANSACTION_TIMEOUT } from '../postgres/unavailable.js';
 import type { SubscriptionDefinition } from './projection.js';
@@ -31,8 +32,8 @@ export interface SubscriptionState {
   readonly oldestPending: Date | null;
   /** Failures in a row. */
   readonly failures: number;
-  /** The type of event that this version does not know and that the subscription waits at; null while it goes on. */
-  readonly haltedAt: string | null;
+  /** The event that the subscription waits at: forged, or of a type that this version does not know; null while it continues. */
+  readonly haltedAt: Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position' | 'isForged'> | null;
 }
 
 /** Parts that all subscriptions of a process share. */
@@ -81,8 +82,7 @@ export class SubscriptionLoop {
   get state(): SubscriptionState {
     const { name } = this.definition;
     const oldestPending = this.inHand[0]?.recordedAt ?? null;
-    const haltedAt = this.halted?.type ?? null;
-    return { name, position: this.seen, oldestPending, failures: this.failures, haltedAt };
+    return { name, position: this.seen, oldestPending, failures: this.failures, haltedAt: this.halted };
   }
 
   /** Runs until `signal` aborts; the batch in hand is finished first. */
@@ -104,9 +104,9 @@ export class SubscriptionLoop {
   private async step(signal: AbortSignal): Promise<void> {
     await this.gather(signal);
     const page = await this.next();
-    const unknown = page.findIndex(({ type }) => this.mannerOf(type) === 'wait');
-    if (unknown === 0 && !signal.aborted) return this.halt(page, signal);
-    const events = unknown < 0 ? page : page.slice(0, unknown);
+    const barrier = page.findIndex(({ type, isForged }) => isForged || this.mannerOf(type) === 'wait');
+    if (barrier === 0 && !signal.aborted) return this.halt(page, signal);
+    const events = barrier < 0 ? page : page.slice(0, barrier);
     if (events.length === 0 || signal.aborted) {
       if (performance.now() - this.storedAt >= LAZY_MS) await this.storeSeen();
       if (performance.now() - this.confirmedAt >= CONFIRM_MS) await this.reread();
@@ -179,15 +179,18 @@ export class SubscriptionLoop {
     return manner;
   }
 
-  /** Waits at the first of `events`; goes on where a process that knows its type has, or once an operator lets it pass. */
+  /**
+   * Waits at the first of `events`. One of an unknown type: until a process that knows it has applied it, or an operator
+   * lets it pass. A forged one: until it is no longer in the log.
+   */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
-    const [unknown] = events as readonly [RecordedEvent];
+    const [barrier] = events as readonly [RecordedEvent];
     this.inHand = events;
-    if (this.halted?.position !== unknown.position) this.reportHalt(unknown);
-    this.halted = unknown;
+    if (this.halted?.position !== barrier.position) this.reportHalt(barrier);
+    this.halted = barrier;
     await this.storeSeen();
-    if (await this.parts.passing.includes(unknown.type)) {
-      this.manners.set(unknown.type, 'pass');
+    if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
+      this.manners.set(barrier.type, 'pass');
       this.halted = null;
       return;
     }
@@ -263,10 +266,12 @@ export class SubscriptionLoop {
     await pause(backoffMs(RETRY, attempt), signal);
   }
 
-  private reportHalt({ type, stream, id, position }: RecordedEvent): void {
+  private reportHalt({ type, stream, revision, id, position, isForged }: RecordedEvent): void {
     this.logger.error({
-      msg: 'a subscription waits at an event of a type that this version does not know: upgrade it, or let the type pass',
-      ...{ subscription: this.definition.name, type, stream, event_id: id, position },
+      msg: isForged
+        ? `subscription halted: ${FORGED_EVENT}`
+        : 'a subscription waits at an event of a type that this version does not know: upgrade it, or let the type pass',
+      ...{ subscription: this.definition.name, type, stream, revision, event_id: id, position },
     });
   }
 

@@ -34,7 +34,7 @@ describe('a subscription that meets a type of a newer version', () => {
     const end = await lab.write(2, WANTED, 4);
     const { runner, checkpoints, passing } = lab.process(lab.view());
     runner.start();
-    await eventually(() => runner.states()[0]?.haltedAt === NEWER);
+    await eventually(() => runner.states()[0]?.haltedAt?.type === NEWER);
     await eventually(async () => (await checkpoints.read([lab.name])).get(lab.name) === before);
     expect(await lab.applied()).toEqual(upTo(3));
     expect(runner.states()[0]).toMatchObject({ position: before, oldestPending: expect.any(Date) });
@@ -52,7 +52,7 @@ describe('a subscription that meets a type of a newer version', () => {
     const older = lab.process(lab.view());
     older.runner.start();
     await lab.write(1, NEWER);
-    await eventually(() => older.runner.states()[0]?.haltedAt === NEWER);
+    await eventually(() => older.runner.states()[0]?.haltedAt?.type === NEWER);
     const newer = lab.process(newerView());
     newer.runner.start();
     const position = await lab.write(3, WANTED, 1);
@@ -70,7 +70,7 @@ describe('a subscription that meets a type of a newer version', () => {
     await lab.write(2, WANTED, 3);
     const older = lab.process(lab.view());
     older.runner.start();
-    await eventually(() => older.runner.states()[0]?.haltedAt === NEWER);
+    await eventually(() => older.runner.states()[0]?.haltedAt?.type === NEWER);
     await older.runner.stop();
     const newer = lab.process(newerView());
     newer.runner.start();

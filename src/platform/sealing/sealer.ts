@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const VERSION = 's1';
 const IV_BYTES = 12;
@@ -10,11 +18,12 @@ export class SealError extends Error {
 }
 
 /**
- * Seals texts with AES-256-GCM. Sealed text is `s1.<key id>.<base64url of iv, tag and ciphertext>`: the key id says
+ * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. Sealed text is `s1.<key id>.<base64url of iv, tag and ciphertext>`: the key id says
  * which key opens it, so that a key can be replaced while texts sealed with the one before are still about.
  */
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();
+  private macKeys: ReadonlyMap<string, Buffer> = new Map();
   private currentId = '';
   private current: Buffer = Buffer.alloc(0);
 
@@ -30,6 +39,7 @@ export class Sealer {
     this.current = key;
     this.currentId = keyId(key);
     this.keys = new Map([key, ...others].map((each) => [keyId(each), each]));
+    this.macKeys = new Map([...this.keys].map(([id, each]) => [id, deriveKey(each, 'mac')]));
   }
 
   /** Id of the key that seals now. */
@@ -45,6 +55,24 @@ export class Sealer {
     const body = Buffer.concat([first, cipher.final()]);
     const packed = Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
     return `${VERSION}.${this.currentId}.${packed}`;
+  }
+
+  /**
+   * `<key id>.<HMAC-SHA256 in base64url>`: only a process that has the ring can make it. A MAC is valid for one purpose,
+   * which contains no line feed. Deterministic until another key seals.
+   */
+  mac(purpose: string, text: string): string {
+    return macOf(this.currentId, this.macKeys.get(this.currentId)!, purpose, text);
+  }
+
+  /** Whether `mac` was made for this purpose and text by a key of the ring. */
+  isAuthentic(purpose: string, text: string, mac: unknown): boolean {
+    if (typeof mac !== 'string') return false;
+    const id = mac.slice(0, mac.indexOf('.'));
+    const key = this.macKeys.get(id);
+    if (key === undefined) return false;
+    const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(id, key, purpose, text))];
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
   open(sealed: string, place: string): string {
@@ -69,6 +97,10 @@ export class Sealer {
       throw new SealError('the sealed text was changed or belongs elsewhere');
     }
   }
+}
+
+function macOf(id: string, key: Buffer, purpose: string, text: string): string {
+  return `${id}.${createHmac('sha256', key).update(`${purpose}\n${text}`).digest('base64url')}`;
 }
 
 /** A key for another purpose, from which `key` cannot be found. */

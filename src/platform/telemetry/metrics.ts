@@ -65,7 +65,7 @@ export const subscriptionLag = new Gauge({
 
 export const subscriptionHalted = new Gauge({
   name: 'disburse_subscription_halted',
-  help: '1 for a subscription of this process that waits at an event of a type that this version does not know, by subscription and type.',
+  help: '1 for a subscription of this process that waits at a forged event (type "forged"), or at one of a type that this version does not know, by subscription and type.',
   labelNames: ['subscription', 'type'] as const,
   registers,
 });

@@ -32,7 +32,10 @@ export function encodeUnit(commit: Commit): EncodedUnit {
   const streams = new Set(commit.appends.map(({ stream }) => stream));
   if (streams.size < commit.appends.length) throw new Error('a commit appends to each stream once');
   const texts = commit.appends.flatMap(({ events }) =>
-    events.map(({ data, metadata }) => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })),
+    events.map(({ data, metadata, dataText, metadataText }) => ({
+      data: dataText ?? JSON.stringify(data),
+      metadata: metadataText ?? JSON.stringify(metadata),
+    })),
   );
   let bytes = commit.response === undefined ? 0 : commit.response.body.length;
   for (const text of texts) bytes += text.data.length + text.metadata.length + 200;

@@ -1,0 +1,99 @@
+import { Logger } from '@nestjs/common';
+import { DomainError } from '../../kernel/domain-error.js';
+import { FORGED_EVENT, hasValidMac, withMac, type Macs } from './event-mac.js';
+import type {
+  Commit,
+  CommitResult,
+  EventStore,
+  ExpectedRevision,
+  ReadOptions,
+  RecordedEvent,
+  StreamAppend,
+  Subscription,
+} from './port.js';
+
+/**
+ * Any {@link EventStore} whose events carry MACs by a key of the ring (ADR 152): whoever can write to the
+ * store and has no master key cannot add or change one unnoticed. Reading a stream with a forged event throws;
+ * pages of all streams mark it, because their readers say at which event they halt.
+ */
+export class AuthenticEventStore implements EventStore {
+  readonly atomic: boolean;
+  readonly carriesResponses: boolean;
+
+  private readonly logger = new Logger(AuthenticEventStore.name);
+
+  constructor(
+    private readonly inner: EventStore,
+    private readonly macs: Macs,
+  ) {
+    this.atomic = inner.atomic;
+    this.carriesResponses = inner.carriesResponses;
+  }
+
+  async commit(commit: Commit): Promise<CommitResult> {
+    return this.inner.commit({ ...commit, appends: commit.appends.map((append) => this.stamped(append)) });
+  }
+
+  async readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]> {
+    const events = await this.inner.readStream(stream, options);
+    const forged = events.find((event) => !hasValidMac(event, this.macs));
+    if (forged === undefined) return events;
+    const { revision, position, id, type } = forged;
+    this.logger.error({ msg: FORGED_EVENT, stream, revision, position, event_id: id, type });
+    throw new DomainError('unavailable', 'The history of this record was changed outside the service');
+  }
+
+  async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.marked(await this.inner.readAll(after, limit));
+  }
+
+  subscribe(after: string | null): Subscription {
+    const source = this.inner.subscribe(after);
+    const marked = (events: readonly RecordedEvent[]): readonly RecordedEvent[] => this.marked(events);
+    return {
+      close: () => source.close(),
+      async *[Symbol.asyncIterator]() {
+        for await (const events of source) yield marked(events);
+      },
+    };
+  }
+
+  head(): Promise<string | null> {
+    return this.inner.head();
+  }
+
+  identity(): Promise<string> {
+    return this.inner.identity();
+  }
+
+  ping(): Promise<void> {
+    return this.inner.ping();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  private stamped({ stream, events, expected }: StreamAppend): StreamAppend {
+    if (events.length === 0) return { stream, events, expected };
+    const first = firstRevision(expected);
+    return {
+      stream,
+      expected,
+      events: events.map((event, place) => withMac(event, stream, first + place, this.macs)),
+    };
+  }
+
+  private marked(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+    for (const event of events) if (!hasValidMac(event, this.macs)) Object.assign(event, { isForged: true });
+    return events;
+  }
+}
+
+/** The MAC covers the revision, which the writer has to know. */
+function firstRevision(expected: ExpectedRevision): number {
+  if (expected === 'no_stream') return 0;
+  if (typeof expected === 'number') return expected + 1;
+  throw new Error(`an append of events cannot expect "${expected}": their revisions must be known`);
+}
