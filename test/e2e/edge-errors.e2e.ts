@@ -24,6 +24,7 @@ function expectProblem(response: ApiResponse, status: number, title: string, err
   expect(response.status).toBe(status);
   expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
   expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.headers['cache-control']).toBe('no-store');
   const problem = { type: 'about:blank', title, status, detail: expect.any(String), instance: null, errors };
   expect(response.json()).toEqual(problem);
 }
@@ -154,8 +155,18 @@ test('a malformed path is 400', async () => {
   expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
 });
 
+test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%', 'a=\u00fc'])(
+  'a query of bytes that are no percent-encoded UTF-8 is 400: %j',
+  async (query) => {
+    const lines = [`GET /merchants/v1/probe/whoami?${query} HTTP/1.1`, 'Host: x', 'Connection: close'];
+    const response = await raw(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('The query string must be percent-encoded UTF-8');
+  },
+);
+
 /** Bytes to the server's socket, and all it sends until it closes. */
-function raw(bytes: string): Promise<string> {
+function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
     let response = '';
@@ -184,16 +195,22 @@ test.each([
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(head).toMatch(/^content-type: application\/problem\+json/im);
   expect(head).toMatch(/^request-id: [0-9a-f-]{36}/im);
+  expect(head).toMatch(/^cache-control: no-store/im);
   expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', title, status, instance: null, errors: {} });
 });
 
-test('REQUIRE_HTTPS refuses what a trusted proxy got in the clear', async () => {
+test('REQUIRE_HTTPS refuses what a trusted proxy got in the clear, and binds browsers to HTTPS', async () => {
   const strict = await startEdgeApp(db.database, { REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' });
   const client = strict.client();
   const path = '/merchants/v1/probe/whoami';
   expectProblem(await client.get(path), 403, 'Access forbidden');
   expectProblem(await client.get(path, { 'x-forwarded-proto': 'http' }), 403, 'Access forbidden');
-  expect((await client.get(path, { 'x-forwarded-proto': 'https' })).status).toBe(200);
+  const secure = await client.get(path, { 'x-forwarded-proto': 'https' });
+  expect([secure.status, secure.headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
+  const refused = await send(`${strict.url}${path}`, { headers: { 'x-forwarded-proto': 'https' } });
+  expect([refused.status, refused.headers['strict-transport-security']]).toEqual([401, 'max-age=31536000']);
+  const clear = await client.get(path, { 'x-forwarded-proto': 'http' });
+  expect(clear.headers['strict-transport-security']).toBeUndefined();
   expect((await send(`${strict.url}/health/live`)).status).toBe(200);
   await strict.close();
 });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openSignedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import { CommandBus } from '@nestjs/cqrs';
+import { RevokeExchangeSecret } from '../../src/contexts/exchange/application/keys/revoke-exchange-secret.js';
 import { RotateExchangeKey } from '../../src/contexts/exchange/application/keys/rotate-exchange-key.js';
+import { ExchangeKeysView } from '../../src/contexts/exchange/views/keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { exchangeSignature, type ExchangeClient } from '../support/exchange-client.js';
+import { exchangeSignature, querySignature, type ExchangeClient } from '../support/exchange-client.js';
 import { ADDRESS, OTHER_ADDRESS } from '../support/exchange-orders.js';
 import type { ApiResponse } from '../support/signed-client.js';
 
@@ -137,6 +139,37 @@ describe('GET /v1/merchants/configuration', () => {
     const secrets = [secret, rotated.secret];
     expect(opened(before, secrets)).toEqual({ api_key: apiKey, ...LEAST });
     expect(opened(before, [rotated.secret])).toBeNull();
+  });
+
+  it('a link that was made during a rotation opens after the old secret is revoked', async () => {
+    const key = await app.newExchangeKey(true);
+    const { apiKey } = key.credentials;
+    const bus = app.app.get(CommandBus);
+    const { secret, secretId } = await bus.execute(new RotateExchangeKey(apiKey));
+    // The merchant still signs with the old one.
+    const link = await configuration(LEAST, key);
+    const { secrets } = (await app.app.get(ExchangeKeysView, { strict: false }).find(apiKey))!;
+    const old = secrets.find((each) => each.secretId !== secretId)!;
+    await bus.execute(new RevokeExchangeSecret(apiKey, old.secretId));
+    expect(opened(link, [secret])).toEqual({ api_key: apiKey, ...LEAST });
+  });
+
+  it('200: a return_url under a signature of the whole query; 401 without, 422 for one that is no address', async () => {
+    for (const key of [signing, open]) {
+      const { apiKey, secret } = key.credentials;
+      const ask = (return_url: string) => {
+        const query = { ...LEAST, return_url };
+        const signature_v2 = querySignature(secret, CONFIGURATION, { api_key: apiKey, ...query });
+        return key.get(CONFIGURATION, { ...query, signature_v2 }, null);
+      };
+      const given = await ask('https://shop.example/done?order=7');
+      expect(given.status).toBe(200);
+      expect(opened(given.json<Configuration>(), [secret])).toMatchObject({
+        return_url: 'https://shop.example/done?order=7',
+      });
+      problem(await ask('shop.example'), 422, fault('return_url'));
+      expect((await key.get(CONFIGURATION, { ...LEAST, return_url: 'https://a.example' })).status).toBe(401);
+    }
   });
 
   it('200: X-Signature in place of signature', async () => {

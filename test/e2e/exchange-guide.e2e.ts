@@ -22,7 +22,7 @@ const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each)
     renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
     const { said, errors, code } = await bash(commandsOf('exchange.md'), folder);
     expect([code, errors]).toEqual([0, '']);
-    expect(said.match(/^\d{3}$/gm)).toEqual(['200', '201', '200', '200', '409', '200', '200']);
+    expect(said.match(/^\d{3}$/gm)).toEqual(['200', '201', '200', '200', '200', '409', '200', '200']);
     expect(said).toContain('"pair_ids":["USDCSOL"]');
     expect(said).toContain('"total_count":1,"orders":[{"id":');
     expect(said).toMatch(/"signed_url":"http:[^"]+url_signature=[0-9a-f]{64}"/);

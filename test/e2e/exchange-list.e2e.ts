@@ -212,7 +212,7 @@ describe('GET /v1/merchant/orders', () => {
     const wrong: Partial<ExchangeCall>[] = [
       { headers: { 'x-signature': '' } },
       { signs: ADDRESS },
-      { query: { ...JANUARY, withdraw_address: ADDRESS }, signs: '' },
+      { query: { ...JANUARY, withdraw_address: ADDRESS }, signs: ADDRESS },
       { query: { ...JANUARY, withdraw_address: ADDRESS }, signs: OTHER_ADDRESS },
       { headers: { 'x-signature': exchangeSignature(app.exchange.signing.credentials.secret, '') } },
       { headers: { 'x-api-key': app.exchange.signing.credentials.apiKey } },

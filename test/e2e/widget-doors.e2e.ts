@@ -116,12 +116,15 @@ describe('the widget behind a proxy', () => {
         await fetch(`${widget.url}/elsewhere`, { headers }),
       ];
       for (const response of responses) {
-        expect(response.status).toBe(403);
+        expect([response.status, response.headers.get('cache-control')]).toEqual([403, 'no-store']);
+        expect(response.headers.get('strict-transport-security')).toBeNull();
         expect(await response.text()).toContain('HTTPS is required');
       }
     }
     expect(await widget.codesOf(visitor)).toBe(0);
-    expect((await visitor.page({ headers: PROXIED })).status).toBe(200);
+    const page = await visitor.page({ headers: PROXIED });
+    const headers = ['strict-transport-security', 'cache-control'].map((each) => page.headers.get(each));
+    expect([page.status, ...headers]).toEqual([200, 'max-age=31536000', 'no-store']);
   });
 
   it('429: an address asks about one user too often; from elsewhere the user is served', async () => {

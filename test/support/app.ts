@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IssueExchangeKey } from '../../src/contexts/exchange/application/keys/issue-exchange-key.js';
@@ -31,7 +32,11 @@ export interface TestApp {
   /** A client of one more merchant; like the others it checks every response against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
   /** A client of one more key of the exchange, of `merchant` unless another is given. */
-  newExchangeKey(demandsSignature: boolean, merchantId?: string): Promise<ExchangeClient>;
+  newExchangeKey(
+    demandsSignature: boolean,
+    merchantId?: string,
+    memoSigning?: 'contract' | 'full',
+  ): Promise<ExchangeClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +80,7 @@ class CheckedClient extends SignedClient {
 
 function expectPromised(contract: ContractChecker, call: SignedCall, response: ApiResponse): void {
   const { method = 'GET', path } = call;
+  expect(response.headers['cache-control']).toBe('no-store');
   // A path that does not exist has no place in the document, nor has a method that a path does not know.
   const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
@@ -107,8 +113,10 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };
   const merchant = await newMerchant();
-  const newExchangeKey: TestApp['newExchangeKey'] = async (demandsSignature, merchantId) => {
-    const command = new IssueExchangeKey(merchantId ?? merchant.credentials.apiKey, demandsSignature);
+  const newExchangeKey: TestApp['newExchangeKey'] = async (demandsSignature, merchantId, memoSigning) => {
+    const command = new IssueExchangeKey(
+      ...([merchantId ?? merchant.credentials.apiKey, demandsSignature, null, memoSigning] as const),
+    );
     const { keyId: apiKey, secret } = await service.app.get(CommandBus).execute(command);
     return new ExchangeClient(url, { apiKey, secret }, (call, response) => {
       if (contract.describes(call.path)) expectPromised(contract, call, response);

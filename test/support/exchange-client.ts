@@ -11,7 +11,7 @@ export interface ExchangeCall {
   readonly path: string;
   /** Beside `api_key` and `signature`; what is undefined is left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** The address that is signed: that of the query unless another is given. Null: nothing is signed. */
+  /** The address that is signed: that of the query, for the list none, unless another is given. Null: nothing is signed. */
   readonly signs?: string | null | undefined;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,6 +23,26 @@ const LIST = '/v1/merchant/orders';
 /** Of `withdraw_address=<address>`, as contract.md 21.3 says, with none of the service's code. */
 export function exchangeSignature(secret: string, withdrawAddress: string): string {
   return createHmac('sha256', secret).update(`withdraw_address=${withdrawAddress}`).digest('hex');
+}
+
+/** `signature_v2` of a query, as contract.md 21.8 says, with none of the service's code. Of ASCII alone. */
+export function querySignature(
+  secret: string,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${escape(value)}`);
+  return createHmac('sha256', secret)
+    .update(`${path}?${pairs.sort().join('&')}`)
+    .digest('hex');
+}
+
+/** RFC 3986: everything but letters, digits and `-._~` is encoded. */
+function escape(text: string): string {
+  return text.replace(
+    /[^A-Za-z0-9\-._~]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
 }
 
 /** A caller of the exchange API: names its key, and signs where there is an address to sign. */
@@ -73,7 +93,8 @@ export class ExchangeClient {
   }
 
   private signatureOf({ signs, query }: ExchangeCall, isList: boolean): string | undefined {
-    const address = signs === undefined ? (query?.['withdraw_address'] ?? (isList ? '' : null)) : signs;
+    const own = isList ? '' : (query?.['withdraw_address'] ?? null);
+    const address = signs === undefined ? own : signs;
     return address === null ? query?.['signature'] : exchangeSignature(this.credentials.secret, address);
   }
 }

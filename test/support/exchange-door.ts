@@ -81,6 +81,7 @@ export function keyOf(
   const [keyId, merchantId, secret] = [randomUUID(), key.merchantId ?? randomUUID(), `dxs_${randomUUID()}`];
   if (!merchants.has(merchantId))
     merchants.set(merchantId, { merchantId, privateKeys: [], ipAllowList: [], status });
-  keys.set(keyId, { keyId, merchantId, demandsSignature: false, secrets: [secret], cidrs: [], ...key });
+  const signing = { demandsSignature: false, memoSigning: 'contract' as const };
+  keys.set(keyId, { keyId, merchantId, ...signing, secrets: [secret], cidrs: [], ...key });
   return new ExchangeClient(url, { apiKey: keyId, secret: key.secrets?.at(-1) ?? secret });
 }

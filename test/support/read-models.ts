@@ -67,7 +67,10 @@ export const VIEWS: readonly View[] = [
     facts: () => {
       const key = { key_id: newId(), merchant_id: newId(), issued_at: AT };
       return [
-        ['exchange_key.issued.v1', { ...key, label: null, demands_signature: true }],
+        [
+          'exchange_key.issued.v1',
+          { ...key, label: null, demands_signature: true, memo_signing: 'contract' },
+        ],
         ['exchange_key.secret_issued.v1', { ...key, secret_id: newId(), sealed_secret: 'sealed' }],
       ];
     },

@@ -167,6 +167,7 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
     `HTTP/1.1 ${problem.status} ${titleOf(problem.status)}`,
     'Connection: close',
     'Content-Type: application/problem+json; charset=utf-8',
+    'Cache-Control: no-store',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Request-Id: ${randomUUID()}`,
   ];

@@ -7,16 +7,17 @@ import { isTracing } from '../telemetry/tracing.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import type { Admission } from './admission.js';
 import type { Authentication, Authentications } from './authentication.js';
+import { setBaseHeaders } from './base-headers.js';
 import { HTTPS_REQUIRED } from './https.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { BUSY, BytesInHand } from './memory.js';
-import { dressProblem, HOST_REQUIRED, type Problem, sendProblem } from './problem.js';
+import { dressProblem, HOST_REQUIRED, type Problem, QUERY_NOT_UTF8, sendProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { announcesTooMuch, BODY_TOO_LARGE, drainRefusedBody, hasBody, readBody } from './request-body.js';
 import { endRequestSpan, recordRequest, startRequestSpan } from './request-record.js';
-import { isHealthPath, newRequestState, rawPath } from './request-state.js';
+import { isHealthPath, isQueryUtf8, newRequestState, rawPath } from './request-state.js';
 
 const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
 type Done = (error?: Error) => void;
@@ -44,14 +45,12 @@ export interface EdgeServices {
 export class EdgeHooks {
   private readonly addresses: AddressRateLimiter;
   private readonly memory: BytesInHand;
-  private readonly requireHttps: boolean;
   private services: EdgeServices | null = null;
   private draining = false;
 
-  constructor(config: EdgeConfig) {
+  constructor(private readonly config: EdgeConfig) {
     this.addresses = new AddressRateLimiter(addressLimit(config));
     this.memory = new BytesInHand(config.requestMemoryMib << 20);
-    this.requireHttps = config.requireHttps;
   }
 
   connect(services: EdgeServices): void {
@@ -69,17 +68,18 @@ export class EdgeHooks {
     request.edge = edge;
     edge.client = clientOf(request.ip);
     reply.raw.once('close', () => this.memory.release(edge));
-    reply.header('request-id', request.id);
+    setBaseHeaders(request, reply, this.config);
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
       sendProblem(reply, HOST_REQUIRED);
       return;
     }
-    if (this.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
+    if (this.config.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
       sendProblem(reply, HTTPS_REQUIRED);
       return;
     }
     const blockedUntil = this.addresses.take(edge.client);
     if (blockedUntil !== null) sendProblem(reply, tooManyRequests(blockedUntil, Date.now()));
+    else if (!isQueryUtf8(request)) sendProblem(reply, QUERY_NOT_UTF8);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
   };

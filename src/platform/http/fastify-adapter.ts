@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
+import { setBaseHeaders } from './base-headers.js';
 import {
   connectionBounds,
   guardConnections,
@@ -60,7 +61,7 @@ export class EdgeAdapter extends FastifyAdapter {
       logger: false,
       frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
         request.edge = newRequestState();
-        reply.header('request-id', request.id);
+        setBaseHeaders(request, reply, config);
         sendError(request, reply, error);
       },
       clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),

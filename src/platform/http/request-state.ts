@@ -84,6 +84,21 @@ export function rawTarget(request: FastifyRequest): string {
   return query === -1 ? rawPath(request) : rawPath(request) + target.slice(query);
 }
 
+/**
+ * Whether the query string is ASCII that decodes to UTF-8. Parsers of queries put replacement characters in place of other
+ * bytes: a memo or a name would be stored that was never sent.
+ */
+export function isQueryUtf8(request: FastifyRequest): boolean {
+  const target = request.raw.url ?? '';
+  const query = target.indexOf('?');
+  if (query === -1) return true;
+  try {
+    return /^[\x21-\x7e]*$/.test(target) && decodeURIComponent(target.slice(query)) !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** Asked by load balancers and operators, in the clear. */
 export function isHealthPath(request: FastifyRequest): boolean {
   return rawPath(request).startsWith('/health/');

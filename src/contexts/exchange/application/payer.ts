@@ -13,6 +13,12 @@ export interface Payer {
   readonly userId: string | null;
 }
 
+/** A payer whose page is open. */
+export interface PayerSession extends Payer {
+  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
+  readonly secretHash: string | null;
+}
+
 /** The orders that pages made. */
 @Injectable()
 export class PayerOrders {

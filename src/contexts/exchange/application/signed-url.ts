@@ -69,10 +69,13 @@ export function openSignedQuery(
   return parameters;
 }
 
-/** HMAC-SHA256 of all `name=value`, percent-encoded as RFC 3986 has it, sorted, and joined by `&`. */
+/** All `name=value`, percent-encoded as RFC 3986 has it, sorted, and joined by `&`. */
+export function canonicalQuery(pairs: readonly Pair[]): string {
+  return pairs.map(encoded).toSorted().join('&');
+}
+
 function signatureOf(pairs: readonly Pair[], secret: string): Buffer {
-  const canonical = pairs.map(encoded).toSorted().join('&');
-  return createHmac('sha256', urlKey(secret)).update(canonical).digest();
+  return createHmac('sha256', urlKey(secret)).update(canonicalQuery(pairs)).digest();
 }
 
 /** HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */

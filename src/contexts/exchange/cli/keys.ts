@@ -8,6 +8,7 @@ import { RevokeExchangeKey } from '../application/keys/revoke-exchange-key.js';
 import { RevokeExchangeSecret } from '../application/keys/revoke-exchange-secret.js';
 import { RotateExchangeKey } from '../application/keys/rotate-exchange-key.js';
 import { SetExchangeKeyAddresses } from '../application/keys/set-exchange-key-addresses.js';
+import type { MemoSigning } from '../domain/exchange-key.js';
 import { ExchangeKeysView, type ExchangeKeyRow } from '../views/keys.js';
 
 /** `exchange key ...`: the API keys of the exchange. */
@@ -19,17 +20,23 @@ export function keyCommands(program: Command, operator: Operator): void {
     .description('issue a key of a merchant and show its secret, once')
     .requiredOption('--merchant <merchant-id>', 'the merchant whom it belongs to')
     .option('--demand-signature', 'refuse requests for an address that is not signed', false)
+    .option(
+      '--memo-signing <form>',
+      'what a tag or memo needs: contract, or full, a signature_v2',
+      'contract',
+    )
     .option('--label <text>', 'what operators call the key')
     .action(async function (this: Command) {
-      const { merchant, demandSignature, label } = this.opts<{
+      const { merchant, demandSignature, memoSigning, label } = this.opts<{
         merchant: string;
         demandSignature: boolean;
+        memoSigning: MemoSigning;
         label?: string;
       }>();
       await operate(operator, async (context) => {
-        const command = new IssueExchangeKey(merchant, demandSignature, label ?? null);
+        const command = new IssueExchangeKey(merchant, demandSignature, label ?? null, memoSigning);
         const made = await context.get(CommandBus).execute(command);
-        const text = `Issued a key that ${demands(demandSignature)}\n\n  api_key      ${made.keyId}\n${secretText(made)}`;
+        const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n  api_key      ${made.keyId}\n${secretText(made)}`;
         return { text: withNotice(text, made), json: { api_key: made.keyId, ...secretJson(made) } };
       }).call(this);
     });
@@ -97,8 +104,12 @@ function keyId(text: string | undefined): string {
   return text.toLowerCase();
 }
 
-function demands(signature: boolean): string {
-  return signature ? 'demands signatures' : 'demands no signatures';
+function demands({
+  demandsSignature,
+  memoSigning,
+}: Pick<ExchangeKeyRow, 'demandsSignature' | 'memoSigning'>) {
+  if (!demandsSignature) return 'demands no signatures';
+  return memoSigning === 'full' ? 'demands signatures, full ones for a tag or memo' : 'demands signatures';
 }
 
 function secretText({ secretId, secret }: IssuedSecret): string {
@@ -117,7 +128,7 @@ function keyText(row: ExchangeKeyRow): string {
   return [
     `${row.keyId}  ${row.label ?? ''}`.trimEnd(),
     `  merchant     ${row.merchantId}`,
-    `  status       ${validity(row.revokedAt)}, ${demands(row.demandsSignature)}`,
+    `  status       ${validity(row.revokedAt)}, ${demands(row)}`,
     `  issued       ${row.issuedAt.toISOString()}`,
     `  allowed IPs  ${row.cidrs.join(', ') || 'anywhere'}`,
     ...secrets,
@@ -134,6 +145,7 @@ function keyJson(row: ExchangeKeyRow): object {
     merchant_id: row.merchantId,
     label: row.label,
     demands_signature: row.demandsSignature,
+    memo_signing: row.memoSigning,
     allowed_addresses: row.cidrs,
     issued_at: row.issuedAt,
     revoked_at: row.revokedAt,

@@ -9,6 +9,7 @@ import {
   setAddresses,
   type ExchangeKey,
   type ExchangeKeyEvent,
+  type MemoSigning,
 } from './exchange-key.js';
 
 const at = '2026-01-02T03:04:05.000Z';
@@ -17,7 +18,7 @@ const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` }
 
 const issued = (label: string | null = null): ExchangeKeyEvent => ({
   type: 'exchange_key.issued.v1',
-  data: { ...key, label, demands_signature: true, issued_at: at },
+  data: { ...key, label, demands_signature: true, memo_signing: 'contract', issued_at: at },
 });
 const secretIssued = (secretId: string): ExchangeKeyEvent => ({
   type: 'exchange_key.secret_issued.v1',
@@ -40,7 +41,15 @@ const issue =
   (label: string | null = null): Decision =>
   (state) =>
     issueExchangeKey(
-      { keyId: 'k1', merchantId: 'm1', label, demandsSignature: true, secret: secret('s1'), at },
+      {
+        keyId: 'k1',
+        merchantId: 'm1',
+        label,
+        demandsSignature: true,
+        memoSigning: 'contract',
+        secret: secret('s1'),
+        at,
+      },
       state,
     );
 const rotate =
@@ -71,6 +80,32 @@ describe('a key of the exchange', () => {
     given()
       .when(issue('x'.repeat(256)))
       .thenRefused('validation_failed', { label: ['must be at most 255 characters'] });
+  });
+
+  it('demands a signature of the whole query for a memo where it demands signatures at all', () => {
+    const issueWith =
+      (demandsSignature: boolean, memoSigning: MemoSigning): Decision =>
+      (state) =>
+        issueExchangeKey(
+          {
+            keyId: 'k1',
+            merchantId: 'm1',
+            label: null,
+            demandsSignature,
+            memoSigning,
+            secret: secret('s1'),
+            at,
+          },
+          state,
+        );
+    const full = { ...issued(), data: { ...issued().data, memo_signing: 'full' } } as ExchangeKeyEvent;
+    given().when(issueWith(true, 'full')).then(full, secretIssued('s1'));
+    given()
+      .when(issueWith(false, 'full'))
+      .thenRefused('validation_failed', { memo_signing: ['full is for keys that demand signatures'] });
+    given()
+      .when(issueWith(true, 'other' as MemoSigning))
+      .thenRefused('validation_failed', { memo_signing: ['must be one of contract, full'] });
   });
 
   it('has at most two valid secrets', () => {

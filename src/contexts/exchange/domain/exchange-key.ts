@@ -1,9 +1,20 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 
+/** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
+export const MEMO_SIGNING = ['contract', 'full'] as const;
+export type MemoSigning = (typeof MEMO_SIGNING)[number];
+
 export type ExchangeKeyIssued = DomainEvent<
   'exchange_key.issued.v1',
-  { key_id: string; merchant_id: string; label: string | null; demands_signature: boolean; issued_at: string }
+  {
+    key_id: string;
+    merchant_id: string;
+    label: string | null;
+    demands_signature: boolean;
+    memo_signing: MemoSigning;
+    issued_at: string;
+  }
 >;
 export type ExchangeKeySecretIssued = DomainEvent<
   'exchange_key.secret_issued.v1',
@@ -100,24 +111,27 @@ export interface NewExchangeKey {
   readonly merchantId: string;
   readonly label: string | null;
   readonly demandsSignature: boolean;
+  readonly memoSigning: MemoSigning;
   readonly secret: NewSecret;
   readonly at: string;
 }
 
 export function issueExchangeKey(command: NewExchangeKey, state: ExchangeKey): ExchangeKeyEvent[] {
   if (state.status !== 'unknown') throw new DomainError('invalid_transition', 'The key is issued already');
-  const { keyId, merchantId, demandsSignature, secret, at } = command;
+  const { keyId, merchantId, demandsSignature, memoSigning, secret, at } = command;
   const label = command.label?.trim() ?? null;
   if (label === '') throw DomainError.invalid({ label: ['must not be blank'] });
   if (label !== null && label.length > MAX_LABEL_LENGTH) {
     throw DomainError.invalid({ label: [`must be at most ${MAX_LABEL_LENGTH} characters`] });
   }
+  if (!MEMO_SIGNING.includes(memoSigning))
+    throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
+  if (memoSigning === 'full' && !demandsSignature)
+    throw DomainError.invalid({ memo_signing: ['full is for keys that demand signatures'] });
   const key = { key_id: keyId, merchant_id: merchantId };
+  const signing = { demands_signature: demandsSignature, memo_signing: memoSigning };
   return [
-    {
-      type: 'exchange_key.issued.v1',
-      data: { ...key, label, demands_signature: demandsSignature, issued_at: at },
-    },
+    { type: 'exchange_key.issued.v1', data: { ...key, label, ...signing, issued_at: at } },
     secretIssued(key, secret, at),
   ];
 }

@@ -17,7 +17,8 @@ export const exchangeKeyHistory = historyRules(
   {
     'exchange_key.issued.v1': (data, state) => {
       const { key_id: keyId, merchant_id: merchantId, label, issued_at: at } = data;
-      const key = { keyId, merchantId, label, demandsSignature: data.demands_signature };
+      const { demands_signature: demandsSignature, memo_signing: memoSigning } = data;
+      const key = { keyId, merchantId, label, demandsSignature, memoSigning };
       return issueExchangeKey({ ...key, secret: NO_SECRET, at }, state);
     },
     'exchange_key.secret_issued.v1': ({ secret_id: secretId, sealed_secret: sealed, issued_at: at }, state) =>

@@ -54,7 +54,7 @@ export const exchangeListScheme: ApiScheme = {
       in: 'header',
       name: 'X-Signature',
       description:
-        'Lower-case hex HMAC-SHA256 of `withdraw_address=`, followed by that filter when it is given.',
+        'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, whatever the filters.',
     },
   },
 };

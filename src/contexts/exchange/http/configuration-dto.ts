@@ -7,6 +7,8 @@ import {
   fiatAmount,
   fiatCurrency,
   nonEmpty,
+  querySignature,
+  returnUrl,
   signature,
   tagOrMemo,
   TOKENS_TO,
@@ -56,8 +58,17 @@ export class ConfigurationQuery {
   @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' })
   user_id?: string;
 
+  @Field(returnUrl, {
+    optional: true,
+    description: 'Where the widget leads back to. Requires signature_v2, whatever the key demands.',
+  })
+  return_url?: string;
+
   @Field(signature, { optional: true })
   signature?: string;
+
+  @Field(querySignature, { optional: true })
+  signature_v2?: string;
 }
 
 class OnrampFiat {

@@ -1,11 +1,14 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Inject } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
 import { Onramps } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
+import { readReturnUrl } from '../domain/return-url.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
 import { ConfigurationQuery, ConfigurationResponse } from './configuration-dto.js';
 import { CHAIN } from './token-dto.js';
@@ -17,6 +20,7 @@ export class ConfigurationController {
     private readonly onramps: Onramps,
     private readonly links: SignedLinks,
     private readonly notices: ComplianceNotices,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
   @Get()
@@ -33,9 +37,11 @@ export class ConfigurationController {
   get(
     @ExchangeKey() caller: ExchangeCaller,
     @Caller() { ip }: CallerAddress,
-    @Inputs() { signature: _, ...query }: ConfigurationQuery,
+    @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {
     const { onramp_only_onramps: only, ...parameters } = query;
+    const returnUrl = readReturnUrl(query.return_url ?? null, this.config.mode);
+    if (returnUrl instanceof Fault) throw DomainError.invalid({ return_url: [returnUrl.message] });
     const chain = query.chain ?? CHAIN;
     const onramps = this.onramps.for(
       { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: query.onramp_amount ?? null },

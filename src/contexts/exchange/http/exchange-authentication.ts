@@ -9,7 +9,13 @@ import {
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from '../application/keys/exchange-caller.js';
-import { INVALID_SIGNATURE, invalidKey, isSignedWith } from './signature.js';
+import {
+  INVALID_SIGNATURE,
+  invalidKey,
+  isQuerySignedWith,
+  isSignedWith,
+  needsQuerySignature,
+} from './signature.js';
 
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -57,18 +63,22 @@ export class ExchangeAuthentication implements Authentication {
 
 /** Whether the signature is right; null where none is asked for, or only the handler can tell. */
 function isSigned(key: KnownExchangeKey, { edge, headers, query }: FastifyRequest): boolean | null {
-  const { signature, withdraw_address: address = '' } = query as Readonly<Record<string, string>>;
+  const parameters = query as Readonly<Record<string, string>>;
+  const { signature, signature_v2: ofQuery, withdraw_address: address = '' } = parameters;
   const header = headers['x-signature'] as string | undefined;
-  const isRight = (given: string): boolean => isSignedWith(key, given, address);
   switch (edge.route) {
     case LIST:
-      return isRight(header ?? '');
+      // Links carry signatures of addresses: none of them opens the list.
+      return isSignedWith(key, header ?? '', '');
     case CONFIGURATION:
     case ORDERS: {
+      if (ofQuery !== undefined && !isQuerySignedWith(key, edge.route, parameters)) return false;
+      if (ofQuery === undefined && needsQuerySignature(key, parameters)) return false;
       const given = [signature, edge.route === CONFIGURATION ? header : undefined].filter(
         (each) => each !== undefined,
       );
-      return given.length === 0 ? !key.demandsSignature && null : given.every(isRight);
+      if (given.length > 0) return given.every((each) => isSignedWith(key, each, address));
+      return ofQuery !== undefined || (!key.demandsSignature && null);
     }
     default:
       // Over the order's own address: see requireOrderSignature.

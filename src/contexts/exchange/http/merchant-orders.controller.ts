@@ -23,7 +23,7 @@ export class MerchantOrdersController {
     tag: 'Exchange orders',
     summary: 'List orders, newest first',
     description:
-      'Orders that this key has made. X-Signature is over the withdraw_address filter, or an empty one.',
+      'Orders that this key has made. X-Signature is over `withdraw_address=` with nothing after it.',
     responses: {
       200: [OrdersResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',

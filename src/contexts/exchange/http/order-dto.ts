@@ -14,7 +14,15 @@ import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { pairOf } from '../domain/tokens.js';
 import type { OrderFilter } from '../views/orders.js';
-import { datePoint, nonEmpty, signature, tagOrMemo, withdrawAddress, type DatePoint } from './parameters.js';
+import {
+  datePoint,
+  nonEmpty,
+  querySignature,
+  signature,
+  tagOrMemo,
+  withdrawAddress,
+  type DatePoint,
+} from './parameters.js';
 
 const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
@@ -45,6 +53,9 @@ export class NewOrder {
 
   @Field(signature, { optional: true })
   signature?: string;
+
+  @Field(querySignature, { optional: true })
+  signature_v2?: string;
 }
 
 /** Query of the actions on an order. */
@@ -163,7 +174,7 @@ export class OrdersQuery {
   @Filter(oneOf(ORDER_STATUSES), 'Only orders in this status.')
   status?: OrderStatus;
 
-  @Filter(withdrawAddress, 'Only orders that pay out to this address. X-Signature is then over it.')
+  @Filter(withdrawAddress, 'Only orders that pay out to this address. X-Signature does not cover it.')
   withdraw_address?: string;
 
   @PageSize(MAX_PAGE, 'Orders per page.')

@@ -28,6 +28,17 @@ export const signature = text({
   description: 'Required when the key demands signatures; see above.',
 });
 
+/** Of all other parameters of the query (contract.md 21.8); the edge has checked it. */
+export const querySignature = text({
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Over the whole query. Keys issued for it require it with a tag or memo.',
+});
+
+/** Whether it is an address that pages may lead back to depends on the mode. */
+export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) =>
+  value === '' ? undefined : value,
+);
+
 /** What can be paid out, and where (contract.md 25.2). */
 export const TOKENS_TO = ['sol'] as const;
 export const CHAINS_TO = ['solana'] as const;

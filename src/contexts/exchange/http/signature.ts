@@ -2,6 +2,7 @@ import { isSignedBy } from '../../../platform/http/svc-signature/signature.js';
 import { Refusal, type Problem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
 import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import { canonicalQuery } from '../application/signed-url.js';
 
 const TITLE = 'Invalid API key or signature';
 
@@ -14,7 +15,7 @@ export const INVALID_SIGNATURE: Problem = {
   status: 401,
   title: TITLE,
   detail:
-    'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders in the header X-Signature',
+    'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query',
 };
 
 /** Whether one of the secrets made the signature over the address, in constant time (contract.md 21.3). */
@@ -24,6 +25,29 @@ export function isSignedWith(
   withdrawAddress: string,
 ): boolean {
   return isSignedBy(secrets, signature, `withdraw_address=${withdrawAddress}`, NO_BODY);
+}
+
+/** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
+export type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
+
+/** Whether one of the secrets made the `signature_v2` over all other parameters of the query (contract.md 21.8). */
+export function isQuerySignedWith(
+  { secrets }: Pick<ExchangeCaller, 'secrets'>,
+  path: SignedPath,
+  query: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const { signature_v2: signature = '', ...signed } = query;
+  const text = `${path}?${canonicalQuery(Object.entries(signed as Record<string, string>))}`;
+  return isSignedBy(secrets, signature, text, NO_BODY);
+}
+
+/** Parameters that the signature of the address does not cover, and that must not be changed by who knows it. */
+export function needsQuerySignature(
+  { memoSigning }: Pick<ExchangeCaller, 'memoSigning'>,
+  query: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const { withdraw_address_tag: tag, withdraw_address_memo: memo, return_url: returnUrl } = query;
+  return Boolean(returnUrl) || (memoSigning === 'full' && Boolean(tag || memo));
 }
 
 /**

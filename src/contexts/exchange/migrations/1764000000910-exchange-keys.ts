@@ -9,6 +9,7 @@ export class ExchangeKeys1764000000910 implements MigrationInterface {
         merchant_id uuid not null,
         label text,
         demands_signature boolean not null,
+        memo_signing text not null,
         cidrs text[] not null default '{}',
         issued_at timestamptz not null,
         revoked_at timestamptz

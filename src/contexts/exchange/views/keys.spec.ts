@@ -12,7 +12,10 @@ const key = { key_id: KEY, merchant_id: MERCHANT };
 
 const issued = (keyId: string, issuedAt: string): ExchangeKeyEvent => ({
   type: 'exchange_key.issued.v1',
-  data: { ...key, key_id: keyId, label: 'Shop', demands_signature: true, issued_at: issuedAt },
+  data: {
+    ...{ ...key, key_id: keyId, label: 'Shop', demands_signature: true, memo_signing: 'full' as const },
+    issued_at: issuedAt,
+  },
 });
 const secret = (secretId: string, issuedAt: string): ExchangeKeyEvent => ({
   type: 'exchange_key.secret_issued.v1',
@@ -55,7 +58,7 @@ describe('the view of exchange keys', () => {
     for (const event of HISTORY) await apply([event, event]);
     expect(await view.find(KEY)).toEqual(once);
     expect(once).toEqual({
-      ...{ keyId: KEY, merchantId: MERCHANT, label: 'Shop', demandsSignature: true },
+      ...{ keyId: KEY, merchantId: MERCHANT, label: 'Shop', demandsSignature: true, memoSigning: 'full' },
       ...{ cidrs: ['10.0.0.0/8'], issuedAt: new Date(at), revokedAt: new Date(later) },
       secrets: [
         {

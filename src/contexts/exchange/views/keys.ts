@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import { EXCHANGE_KEY_EVENTS, type ExchangeKeyEvent } from '../domain/exchange-key.js';
+import { EXCHANGE_KEY_EVENTS, type ExchangeKeyEvent, type MemoSigning } from '../domain/exchange-key.js';
 
 export const EXCHANGE_KEYS_VIEW = subscriptionName('exchange.keys');
 
@@ -24,13 +24,14 @@ async function applyOne(event: ExchangeKeyEvent, tx: PoolClient, schema: string)
   switch (event.type) {
     case 'exchange_key.issued.v1':
       await tx.query(
-        `insert into ${schema}.keys (key_id, merchant_id, label, demands_signature, issued_at)
-         values ($1, $2, $3, $4, $5) on conflict do nothing`,
+        `insert into ${schema}.keys (key_id, merchant_id, label, demands_signature, memo_signing, issued_at)
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
         [
           event.data.key_id,
           event.data.merchant_id,
           event.data.label,
           event.data.demands_signature,
+          event.data.memo_signing,
           event.data.issued_at,
         ],
       );
@@ -70,6 +71,7 @@ export interface ExchangeKeyRow {
   readonly merchantId: string;
   readonly label: string | null;
   readonly demandsSignature: boolean;
+  readonly memoSigning: MemoSigning;
   readonly cidrs: readonly string[];
   readonly issuedAt: Date;
   readonly revokedAt: Date | null;
@@ -100,7 +102,7 @@ export const VALID_SECRETS = `select s.sealed_secret as sealed
 
 const SELECT = `
   select k.key_id as "keyId", k.merchant_id as "merchantId", k.label, k.demands_signature as "demandsSignature",
-         k.cidrs, k.issued_at as "issuedAt", k.revoked_at as "revokedAt",
+         k.memo_signing as "memoSigning", k.cidrs, k.issued_at as "issuedAt", k.revoked_at as "revokedAt",
          coalesce((select json_agg(s order by s.issued_at, s.secret_id)
                    from exchange.key_secrets s where s.key_id = k.key_id), '[]') as secrets
   from exchange.keys k`;

@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.js';
 import type { HealthRegistry } from '../../telemetry/health.js';
 import type { Log } from '../../telemetry/logger.js';
 import { addressLimit, AddressRateLimiter } from '../address.js';
+import { setBaseHeaders } from '../base-headers.js';
 import {
   connectionBounds,
   guardConnections,
@@ -18,11 +19,11 @@ import {
 import { toProblem } from '../error-mapping.js';
 import { HTTPS_REQUIRED, noticeProxies } from '../https.js';
 import { parseJsonBody } from '../json-body.js';
-import { HOST_REQUIRED, sendProblem, type Problem } from '../problem.js';
+import { HOST_REQUIRED, QUERY_NOT_UTF8, sendProblem, type Problem } from '../problem.js';
 import { tooManyRequests } from '../rate-limit.js';
 import { drainRefusedBody, tooLarge } from '../request-body.js';
 import { recordRequest } from '../request-record.js';
-import { isHealthPath, newRequestState } from '../request-state.js';
+import { isHealthPath, isQueryUtf8, newRequestState } from '../request-state.js';
 import { contentSecurityPolicy, refusalPage, type Advice, type Framers, type Sources } from './page.js';
 
 /** Bodies of this many bytes and more are refused with 413. */
@@ -77,7 +78,7 @@ export class PageServer {
       requestIdHeader: false,
       genReqId: () => randomUUID(),
       frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-        receive(request, reply);
+        receive(request, reply, config);
         refusals.refuse(request, reply, error);
       },
       clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
@@ -146,7 +147,7 @@ export class PageServer {
       },
     );
     routes.addHook('onRequest', (request, reply, done) => {
-      receive(request, reply);
+      receive(request, reply, config);
       if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
         this.sendRefusal(request, reply, HOST_REQUIRED);
         return;
@@ -156,8 +157,9 @@ export class PageServer {
         return;
       }
       const blockedUntil = addresses.take(request.ip);
-      if (blockedUntil === null) done();
-      else this.sendRefusal(request, reply, tooManyRequests(blockedUntil, Date.now()));
+      if (blockedUntil !== null) this.sendRefusal(request, reply, tooManyRequests(blockedUntil, Date.now()));
+      else if (!isQueryUtf8(request)) this.sendRefusal(request, reply, QUERY_NOT_UTF8);
+      else done();
     });
     routes.addHook('onResponse', (request, reply, done) => {
       recordRequest(log, request, reply);
@@ -180,17 +182,16 @@ export function sendPage(
       'content-security-policy': contentSecurityPolicy(sources ?? inline, framedBy),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store',
     })
     .type('text/html; charset=utf-8')
     .send(html(nonce));
 }
 
-/** Gives a request its state and its id in the response, before anything else. */
-function receive(request: FastifyRequest, reply: FastifyReply): void {
+/** Gives a request its state, and the response its headers, before anything else. */
+function receive(request: FastifyRequest, reply: FastifyReply, config: PageServerConfig): void {
   request.edge = newRequestState();
   request.edge.route = request.routeOptions?.url ?? null;
-  reply.header('request-id', request.id);
+  setBaseHeaders(request, reply, config);
 }
 
 class Refusals {

@@ -1,4 +1,5 @@
 import type { MerchantCredentials } from '../../../../platform/http/merchant-directory.js';
+import type { MemoSigning } from '../../domain/exchange-key.js';
 
 /** Who calls the exchange: what its operations need to know of the key of the request. */
 export interface ExchangeCaller {
@@ -6,6 +7,7 @@ export interface ExchangeCaller {
   readonly keyId: string;
   readonly merchantId: string;
   readonly demandsSignature: boolean;
+  readonly memoSigning: MemoSigning;
   /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
   readonly secrets: readonly string[];
 }

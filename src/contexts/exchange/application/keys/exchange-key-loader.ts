@@ -15,10 +15,10 @@ export class ExchangeKeyLoader {
   async load(keyId: string): Promise<KnownExchangeKey | null> {
     const found = await this.view.find(keyId);
     if (found === null || found.revokedAt !== null) return null;
-    const { merchantId, demandsSignature, cidrs } = found;
+    const { merchantId, demandsSignature, memoSigning, cidrs } = found;
     const secrets = found.secrets
       .filter(({ revokedAt }) => revokedAt === null)
       .map(({ secretId, sealedSecret }) => this.secrets.open(keyId, secretId, sealedSecret));
-    return { keyId, merchantId, demandsSignature, cidrs, secrets };
+    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, secrets };
   }
 }

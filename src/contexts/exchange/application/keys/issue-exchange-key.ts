@@ -6,7 +6,7 @@ import { isUuid, newId } from '../../../../kernel/ids.js';
 import { CommandHandler } from '../../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { merchant } from '../../../merchants/contract.js';
-import { issueExchangeKey } from '../../domain/exchange-key.js';
+import { issueExchangeKey, type MemoSigning } from '../../domain/exchange-key.js';
 import { ExchangeKeyChanges, type ExchangeKeyChanged } from './exchange-key-changes.js';
 import { ExchangeKeySecrets } from './exchange-key-secrets.js';
 
@@ -21,12 +21,13 @@ export interface IssuedExchangeKey extends IssuedSecret {
   readonly keyId: string;
 }
 
-/** A new key of a registered merchant, with its first secret. Throws `not_found`, or `validation_failed` on `label`. */
+/** A new key of a registered merchant, with its first secret. Throws `not_found`, or `validation_failed`. */
 export class IssueExchangeKey extends Command<IssuedExchangeKey> {
   constructor(
     readonly merchantId: string,
     readonly demandsSignature: boolean,
     readonly label: string | null = null,
+    readonly memoSigning: MemoSigning = 'contract',
   ) {
     super();
   }
@@ -41,7 +42,8 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
   ) {}
 
-  async execute({ merchantId, demandsSignature, label }: IssueExchangeKey): Promise<IssuedExchangeKey> {
+  async execute(issue: IssueExchangeKey): Promise<IssuedExchangeKey> {
+    const { merchantId, demandsSignature, label, memoSigning } = issue;
     const id = merchantId.toLowerCase();
     // Its events, as the directory may be behind: a merchant that was registered can have a key.
     if (!isUuid(id) || (await this.loop.load(merchant, id)).state.status === 'unknown')
@@ -50,7 +52,7 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     const { secret, ...made } = this.secrets.generate(keyId);
     const at = timestamp(this.clock);
     const command = {
-      ...{ keyId, merchantId: id, label, demandsSignature },
+      ...{ keyId, merchantId: id, label, demandsSignature, memoSigning },
       ...{ secret: made, at },
     };
     const { visible } = await this.keys.change(keyId, (state) => issueExchangeKey(command, state));

@@ -5,13 +5,13 @@ import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform
 import { VisitorLimits } from '../../../../platform/http/pages/visitor-limits.js';
 import type { Problem } from '../../../../platform/http/problem.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../application/keys/exchange-caller.js';
-import type { Payer } from '../../application/payer.js';
+import type { PayerSession } from '../../application/payer.js';
 import { PaySessions } from './sessions.js';
 
 const REVOKED: Problem = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
 /**
- * Whether a page and its calls are served: the key is not revoked, its merchant not suspended, and nobody asks too often.
+ * Whether a page and its calls are served: neither the key nor the secret is revoked, the merchant not suspended, and nobody asks too often.
  * A key may be bound to addresses that merchants call from; people open pages from anywhere.
  */
 @Injectable()
@@ -28,13 +28,16 @@ export class PayGate {
   }
 
   /** Counts a request. Null when it may go on. */
-  async refusal(payer: Payer, address: string): Promise<Problem | null> {
+  async refusal(payer: PayerSession, address: string): Promise<Problem | null> {
     return (await this.closed(payer)) ?? this.limits.refusal(address, payer.keyId, this.sessions.link(payer));
   }
 
-  /** Why nothing is served to anybody; null while the key is good. */
-  async closed({ keyId }: Pick<Payer, 'keyId'>): Promise<Problem | null> {
+  /** Why nothing is served; null while the key, and the secret that opened the page, are valid. */
+  async closed({ keyId, secretHash }: PayerSession): Promise<Problem | null> {
     const key = await this.keys.find(keyId);
+    const isValid = (hash: string): boolean =>
+      key?.secrets.some((secret) => this.sessions.hashOf(secret) === hash) ?? false;
+    if (secretHash !== null && !isValid(secretHash)) return REVOKED;
     const merchant = key === null ? null : await this.merchants.find(key.merchantId);
     if (merchant === null) return REVOKED;
     return merchant.status === 'suspended' ? SUSPENDED : null;

@@ -3,16 +3,19 @@ import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
 import {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from '../../application/keys/exchange-caller.js';
-import type { Payer } from '../../application/payer.js';
+import type { PayerSession } from '../../application/payer.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
 import { readAddress, readTag } from '../../domain/addresses.js';
-import { isSignedWith } from '../signature.js';
+import { readReturnUrl } from '../../domain/return-url.js';
+import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
+import { PaySessions } from './sessions.js';
 
 /** One for all: it does not tell which of them it was (contract.md 26.1). */
 const UNAUTHORIZED: Problem = {
@@ -26,10 +29,17 @@ type Parameters = Readonly<Record<string, string | undefined>>;
 
 export interface Opened {
   readonly key: KnownExchangeKey;
-  readonly payer: Payer;
+  readonly payer: PayerSession;
   readonly parameters: Parameters;
+  /** Where the page leads back to. */
+  readonly returnUrl: string | null;
   /** A link that was signed for a time, which is over. */
   readonly hasExpired: boolean;
+}
+
+interface Link extends Pick<Opened, 'key' | 'parameters' | 'hasExpired'> {
+  /** The one that signed it; null where none is demanded. */
+  readonly secret: string | null;
 }
 
 /** Who may open a page, and for whom: headers, a signature in the query, or a `signed_url` (contract.md 26.1). */
@@ -38,6 +48,8 @@ export class PayOpening {
   constructor(
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    private readonly sessions: PaySessions,
   ) {}
 
   /** Throws {@link Refusal} (400, 401), and `validation_failed` for an address that is none. */
@@ -50,19 +62,26 @@ export class PayOpening {
     const opened = isSignedQuery(text)
       ? await this.bySignedUrl(text, parameters)
       : await this.byKey(request, parameters);
-    return { ...opened, payer: payerOf(opened.key, opened.parameters) };
+    const secretHash = opened.secret === null ? null : this.sessions.hashOf(opened.secret);
+    const { return_url: returnUrl } = opened.parameters;
+    return {
+      ...opened,
+      payer: { ...payerOf(opened.key, opened.parameters), secretHash },
+      returnUrl: valid('return_url', readReturnUrl(returnUrl || null, this.config.mode)),
+    };
   }
 
-  private async bySignedUrl(text: string, { api_key }: Parameters): Promise<Omit<Opened, 'payer'>> {
+  private async bySignedUrl(text: string, { api_key }: Parameters): Promise<Link> {
     const key = await this.keyOf(api_key);
-    const valid = openSignedQuery(text, key.secrets, this.clock.now());
     // At the beginning of time no link had expired: this one was right once.
-    const parameters = valid ?? openSignedQuery(text, key.secrets, new Date(0));
-    if (parameters === null) throw new Refusal(UNAUTHORIZED);
-    return { key, parameters, hasExpired: valid === null };
+    const open = (secret: string, now = new Date(0)) => openSignedQuery(text, [secret], now);
+    const secret = signedBy(key, (each) => open(each) !== null);
+    const parameters = secret === null ? null : open(secret);
+    if (secret === null || parameters === null) throw new Refusal(UNAUTHORIZED);
+    return { key, secret, parameters, hasExpired: open(secret, this.clock.now()) === null };
   }
 
-  private async byKey({ headers }: FastifyRequest, parameters: Parameters): Promise<Omit<Opened, 'payer'>> {
+  private async byKey({ headers }: FastifyRequest, parameters: Parameters): Promise<Link> {
     const named = [headers['x-api-key'], parameters['api_key']].filter((each) => each !== undefined);
     if (new Set(named).size > 1) throw new Refusal(UNAUTHORIZED);
     const key = await this.keyOf(named[0]);
@@ -72,11 +91,19 @@ export class PayOpening {
       withdraw_address_memo: memo,
     } = parameters;
     const given = [headers['x-signature'], parameters['signature']].filter((each) => each !== undefined);
-    const isSigned = given.length > 0 && given.every((each) => isSignedWith(key, String(each), address));
-    if (!isSigned && (key.demandsSignature || given.length > 0)) throw new Refusal(UNAUTHORIZED);
-    // This signature does not cover them, and where they are wrong the money goes to somebody else.
-    if (key.demandsSignature && (tag || memo)) throw new Refusal(UNAUTHORIZED);
-    return { key, parameters, hasExpired: false };
+    const ofQuery = parameters['signature_v2'];
+    const isSigned = given.length > 0 || ofQuery !== undefined;
+    const secret = signedBy(
+      key,
+      (each) =>
+        given.every((signature) => isSignedWith({ secrets: [each] }, String(signature), address)) &&
+        (ofQuery === undefined || isQuerySignedWith({ secrets: [each] }, '/widget', parameters)),
+    );
+    if (isSigned ? secret === null : key.demandsSignature) throw new Refusal(UNAUTHORIZED);
+    // The signature of the address does not cover them: where they are wrong the money goes to somebody else.
+    const isOpen = needsQuerySignature(key, parameters) || (key.demandsSignature && Boolean(tag || memo));
+    if (isOpen && ofQuery === undefined) throw new Refusal(UNAUTHORIZED);
+    return { key, secret: isSigned ? secret : null, parameters, hasExpired: false };
   }
 
   private async keyOf(apiKey: unknown): Promise<KnownExchangeKey> {
@@ -86,7 +113,12 @@ export class PayOpening {
   }
 }
 
-function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
+/** The newest secret that signed; every one is tried, so that the time it takes does not tell which one it was. */
+function signedBy({ secrets }: KnownExchangeKey, signs: (secret: string) => boolean): string | null {
+  return secrets.filter(signs).at(-1) ?? null;
+}
+
+function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Omit<PayerSession, 'secretHash'> {
   const read = (name: string): string | null => {
     const given = parameters[name];
     return given === undefined || given === '' ? null : valid(name, readTag(given));
@@ -101,7 +133,7 @@ function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
   };
 }
 
-function valid(name: string, value: string | Fault): string {
+function valid<T extends string | null>(name: string, value: T | Fault): T {
   if (value instanceof Fault) throw DomainError.invalid({ [name]: [value.message] });
   return value;
 }

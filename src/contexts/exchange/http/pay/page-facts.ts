@@ -44,6 +44,7 @@ export class PayFactsOf {
       offers: this.offers(),
       onramps: this.onrampsOf(opened),
       notice: this.notices.of(address),
+      return_url: opened.returnUrl,
     };
   }
 

@@ -37,6 +37,8 @@ export interface PayFacts {
   }[];
   readonly onramps: readonly { readonly name: string; readonly url: string }[];
   readonly notice: string | null;
+  /** Where the page leads back to, an absolute address under the link's signature. */
+  readonly return_url: string | null;
 }
 
 /** The arguments of the page's calls. */

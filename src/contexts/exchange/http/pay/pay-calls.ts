@@ -10,7 +10,7 @@ import { CancelOrder } from '../../application/cancel-order.js';
 import { CreateOrder } from '../../application/create-order.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../application/keys/exchange-caller.js';
 import { MarkOrderAsPaid } from '../../application/mark-order-as-paid.js';
-import { PayerOrders, type Payer } from '../../application/payer.js';
+import { PayerOrders, type Payer, type PayerSession } from '../../application/payer.js';
 import { amountOf, Quotes } from '../../application/quotes.js';
 import type { MadeOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
@@ -21,7 +21,7 @@ import { PaySessions } from './sessions.js';
 
 /** Of a request of the page. */
 export interface PageCall {
-  readonly payer: Payer;
+  readonly payer: PayerSession;
   readonly address: string;
   readonly requestId: string;
 }

@@ -118,8 +118,7 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     const refusal = await this.gate.refusal(payer, request.ip);
     if (refusal !== null) return this.server.sendRefusal(request, reply, refusal);
     const response = await act({ payer, address: request.ip, requestId: request.id });
-    reply.header('x-content-type-options', 'nosniff');
-    return reply.header('cache-control', 'no-store').send(response);
+    return reply.header('x-content-type-options', 'nosniff').send(response);
   }
 
   private async follow(

@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
-import type { Payer } from '../../application/payer.js';
+import type { Payer, PayerSession } from '../../application/payer.js';
 import { PaySessions } from './sessions.js';
 
-const payer: Payer = {
+const payer: PayerSession = {
   keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
   withdrawAddress: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
   withdrawAddressTag: null,
   withdrawAddressMemo: '77|"\u2028',
   userId: 'ü'.repeat(255),
+  secretHash: '0123456789abcdef0123456789abcdef',
 };
 const HOUR_MS = 3_600_000;
 let now = Date.UTC(2026, 0, 1);
@@ -47,13 +48,14 @@ describe('the session of a pay page', () => {
   });
 
   it('has a link of its own for each payer', () => {
-    const others: Payer[] = [
+    const others: PayerSession[] = [
       { ...payer, keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
       { ...payer, withdrawAddressMemo: null, withdrawAddressTag: payer.withdrawAddressMemo },
       { ...payer, userId: null },
     ];
     const links = [payer, ...others].map((each) => sessions.link(each));
     expect(new Set(links).size).toBe(4);
-    expect(sessions.link({ ...payer })).toBe(links[0]);
+    const otherSession: Payer & PayerSession = { ...payer, secretHash: null };
+    expect(sessions.link(otherSession)).toBe(links[0]);
   });
 });

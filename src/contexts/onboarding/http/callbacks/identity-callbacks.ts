@@ -25,7 +25,7 @@ export class IdentityCallbacks {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const outcome = await this.commandBus.execute(new ReceiveCallback(provider, request.headers, body));
     refuse(outcome);
-    return reply.header('cache-control', 'no-store').send({ received: true });
+    return reply.send({ received: true });
   }
 }
 

@@ -59,9 +59,7 @@ export class ImageUploads {
         { bodyLimit: IMAGE_LIMIT - 1, onRequest: (request, reply) => this.admit(request, reply) },
         async (request, reply) => {
           const image = imageOf(kindIn(request), request.body);
-          return reply
-            .header('cache-control', 'no-store')
-            .send(await keep(personIn(request), image, request));
+          return reply.send(await keep(personIn(request), image, request));
         },
       );
     });

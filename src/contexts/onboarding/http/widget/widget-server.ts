@@ -133,7 +133,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       cause: causeOf(request, merchantId),
       body: body as Readonly<Record<string, unknown>>,
     });
-    return reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(response);
+    return reply.header('x-content-type-options', 'nosniff').send(response);
   }
 }
 
