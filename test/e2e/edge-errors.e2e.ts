@@ -155,7 +155,7 @@ test('a malformed path is 400', async () => {
   expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
 });
 
-test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%', 'a=\u00fc'])(
+test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%'])(
   'a query of bytes that are no percent-encoded UTF-8 is 400: %j',
   async (query) => {
     const lines = [`GET /merchants/v1/probe/whoami?${query} HTTP/1.1`, 'Host: x', 'Connection: close'];

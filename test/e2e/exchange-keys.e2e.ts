@@ -69,18 +69,23 @@ describe('the keys of the exchange', () => {
   };
 
   it('work as soon as they are shown, in every process', async () => {
-    const made = await issue('--demand-signature', '--label', 'Shop');
+    const made = await issue('--demand-signature', '--memo-signing', 'full', '--label', 'Shop');
     expect(made).toMatchObject({ secret: expect.stringMatching(/^dxs_[0-9a-f]{64}$/), visible: true });
     expect(await statuses(clients(made.api_key, made.secret))).toEqual([404, 404]);
     const { keys } = await json<{ keys: { api_key: string }[] }>('key', 'list');
     const merchantId = app.merchant.credentials.apiKey;
     expect(keys.find(({ api_key }) => api_key === made.api_key)).toEqual({
       ...{ api_key: made.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
-      ...{ allowed_addresses: [], issued_at: expect.any(String), revoked_at: null },
+      ...{ memo_signing: 'full', allowed_addresses: [] },
+      ...{ issued_at: expect.any(String), revoked_at: null },
       secrets: [{ secret_id: made.secret_id, issued_at: expect.any(String), revoked_at: null }],
     });
     const text = await exchange('key', 'list', '--merchant', merchantId);
-    expect(text).toMatch(new RegExp(`${made.api_key}  Shop\\n.*\\n  status       valid, demands signatures`));
+    expect(text).toMatch(
+      new RegExp(
+        `${made.api_key}  Shop\\n.*\\n  status       valid, demands signatures, full ones for a tag or memo`,
+      ),
+    );
     expect(text).not.toContain(made.secret);
     expect(text).not.toContain('dxs_');
     expect(await exchange('key', 'list', '--merchant', app.secondMerchant.credentials.apiKey)).toBe(

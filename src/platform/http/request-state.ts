@@ -85,7 +85,7 @@ export function rawTarget(request: FastifyRequest): string {
 }
 
 /**
- * Whether the query string is ASCII that decodes to UTF-8. Parsers of queries put replacement characters in place of other
+ * Whether the query string decodes to UTF-8; Node refuses bytes that are not ASCII. Parsers of queries put replacement characters in place of other
  * bytes: a memo or a name would be stored that was never sent.
  */
 export function isQueryUtf8(request: FastifyRequest): boolean {
@@ -93,7 +93,7 @@ export function isQueryUtf8(request: FastifyRequest): boolean {
   const query = target.indexOf('?');
   if (query === -1) return true;
   try {
-    return /^[\x21-\x7e]*$/.test(target) && decodeURIComponent(target.slice(query)) !== '';
+    return decodeURIComponent(target.slice(query)) !== '';
   } catch {
     return false;
   }
