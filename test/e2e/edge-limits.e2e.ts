@@ -1,11 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readConfig } from '../../src/composition.js';
 import { addressLimit } from '../../src/platform/http/address.js';
 import { CallerRateLimiter } from '../../src/platform/http/rate-limit.js';
+import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { startEdgeApp } from '../support/edge-app.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send } from '../support/signed-client.js';
+
+const HASH = new KeyedHash(randomBytes(32));
 
 let db: TestDatabase;
 
@@ -70,7 +73,7 @@ test.each([
 test.each([1, 7, 100, 101, 150, 1000])(
   'a limit of %d is exact for concurrent requests in two processes',
   async (limit) => {
-    const limiters = [0, 1].map(() => new CallerRateLimiter(db.pool, limit));
+    const limiters = [0, 1].map(() => new CallerRateLimiter(db.pool, limit, HASH));
     const merchant = randomUUID();
     const takes = Array.from({ length: limit * 2 + 50 }, async (_, i) => limiters[i % 2]!.take(merchant));
     const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
@@ -88,7 +91,7 @@ test('a high limit costs few queries: points are leased', async () => {
       },
     },
   }) as typeof db.pool;
-  const limiter = new CallerRateLimiter(pool, 10_000);
+  const limiter = new CallerRateLimiter(pool, 10_000, HASH);
   const merchant = randomUUID();
   for (let i = 0; i < 1000; i++) expect((await limiter.take(merchant)).allowed).toBe(true);
   expect(queries).toBe(10);
@@ -96,7 +99,7 @@ test('a high limit costs few queries: points are leased', async () => {
 
 test('a window ends, and the next one is full again', async () => {
   let now = Date.now();
-  const limiter = new CallerRateLimiter(db.pool, 2, () => now);
+  const limiter = new CallerRateLimiter(db.pool, 2, HASH, () => now);
   const merchant = randomUUID();
   const take = async () => (await limiter.take(merchant)).allowed;
   expect([await take(), await take(), await take()]).toEqual([true, true, false]);
@@ -107,10 +110,20 @@ test('a window ends, and the next one is full again', async () => {
 
 test('without its store a process counts alone, and still refuses', async () => {
   const gone = await testDatabase();
-  const limiter = new CallerRateLimiter(gone.pool, 3);
+  const limiter = new CallerRateLimiter(gone.pool, 3, HASH);
   await gone.drop();
   const merchant = randomUUID();
   const allowed = [];
   for (let i = 0; i < 5; i++) allowed.push((await limiter.take(merchant)).allowed);
   expect(allowed).toEqual([true, true, true, false, false]);
+});
+
+test('the table of counts holds neither addresses nor keys in clear', async () => {
+  const limiter = new CallerRateLimiter(db.pool, 5, HASH, Date.now, 'key');
+  const keyId = randomUUID();
+  await limiter.take(`${keyId}/203.0.113.77`);
+  const rows = await db.pool.query<{ key: string }>('select key from platform.rate_limits');
+  const text = JSON.stringify(rows.rows);
+  expect(rows.rows.length).toBeGreaterThan(0);
+  for (const secret of [keyId, '203.0.113.77']) expect(text).not.toContain(secret);
 });

@@ -106,6 +106,7 @@ describe('POST webhook_endpoints', () => {
     [{ url: 'https://8.8.8.8/', description: 7 }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'x'.repeat(256) }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'a\0b' }, 'description'],
+    [{ url: 'https://8.8.8.8/', description: 'a\nb' }, 'description'],
     // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
     [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],

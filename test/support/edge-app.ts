@@ -43,6 +43,7 @@ import { Operation } from '../../src/platform/openapi/operation.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../src/platform/http/http.module.js';
 import { Reply } from '../../src/platform/http/reply.js';
+import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
@@ -217,6 +218,7 @@ export async function startEdgeApp(
       { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
+      { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
     exports: [CONFIG, Database],
   })

@@ -19,6 +19,7 @@ import {
 } from './application/ports.js';
 import { TokenOffer } from './application/token-offer.js';
 import { IconsController } from './http/icons.controller.js';
+import { ProviderBudget } from './http/provider-budget.js';
 import { SANDBOX_PROVIDER, SandboxProviderModule } from './sandbox-provider.module.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 
@@ -67,8 +68,9 @@ const PROVIDERS = [SANDBOX_PROVIDER, SIDESHIFT];
     },
     ComplianceNotices,
     Onramps,
+    ProviderBudget,
   ],
-  exports: [EXCHANGE_PROVIDERS, TokenOffer, ComplianceNotices, Onramps],
+  exports: [EXCHANGE_PROVIDERS, TokenOffer, ComplianceNotices, Onramps, ProviderBudget],
 })
 export class ProvidersModule implements OnModuleInit {
   constructor(

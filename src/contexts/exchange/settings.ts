@@ -39,6 +39,11 @@ const PROVIDER_SETTINGS = {
     oneOf('sandbox', 'sideshift'),
     'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be made.',
   ),
+  exchangeProviderCallsPerMinute: optional(
+    'EXCHANGE_PROVIDER_CALLS_PER_MINUTE',
+    integer(1, 1_000_000),
+    'requests per minute and key, in each process, that make the exchange provider work; one client has half of it. Not set: RATE_LIMIT_PER_MINUTE.',
+  ),
   sideshiftSecret: optional(
     'SIDESHIFT_SECRET',
     pattern(/^[!-~]{8,200}$/, 'the private key of a SideShift account, without spaces'),

@@ -2,6 +2,7 @@ import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
+import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission } from './admission.js';
 import { Authentications } from './authentication.js';
@@ -42,8 +43,9 @@ export class HttpModule implements OnModuleInit {
     const directory = this.modules.get<MerchantDirectory>(MERCHANT_DIRECTORY, anywhere);
     this.authentications.register(new SvcSignature(directory));
     const { rateLimitPerMinute } = this.config;
-    const limiter = new CallerRateLimiter(this.database.pool, rateLimitPerMinute);
-    const keyLimiter = new CallerRateLimiter(this.database.pool, rateLimitPerMinute, Date.now, 'key');
+    const counted = [this.database.pool, rateLimitPerMinute, this.modules.get(KeyedHash, anywhere)] as const;
+    const limiter = new CallerRateLimiter(...counted);
+    const keyLimiter = new CallerRateLimiter(...counted, Date.now, 'key');
     adapter.edge.connect({
       authentications: this.authentications,
       admission: new Admission(limiter, keyLimiter),

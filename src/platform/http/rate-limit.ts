@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { KeyedHash } from '../sealing/keyed-hash.js';
 import type { Problem } from './problem.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
@@ -50,6 +51,8 @@ interface Window {
  * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
  * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
  *
+ * The table has keyed hashes of callers: some are addresses of people.
+ *
  * When the database is unavailable the process counts alone, up to the whole limit: the gate never stands open.
  */
 export class CallerRateLimiter {
@@ -62,6 +65,7 @@ export class CallerRateLimiter {
   constructor(
     pool: Pool,
     readonly limit: number,
+    private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
     private readonly counts: 'merchant' | 'key' = 'merchant',
   ) {
@@ -141,7 +145,10 @@ export class CallerRateLimiter {
 
   private async consume(callerId: string, points: number): Promise<Grant> {
     try {
-      return this.grantOf(await this.withinTime(this.shared.consume(callerId, points)), points);
+      return this.grantOf(
+        await this.withinTime(this.shared.consume(this.keyedHash.of('rate limit', callerId), points)),
+        points,
+      );
     } catch (refusal) {
       if (refusal instanceof RateLimiterRes) return this.grantOf(refusal, points);
     }

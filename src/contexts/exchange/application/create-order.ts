@@ -85,7 +85,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
 
   private async atProvider(provider: string, orderId: string, wanted: NewOrder): Promise<ProviderOrder> {
     try {
-      return await this.calls.call(provider, (it) => it.create({ ...wanted, orderId }));
+      return await this.calls.call(provider, wanted.keyId, (it) => it.create({ ...wanted, orderId }));
     } catch (error) {
       if (!(error instanceof ProviderRefused)) throw providerIsAway(error);
       if (error.parameter === null) throw new DomainError('validation_failed', error.message);

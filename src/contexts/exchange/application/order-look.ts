@@ -42,7 +42,9 @@ export class OrderLook {
   private async ask(orderId: string, cause?: EventMetadata): Promise<Looked> {
     const loaded = made((await this.loop.load(order, orderId)).state);
     const { provider: name, provider_reference: reference } = loaded.facts;
-    const status = await this.calls.call(name, (provider) => provider.status({ orderId, reference }));
+    // Without a cause it is the watch that asks.
+    const keyId = cause === undefined ? null : loaded.facts.key_id;
+    const status = await this.calls.call(name, keyId, (it) => it.status({ orderId, reference }));
     failpoint('order.asked');
     const observation = await this.observationOf(status, loaded);
     const { isDepositUnderWay } = observation;

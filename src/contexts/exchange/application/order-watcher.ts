@@ -80,7 +80,7 @@ export class OrderWatcher {
     const { amountFrom, amountTo, facts } = state;
     const at = { orderId: watch.orderId, reference: facts.provider_reference };
     try {
-      await this.calls.call(facts.provider, (provider) =>
+      await this.calls.call(facts.provider, null, (provider) =>
         due === 'settle' ? provider.settle(at, { amountFrom, amountTo }) : provider.cancel(at),
       );
     } catch (error) {

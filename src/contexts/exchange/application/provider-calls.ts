@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { backoffMs } from '../../../platform/background/backoff.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -22,10 +23,17 @@ interface Circuit {
   restUntil: number;
 }
 
-/** Calls of providers, each bounded in time. One that fails again and again is left alone for seconds (ADR 117). */
+const MAX_KEYS = 10_000;
+
+/**
+ * Calls of providers, each bounded in time. One that fails again and again is not called for seconds (ADR 117). The calls
+ * for each key have a circuit of their own: what callers of one key provoke stops calls for that key alone (ADR 150).
+ */
 @Injectable()
 export class ProviderCalls {
+  /** Of the service's own calls, by provider; while one is open there are no calls for keys either. */
   private readonly circuits = new Map<string, Circuit>();
+  private readonly circuitsOfKeys = new LRUCache<string, Circuit>({ max: MAX_KEYS });
 
   constructor(@Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders) {}
 
@@ -40,12 +48,21 @@ export class ProviderCalls {
     return [...this.circuits].filter(([, { restUntil }]) => restUntil > now).map(([name]) => name);
   }
 
-  /** Throws what `work` throws, and {@link ProviderUnavailable} when it takes too long or the provider is left alone. */
-  async call<T>(name: string, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
+  /**
+   * `keyId`: whose callers wait for it; null for the service's own calls. Throws what `work` throws, and
+   * {@link ProviderUnavailable} when it takes too long or the provider is not called now.
+   */
+  async call<T>(
+    name: string,
+    keyId: string | null,
+    work: (provider: ExchangeProvider) => Promise<T>,
+  ): Promise<T> {
     const provider = this.providers.of(name);
-    const circuit = this.circuitOf(name);
+    const own = circuitIn(this.circuits, name);
+    const circuit = keyId === null ? own : circuitIn(this.circuitsOfKeys, `${name} ${keyId}`);
     const startedAt = performance.now();
-    if (startedAt < circuit.restUntil) throw new ProviderUnavailable(`${name} was unavailable a moment ago`);
+    if (startedAt < Math.max(own.restUntil, circuit.restUntil))
+      throw new ProviderUnavailable(`${name} was unavailable a moment ago`);
     // After a rest one call goes ahead, and the others wait for what becomes of it.
     if (circuit.failures >= TOLERATED) circuit.restUntil = startedAt + TIMEOUT_MS;
     try {
@@ -58,14 +75,14 @@ export class ProviderCalls {
       throw error;
     }
   }
+}
 
-  private circuitOf(name: string): Circuit {
-    const known = this.circuits.get(name);
-    if (known !== undefined) return known;
-    const circuit = { failures: 0, failedAt: -Infinity, restUntil: -Infinity };
-    this.circuits.set(name, circuit);
-    return circuit;
-  }
+function circuitIn(circuits: Map<string, Circuit> | LRUCache<string, Circuit>, name: string): Circuit {
+  const known = circuits.get(name);
+  if (known !== undefined) return known;
+  const circuit = { failures: 0, failedAt: -Infinity, restUntil: -Infinity };
+  circuits.set(name, circuit);
+  return circuit;
 }
 
 function works(circuit: Circuit): void {

@@ -17,24 +17,27 @@ export interface Wanted {
 export class Quotes {
   constructor(private readonly calls: ProviderCalls) {}
 
-  /** Throws `validation_failed`, also for an amount outside the pair's limits, and `unavailable`. */
-  async of({ pairId, amountFrom, amountTo }: Wanted): Promise<Quote> {
+  /** `keyId`: whose callers ask. Throws `validation_failed`, also for an amount outside the pair's limits, and `unavailable`. */
+  async of(keyId: string, { pairId, amountFrom, amountTo }: Wanted): Promise<Quote> {
     const pair = typeof pairId === 'string' ? pairOf(pairId) : null;
     if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair'] });
     const decimals = decimalsOf(pair.from);
     if (amountTo === undefined)
       return this.ask(
+        keyId,
         pair.id,
         amountFrom === undefined ? null : amountOf('amount_from', amountFrom, decimals),
       );
     const wanted = amountOf('amount_to', amountTo, decimalsOf(pair.to));
-    const { rate } = await this.ask(pair.id, null);
-    return this.ask(pair.id, needed(wanted, rate, decimals));
+    const { rate } = await this.ask(keyId, pair.id, null);
+    return this.ask(keyId, pair.id, needed(wanted, rate, decimals));
   }
 
-  private async ask(pairId: string, amountFrom: string | null): Promise<Quote> {
+  private async ask(keyId: string, pairId: string, amountFrom: string | null): Promise<Quote> {
     try {
-      return await this.calls.call(this.calls.current, (provider) => provider.quote(pairId, amountFrom));
+      return await this.calls.call(this.calls.current, keyId, (provider) =>
+        provider.quote(pairId, amountFrom),
+      );
     } catch (error) {
       if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
       throw providerIsAway(error);

@@ -80,6 +80,10 @@ describe('a key of the exchange', () => {
     given()
       .when(issue('x'.repeat(256)))
       .thenRefused('validation_failed', { label: ['must be at most 255 characters'] });
+    for (const label of ['Shop\nevil', 'a\u0000b', 'a\u001b[31mb', 'a\u2028b', 'a\ud800b'])
+      given()
+        .when(issue(label))
+        .thenRefused('validation_failed', { label: ['must hold no control characters'] });
   });
 
   it('demands a signature of the whole query for a memo where it demands signatures at all', () => {

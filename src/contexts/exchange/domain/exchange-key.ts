@@ -1,5 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { readLabel } from '../../../kernel/label.js';
 
 /** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
@@ -119,11 +120,7 @@ export interface NewExchangeKey {
 export function issueExchangeKey(command: NewExchangeKey, state: ExchangeKey): ExchangeKeyEvent[] {
   if (state.status !== 'unknown') throw new DomainError('invalid_transition', 'The key is issued already');
   const { keyId, merchantId, demandsSignature, memoSigning, secret, at } = command;
-  const label = command.label?.trim() ?? null;
-  if (label === '') throw DomainError.invalid({ label: ['must not be blank'] });
-  if (label !== null && label.length > MAX_LABEL_LENGTH) {
-    throw DomainError.invalid({ label: [`must be at most ${MAX_LABEL_LENGTH} characters`] });
-  }
+  const label = command.label === null ? null : readLabel('label', command.label, MAX_LABEL_LENGTH);
   if (!MEMO_SIGNING.includes(memoSigning))
     throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
   if (memoSigning === 'full' && !demandsSignature)

@@ -50,9 +50,10 @@ export class ExchangeAuthentication implements Authentication {
     const signed = isSigned(key, request);
     if (signed === false) return refuse(reply, INVALID_SIGNATURE);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_TAKEN);
-    // Api keys are public: who names one that signs, and shows no signature, uses up none of its owner's requests.
-    const isStranger = key.demandsSignature && signed === null;
-    const countedAs = isStranger ? `${key.keyId}/${request.edge.client}` : undefined;
+    // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
+    const isOwner =
+      route === LIST || key.cidrs.length > 0 || (signed === true && query['signature_v2'] !== undefined);
+    const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
     return new ExchangeCredentials(key, merchant.status, countedAs);
   }
 

@@ -15,6 +15,7 @@ import { RefreshOrder } from '../application/refresh-order.js';
 import { orderResponse } from '../domain/order-record.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
 import { NewOrder, OrderActionQuery, OrderResponse } from './order-dto.js';
+import { ProviderBudget } from './provider-budget.js';
 import { requireOrderSignature } from './signature.js';
 
 const NOT_FOUND = 'This key has made no such order.';
@@ -25,6 +26,7 @@ export class OrdersController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly notices: ComplianceNotices,
+    private readonly budget: ProviderBudget,
   ) {}
 
   @Post()
@@ -41,11 +43,12 @@ export class OrdersController {
   })
   async create(
     @ExchangeKey() { keyId, merchantId }: ExchangeCaller,
-    @Caller() { ip, client }: CallerAddress,
+    @Caller() { ip, client, countedAs }: CallerAddress,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: NewOrder,
   ): Promise<Reply> {
+    this.budget.take(keyId, countedAs);
     const notice = this.notices.of(ip);
     const order = {
       keyId,
@@ -73,11 +76,12 @@ export class OrdersController {
   })
   async refresh(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip }: CallerAddress,
+    @Caller() { ip, countedAs }: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
+    this.budget.take(caller.keyId, countedAs);
     const command = new RefreshOrder(id, caller.keyId, cause, authorization(caller, query));
     return new Reply(200, orderResponse(await this.commandBus.execute(command), this.notices.of(ip)));
   }
@@ -96,12 +100,13 @@ export class OrdersController {
   })
   async cancel(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip }: CallerAddress,
+    @Caller() { ip, countedAs }: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
+    this.budget.take(caller.keyId, countedAs);
     const action = this.action(caller, ip, id, ticket, cause, query);
     const order = await this.commandBus.execute(new CancelOrder(action));
     return new Reply(200, orderResponse(order, action.complianceNotice));

@@ -1,5 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { readLabel } from '../../../kernel/label.js';
 
 export type MerchantRegistered = DomainEvent<
   'merchant.registered.v1',
@@ -131,7 +132,7 @@ export function registerMerchant(
 ): MerchantEvent[] {
   if (state.status !== 'unknown')
     throw new DomainError('invalid_transition', 'The merchant is registered already');
-  const name = nameOf('name', command.name);
+  const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   const { merchantId, at } = command;
   return [
     { type: 'merchant.registered.v1', data: { merchant_id: merchantId, name, registered_at: at } },
@@ -188,20 +189,11 @@ export function setEmbedding(
 ): MerchantEvent[] {
   const { merchantId, embedding } = registered(state);
   const { origins, callbacks, shownAs } = { ...embedding, ...command.change };
-  const shown = shownAs === null ? null : nameOf('shown_as', shownAs);
+  const shown = shownAs === null ? null : readLabel('shown_as', shownAs, MAX_NAME_LENGTH);
   const before = [embedding.origins, embedding.callbacks, embedding.shownAs];
   if (JSON.stringify([origins, callbacks, shown]) === JSON.stringify(before)) return [];
   const data = { merchant_id: merchantId, origins, callbacks, shown_as: shown, at: command.at };
   return [{ type: 'merchant.embedding_set.v1', data }];
-}
-
-function nameOf(field: string, text: string): string {
-  const name = text.trim();
-  if (name === '') throw DomainError.invalid({ [field]: ['must not be blank'] });
-  if (name.length > MAX_NAME_LENGTH) {
-    throw DomainError.invalid({ [field]: [`must be at most ${MAX_NAME_LENGTH} characters`] });
-  }
-  return name;
 }
 
 function keyIssued(merchantId: string, key: NewKey, at: string): MerchantKeyIssued {

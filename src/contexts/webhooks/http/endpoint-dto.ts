@@ -8,15 +8,17 @@ import { WebhookEndpoint, WebhookEndpointWithSecret } from '../views/endpoint-js
 /** The longest that a replaced signing secret may sign beside the fresh one: 24 hours. */
 export const OVERLAP_LIMIT_SECONDS = 86_400;
 
-/** What no text in PostgreSQL holds: an event with it would stop every read model that stores the text. */
-const UNSTORABLE = /[\0\p{Cs}]/u;
+/** A label is one line; half of a surrogate pair, or a NUL, would stop every read model that stores the text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-const DESCRIPTION_FAULT = new Fault(`must be a string of at most ${DESCRIPTION_LIMIT} characters`);
+const DESCRIPTION_FAULT = new Fault(
+  `must be a string of at most ${DESCRIPTION_LIMIT} characters without control characters`,
+);
 const descriptionRule: Rule = {
   schema: { type: 'string', maxLength: DESCRIPTION_LIMIT },
   read: (value) => {
     const fits = typeof value === 'string' && [...value].length <= DESCRIPTION_LIMIT;
-    return fits && !UNSTORABLE.test(value) ? value : DESCRIPTION_FAULT;
+    return fits && !UNPRINTABLE.test(value) ? value : DESCRIPTION_FAULT;
   },
 };
 

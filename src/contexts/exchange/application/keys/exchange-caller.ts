@@ -36,7 +36,7 @@ export class ExchangeCredentials implements MerchantCredentials {
   constructor(
     readonly caller: KnownExchangeKey,
     readonly status: MerchantCredentials['status'],
-    readonly countedAs?: string,
+    readonly countedAs: string,
   ) {
     this.merchantId = caller.merchantId;
     this.callerId = caller.keyId;

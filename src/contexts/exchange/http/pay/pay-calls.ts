@@ -15,6 +15,7 @@ import { amountOf, Quotes } from '../../application/quotes.js';
 import type { MadeOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import { decimalsOf, pairOf } from '../../domain/tokens.js';
+import { ProviderBudget } from '../provider-budget.js';
 import type { PayOrder, PayQuote } from './page-types.js';
 import { payOrder } from './pay-order.js';
 import { PaySessions } from './sessions.js';
@@ -37,12 +38,17 @@ export class PayCalls {
     private readonly orders: PayerOrders,
     private readonly quotes: Quotes,
     private readonly sessions: PaySessions,
+    private readonly budget: ProviderBudget,
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async quote({ pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Input): Promise<PayQuote> {
-    const quote = await this.quotes.of({ pairId, amountFrom, amountTo });
+  async quote(
+    call: PageCall,
+    { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Input,
+  ): Promise<PayQuote> {
+    this.count(call);
+    const quote = await this.quotes.of(call.payer.keyId, { pairId, amountFrom, amountTo });
     return {
       amount_from: quote.amountFrom,
       amount_to: quote.amountTo,
@@ -55,13 +61,15 @@ export class PayCalls {
   }
 
   /** The same `request_id` of the same payer is the same order (contract.md 26.2). */
-  async create({ payer, address, requestId }: PageCall, body: Input): Promise<PayOrder> {
+  async create(call: PageCall, body: Input): Promise<PayOrder> {
+    const { payer, address, requestId } = call;
     const { pair_id: pairId, amount_from: amount, request_id: request } = body;
     if (typeof request !== 'string' || !/^[0-9a-f]{32}$/.test(request))
       throw DomainError.invalid({ request_id: ['must be 32 hexadecimal digits'] });
     const pair = typeof pairId === 'string' ? pairOf(pairId) : null;
     if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair'] });
     const amountFrom = amountOf('amount_from', amount, decimalsOf(pair.from));
+    this.count(call);
     const key = await this.keys.find(payer.keyId);
     if (key === null) throw DomainError.notFound('Key');
     const { merchantId } = key;
@@ -72,8 +80,10 @@ export class PayCalls {
     return this.shown(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }
 
-  async act({ payer, requestId }: PageCall, orderId: string, name: string): Promise<PayOrder> {
+  async act(call: PageCall, orderId: string, name: string): Promise<PayOrder> {
+    const { payer, requestId } = call;
     if (!Object.hasOwn(ACTIONS, name)) throw DomainError.notFound('Page');
+    this.count(call);
     const { state } = await this.orders.find(payer, orderId);
     const Action = ACTIONS[name as keyof typeof ACTIONS];
     const action = {
@@ -92,6 +102,11 @@ export class PayCalls {
 
   private shown(state: MadeOrder): PayOrder {
     return payOrder(orderRecord(state), this.now());
+  }
+
+  /** People that open pages are strangers to the key. */
+  private count({ payer: { keyId }, address }: PageCall): void {
+    this.budget.take(keyId, `${keyId}/${clientOf(address)}`);
   }
 
   private now(): number {

@@ -59,7 +59,9 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     routes.get('/widget/assets/:file', (request, reply) => sendAsset(request, reply, assets));
     routes.get('/icons/:file', (request, reply) => sendIcon((request.params as Params).file, reply));
     routes.get('/widget/api/quote', (request, reply) =>
-      this.call(request, reply, () => this.calls.quote(request.query as Readonly<Record<string, unknown>>)),
+      this.call(request, reply, (call) =>
+        this.calls.quote(call, request.query as Readonly<Record<string, unknown>>),
+      ),
     );
     routes.post('/widget/api/orders', (request, reply) =>
       this.call(request, reply, (call) => this.calls.create(call, bodyOf(request))),

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { Refusal } from '../../../platform/http/problem.js';
+import { ProviderBudget } from './provider-budget.js';
+
+const budgetOf = (exchangeProviderCallsPerMinute: number | null, rateLimitPerMinute = 100) =>
+  new ProviderBudget({ exchangeProviderCallsPerMinute, rateLimitPerMinute });
+const taken = (budget: ProviderBudget, countedAs: string, times: number): number => {
+  let passed = 0;
+  for (let n = 0; n < times; n += 1)
+    try {
+      budget.take('key', countedAs);
+      passed += 1;
+    } catch (error) {
+      expect((error as Refusal).problem).toMatchObject({
+        ...{ status: 429, headers: { 'retry-after': expect.any(String) } },
+      });
+    }
+  return passed;
+};
+
+describe('the budget of calls to a provider', () => {
+  it('gives one client half of what a key has, all clients together no more than that', () => {
+    const budget = budgetOf(10);
+    expect(taken(budget, 'key/203.0.113.1', 20)).toBe(5);
+    expect(taken(budget, 'key/203.0.113.2', 4)).toBe(4);
+    expect(taken(budget, 'key/2001:db8:0:0', 20)).toBe(1);
+  });
+
+  it('gives the owner of the key a budget of its own', () => {
+    const budget = budgetOf(10);
+    for (const last of [1, 2, 3]) taken(budget, `key/203.0.113.${last}`, 20);
+    expect(taken(budget, 'key', 20)).toBe(10);
+  });
+
+  it('is that of requests unless it is set', () => expect(taken(budgetOf(null, 7), 'key', 20)).toBe(7));
+});

@@ -1,0 +1,34 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { AddressRateLimiter } from '../../../platform/http/address.js';
+import { Refusal } from '../../../platform/http/problem.js';
+import { tooManyRequests } from '../../../platform/http/rate-limit.js';
+
+/** How many clients at their full share use up the budget of a key. */
+const SHARES = 2;
+
+/**
+ * Requests that make a provider work, per key and minute in this process (ADR 150). What its owner sends has a budget of
+ * its own; of the other one, a client has a share: a stranger with one link uses up neither the owner's calls nor, for all
+ * keys, those that the provider allows the service.
+ */
+@Injectable()
+export class ProviderBudget {
+  private readonly clients: AddressRateLimiter;
+  private readonly keys: AddressRateLimiter;
+  private readonly owners: AddressRateLimiter;
+
+  constructor(@Inject(CONFIG) config: Pick<Config, 'exchangeProviderCallsPerMinute' | 'rateLimitPerMinute'>) {
+    const limit = config.exchangeProviderCallsPerMinute ?? config.rateLimitPerMinute;
+    this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
+    this.keys = new AddressRateLimiter(limit);
+    this.owners = new AddressRateLimiter(limit);
+  }
+
+  /** `countedAs`: the key itself for what its owner sends, else what stands for key and client. Throws {@link Refusal} (429). */
+  take(keyId: string, countedAs: string): void {
+    const blockedUntil =
+      countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId));
+    if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, Date.now()));
+  }
+}
