@@ -19,7 +19,7 @@ const transform = {
 
 /** One Jest run; `--selectProjects` narrows it to unit specs or to the suites that need real dependencies. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/suite-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform,

@@ -2,14 +2,20 @@
 // npm test: installs when needed, runs Jest with the arguments given, and ends with "N passed, N failed". Of a whole run,
 // suites that failed run once more, alone; one that passes then is named as unstable.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain, Problem } from './lib/terminal.mjs';
+import { sweepOrphans } from '../test/support/test-run.mjs';
 
 /** More suites than these do not fail by chance. */
-const MOST_AGAIN = 3;
+const MAX_REPEATED = 3;
+/** Jest has written its result and does not end: something that a suite has left behind holds its streams open. */
+const AFTER_RESULT_MS = 15_000;
+/** No run takes as long; a suite that never ends must not hold the gate. */
+const MAX_RUN_MS = 3_600_000;
 
 try {
   requireNode();
@@ -23,7 +29,7 @@ try {
 
 async function test(args) {
   const first = await attempt(args);
-  if (args.length > 0 || first.failing.length === 0 || first.failing.length > MOST_AGAIN)
+  if (args.length > 0 || first.failing.length === 0 || first.failing.length > MAX_REPEATED)
     return verdict(first);
   const names = first.failing.map((file) => relative(ROOT, file));
   console.error(`\nOnce more, alone: ${names.join(', ')}`);
@@ -44,7 +50,7 @@ async function attempt(args) {
   const folder = mkdtempSync(join(tmpdir(), 'disburse-jest-'));
   const result = join(folder, 'result.json');
   try {
-    const code = await jest([...args, '--json', `--outputFile=${result}`]);
+    const code = await jest([...args, '--json', `--outputFile=${result}`], result);
     if (!existsSync(result)) throw new Problem(`Jest ended without a result (exit code ${code}).`);
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(
       readFileSync(result, 'utf8'),
@@ -63,17 +69,43 @@ async function attempt(args) {
   }
 }
 
-function jest(args) {
+/** In a process group of its own, which ends with it: whatever suites have left in there goes, too. */
+async function jest(args, result) {
   const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
   // Standard output would carry the whole result as JSON; what Jest tells people goes to standard error.
   const child = spawn(process.execPath, [...options, program, ...args], {
     cwd: ROOT,
     stdio: ['inherit', 'ignore', 'inherit'],
+    detached: true,
   });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve(code ?? (signal ? 1 : 0)));
-  });
+  const signals = ['SIGINT', 'SIGTERM'].map((signal) => [signal, () => signalGroup(child.pid, signal)]);
+  for (const [signal, forward] of signals) process.on(signal, forward);
+  const limit = performance.now() + MAX_RUN_MS;
+  let written = null;
+  const watch = setInterval(() => {
+    const now = performance.now();
+    if (existsSync(result)) written ??= now;
+    if (now < (written === null ? limit : written + AFTER_RESULT_MS)) return;
+    console.error(written === null ? 'Jest is killed: it takes too long' : 'Jest is killed: it does not end');
+    signalGroup(child.pid, 'SIGKILL');
+  }, 1000);
+  try {
+    const [code] = await once(child, 'exit');
+    // Without a code it was killed; what it had written by then counts.
+    return code ?? (written === null ? 1 : 0);
+  } finally {
+    clearInterval(watch);
+    for (const [signal, forward] of signals) process.off(signal, forward);
+    signalGroup(child.pid, 'SIGKILL');
+    await sweepOrphans();
+  }
+}
+
+function signalGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody is left in it.
+  }
 }

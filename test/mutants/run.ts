@@ -56,11 +56,8 @@ async function main(): Promise<number> {
       processes: prepare(folder, files, faults, workers),
       nearest: nearestSpecs(files),
     });
-    const noticed = 1 - survivors.length / mutants.length;
-    for (const { file, line, original, replacement, why } of survivors) {
-      console.log(`\n${file}:${line} ${why}\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`);
-    }
-    const share = `${mutants.length - survivors.length} of ${mutants.length} noticed (${(noticed * 100).toFixed(1)} %)`;
+    const noticed = 1 - survivors / mutants.length;
+    const share = `${mutants.length - survivors} of ${mutants.length} noticed (${(noticed * 100).toFixed(1)} %)`;
     console.log(`\n${share} in ${Math.round((performance.now() - began) / 1000)} s`);
     return noticed >= MIN_NOTICED ? 0 : 1;
   } finally {
@@ -84,15 +81,12 @@ function prepare(folder: string, files: readonly string[], faults: Faults, worke
   return Array.from({ length: workers }, () => new SpecProcess(tree, env));
 }
 
-interface Survivor extends Mutant {
-  readonly why: string;
-}
-
+/** Prints the faults that no test notices, and resolves to how many there are. */
 async function survivorsOf(
   mutants: readonly Mutant[],
   { processes, nearest }: { processes: readonly SpecProcess[]; nearest: (file: string) => readonly string[] },
-): Promise<Survivor[]> {
-  const survivors: Survivor[] = [];
+): Promise<number> {
+  let survivors = 0;
   const withoutFault = new Map<string, SpecResult>();
   // Mutants of one file one after the other: its specs stay warm.
   const waiting = [...mutants].sort((a, b) => Number(a.id) - Number(b.id));
@@ -100,9 +94,13 @@ async function survivorsOf(
   const work = async (runner: SpecProcess): Promise<void> => {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const asked = await isNoticed(mutant, runner);
-      if (asked !== null) survivors.push({ ...mutant, why: asked });
       done += 1;
-      if (done % 20 === 0) console.log(`${done} done, ${survivors.length} not noticed`);
+      if (asked === null) continue;
+      survivors += 1;
+      const { file, line, original, replacement } = mutant;
+      console.log(
+        `\n${file}:${line} ${asked} (${done} done)\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`,
+      );
     }
     runner.stop();
   };
@@ -121,7 +119,7 @@ async function survivorsOf(
     return asked.length === 0 ? 'is reached by no spec' : `is not noticed by ${asked.join(', ')}`;
   };
   await Promise.all(processes.map(work));
-  return survivors.sort((a, b) => Number(a.id) - Number(b.id));
+  return survivors;
 }
 
 function oneLine(text: string): string {

@@ -11,9 +11,12 @@ export function runFolder(): string {
   return folder;
 }
 
-/** A fresh folder for one spec. Other users may pass through it, because PostgreSQL may run as another user. */
+/**
+ * A fresh folder of the suite, which is deleted with it; what works in there is killed. Other users may pass through it,
+ * because PostgreSQL may run as another user.
+ */
 export function specFolder(name: string): string {
-  const folder = mkdtempSync(join(runFolder(), `${name}-`));
+  const folder = mkdtempSync(join(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), `${name}-`));
   chmodSync(folder, 0o711);
   return folder;
 }

@@ -1,3 +1,6 @@
 export const PREFIX: string;
 export function sweepOrphans(): Promise<void>;
 export function removeRun(folder: string): Promise<void>;
+export function processesIn(folder: string): number[];
+/** With the processes themselves. */
+export function descendantsOf(pids: readonly number[]): number[];

@@ -23,7 +23,38 @@ export async function removeRun(folder) {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
-function processesIn(folder) {
+/**
+ * Kills the child processes and whatever they have started, but the servers that serve the whole run: those work in the
+ * folder of the run and outside that of the suite.
+ */
+export async function killSpawned(children, run, suite) {
+  const ofRun = new Set(processesIn(run));
+  for (const pid of processesIn(suite)) ofRun.delete(pid);
+  const living = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  const pids = descendantsOf(living.map(({ pid }) => pid)).filter((pid) => !ofRun.has(pid));
+  for (const pid of pids) kill(pid);
+  while (pids.some(isAlive)) await sleep(10);
+}
+
+/** The processes and all that descend from them; themselves alone where there is no /proc. */
+export function descendantsOf(pids) {
+  if (pids.length === 0 || !existsSync('/proc/self')) return pids;
+  const children = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (!/^[0-9]+$/.test(name)) continue;
+    try {
+      const parent = Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1).split(' ')[1]);
+      children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+    } catch {
+      // Gone already.
+    }
+  }
+  const found = [...pids];
+  for (const pid of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+export function processesIn(folder) {
   const root = realpathSync(folder) + sep;
   const pids = existsSync('/proc/self')
     ? readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))

@@ -118,6 +118,24 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     expect(await loop(undefined).load(tally, id)).toMatchObject({ state, revision: 1000 });
   });
 
+  it('an older snapshot that is written late does not replace a newer one', async () => {
+    const eventId = newId();
+    const at = (revision: number) => ({
+      state: { subject: null, name: null, changes: revision },
+      revision,
+      eventId,
+    });
+    const stream = `tally-${id}`;
+    for (const revision of [7, 3]) {
+      snapshots.save(tally, stream, at(revision));
+      await snapshots.settled();
+    }
+    expect(await snapshots.find(tally, stream)).toEqual(at(7));
+    snapshots.save(tally, stream, at(8));
+    await snapshots.settled();
+    expect(await snapshots.find(tally, stream)).toEqual(at(8));
+  });
+
   it('never show another state than all events do, whatever the commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 6 }), async (sizes) => {

@@ -30,7 +30,7 @@ export class Sandbox {
   ) {}
 
   static async create(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
-    const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-chaos-'));
+    const dir = mkdtempSync(join(process.env['DISBURSE_TEST_SUITE'] ?? tmpdir(), 'disburse-chaos-'));
     // PostgreSQL may run as another user, who has to pass through.
     chmodSync(dir, 0o711);
     return new Sandbox(dir, await freePort(), env);

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+
+const DOCKERFILE = readFileSync('Dockerfile', 'utf8');
+const IGNORED = readFileSync('.dockerignore', 'utf8');
+const FILES = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split(
+  '\n',
+);
+
+/** Whether .dockerignore leaves the file out: the last line that fits it, or a folder above it, decides. */
+function isIgnored(file: string, lines: string): boolean {
+  const rules = lines.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const last = rules.findLast((rule) => patternOf(rule.replace(/^!/, '')).test(file));
+  return last !== undefined && !last.startsWith('!');
+}
+
+function patternOf(glob: string): RegExp {
+  const parts = glob.replace(/\/$/, '').split(/(\*\*\/|\*\*|\*)/);
+  const text = parts.map(
+    (part) =>
+      ({ '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*' })[part] ?? part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  return new RegExp(`^${text.join('')}(?:/|$)`);
+}
+
+/** What the Dockerfile copies and the build context does not have. */
+function missing(dockerfile: string, ignored: string): string[] {
+  const context = FILES.filter((file) => file !== '' && !isIgnored(file, ignored));
+  const copied = [...dockerfile.matchAll(/^(?:COPY|ADD) (?!--from)(.*)$/gm)].flatMap(([, paths]) =>
+    paths!.split(' ').slice(0, -1),
+  );
+  expect(copied.length).toBeGreaterThan(5);
+  return copied.filter((path) => !context.some((file) => file === path || file.startsWith(`${path}/`)));
+}
+
+it('the image is built from what its build context has', () => {
+  expect(missing(DOCKERFILE, IGNORED)).toEqual([]);
+  expect(isIgnored('src/kernel/money.spec.ts', IGNORED)).toBe(true);
+  expect(isIgnored('.env', IGNORED)).toBe(true);
+});
+
+it('a folder that .dockerignore leaves out, and a file that was renamed, are named', () => {
+  expect(missing(DOCKERFILE, IGNORED.replace('!widgets\n', ''))).toEqual(['widgets']);
+  expect(missing(DOCKERFILE.replace('tsconfig.json', 'tsconfig.old.json'), IGNORED)).toEqual([
+    'tsconfig.old.json',
+  ]);
+});

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { postgresHome } from '../../../sandbox/binaries.js';
+import { startPostgres } from '../../../sandbox/postgres.js';
+import { serverUser } from '../../../sandbox/server-user.js';
+import { TestBrowser, findChromium } from '../browser.js';
+import { TestChain } from '../chain.js';
+import { eventually } from '../eventually.js';
+import { startRedis } from '../redis.js';
+import { specFolder } from '../run-folder.js';
+import { descendantsOf, processesIn } from '../test-run.mjs';
+
+// Started by leftovers.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
+const started = process.env['PLANTED']!;
+
+const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'a PostgreSQL': () =>
+    startPostgres({
+      dir: specFolder('left'),
+      home: postgresHome(),
+      password: 'left',
+      durable: false,
+      user: serverUser(),
+    }),
+  'a chain': () => TestChain.start(),
+  'a Redis': () => startRedis(),
+  'a browser': async () => {
+    const path = findChromium();
+    if (path !== null) await TestBrowser.start(path);
+  },
+  // Holds the standard error of Jest.
+  'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
+  'a process in a session of its own with a child': async () => {
+    spawn('sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'inherit', detached: true });
+    await eventually(() => descendantsOf([process.pid]).length >= 3);
+  },
+  'the service with its servers': async () => {
+    const dir = specFolder('service');
+    spawn(process.execPath, ['dist/main.js'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        ...{ MODE: 'sandbox', DATA_DIR: dir, LOG_LEVEL: 'silent', NODE_OPTIONS: '' },
+        ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+      },
+    });
+    await eventually(() => processesIn(dir).length >= 2);
+  },
+};
+
+it.each(Object.entries(KINDS))('leaves %s', async (kind, start) => {
+  await start();
+  const pids = [...descendantsOf([process.pid]), ...processesIn(process.env['DISBURSE_TEST_SUITE']!)];
+  writeFileSync(join(started, kind), JSON.stringify(pids.filter((pid) => pid !== process.pid)));
+  expect(kind).toBe('cleaned up');
+});
+
+it('leaves an orphan that holds the standard error', () => {
+  const child = spawn('sh', ['-c', 'sleep 600 & echo $!'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', (pid: Buffer) => {
+      writeFileSync(join(started, 'an orphan'), `[${Number(pid.toString())}]`);
+      child.stdout.destroy();
+      resolve();
+    });
+    child.once('error', reject);
+  });
+});

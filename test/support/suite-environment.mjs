@@ -1,0 +1,36 @@
+import { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestEnvironment } from 'jest-environment-node';
+import { killSpawned, removeRun } from './test-run.mjs';
+
+/** Of the suite that this process runs. */
+let spawned = [];
+
+const { spawn } = ChildProcess.prototype;
+ChildProcess.prototype.spawn = function (...args) {
+  const result = spawn.apply(this, args);
+  if (this.pid !== undefined) spawned.push(this);
+  return result;
+};
+
+/**
+ * What a suite has spawned ends with it, also when it fails before its own clean-up: its child processes with all of
+ * theirs, and servers in sessions of their own, which are known by working in a folder of the suite.
+ */
+export default class SuiteEnvironment extends TestEnvironment {
+  async setup() {
+    await super.setup();
+    spawned = [];
+    this.folder = mkdtempSync(join(process.env.DISBURSE_TEST_RUN, 'suite-'));
+    // PostgreSQL may run as another user here, who has to pass through.
+    chmodSync(this.folder, 0o711);
+    this.global.process.env.DISBURSE_TEST_SUITE = this.folder;
+  }
+
+  async teardown() {
+    await super.teardown();
+    await killSpawned(spawned, process.env.DISBURSE_TEST_RUN, this.folder);
+    await removeRun(this.folder);
+  }
+}
