@@ -13,6 +13,7 @@ import { MerchantWebhooks } from '../support/merchant-webhooks.js';
 import { eventsOf, onboardingOf, submitted, type Onboarders } from '../support/onboard.js';
 import { startPeople, type People } from '../support/people.js';
 import { TestReceiver } from '../support/receiver.js';
+import { expectInOrder } from '../support/in-order.js';
 
 const FLOOD = 1000;
 /** Requests under way at a time. */
@@ -48,6 +49,7 @@ describe('callbacks of the identity provider', () => {
     await webhooks.register(receiver.url);
   });
   afterAll(async () => {
+    await expectInOrder(app.config.databaseUrl!);
     await there.close();
     await app.close();
     await receiver.stop();

@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.js';
 import { upload } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
+import { expectInOrder } from '../support/in-order.js';
 
 const DETAILS = {
   ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
@@ -33,6 +34,7 @@ describe('what a person in the widget may do how often', () => {
   });
   afterAll(async () => {
     for (const people of processes) await people.close();
+    await expectInOrder(databaseUrl);
     await dropTestDatabase(databaseUrl);
   });
 

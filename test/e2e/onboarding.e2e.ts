@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { onboardingOf, submitted } from '../support/onboard.js';
 import { expectResponseMatchesContract } from '../support/openapi.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
+import { expectInOrder } from '../support/in-order.js';
 
 describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   let app: TestApp;
@@ -19,7 +20,10 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
     ({ merchant } = app);
     [merchant, app.secondMerchant].forEach(checkResponses);
   });
-  afterAll(() => app.close());
+  afterAll(async () => {
+    await expectInOrder(app.config.databaseUrl!);
+    await app.close();
+  });
 
   /** Every response to this client is checked against the service's own OpenAPI document. */
   const checkResponses = (client: SignedClient): void => {

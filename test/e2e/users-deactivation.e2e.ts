@@ -16,7 +16,7 @@ describe('the deactivation of a user', () => {
   let store: EventStore;
 
   beforeAll(async () => {
-    people = await startPeople();
+    people = await startPeople({ audited: false });
     store = people.module.get(EVENT_STORE, { strict: false });
   });
   afterAll(() => people.close());

@@ -8,6 +8,7 @@ import { deactivate, live, type Life } from '../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../support/erasure/traces.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { specFolder } from '../support/run-folder.js';
+import { expectInOrder } from '../support/in-order.js';
 
 const [MAIN, CLI] = ['dist/main.js', 'dist/src/cli.js'];
 const POINTS = [...ERASURE_FAILPOINTS, ...ERASED_EVENTS_FAILPOINTS];
@@ -23,7 +24,10 @@ beforeAll(async () => {
   // From here on the workers are processes of their own.
   await app.stop();
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await expectInOrder(app.config.databaseUrl!);
+  await app.close();
+});
 
 /** A process of the build; its exit code, or the signal that ended it. */
 function run(program: string, env: NodeJS.ProcessEnv, ...args: string[]) {

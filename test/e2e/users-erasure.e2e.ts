@@ -9,6 +9,7 @@ import { batchOf, eventItem } from '../support/event-batches.js';
 import { eventually } from '../support/eventually.js';
 import { createUser, report, USERS } from '../support/payout-calls.js';
 import type { Run } from '../support/operator.js';
+import { expectInOrder } from '../support/in-order.js';
 
 const UNTOUCHED = ['--reason', 'no', '--actor', 'grace'];
 
@@ -24,7 +25,10 @@ describe('an erased user', () => {
     await deactivate(app, life.id);
     await erase(app, life.id);
   });
-  afterAll(() => app.close());
+  afterAll(async () => {
+    await expectInOrder(app.config.databaseUrl!);
+    await app.close();
+  });
 
   const status = async (path: string): Promise<number> => (await app.merchant.get(path)).status;
   const counted = (ids: readonly string[]): Promise<object[]> =>

@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Locale } from '../../src/contexts/onboarding/words/words.js';
 import { startTestApp, type TestApp, type TestSettings } from './app.js';
 import { findChromium, TestBrowser } from './browser.js';
+import { expectInOrder } from './in-order.js';
 import { Person } from './onboarding-page.js';
 import { createUser, onboardingUrl, widgetUrl, type NewUser } from './widget-visitor.js';
 
@@ -70,6 +71,10 @@ export class PageLab {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.app.close(), this.browser.close()]);
+    try {
+      await expectInOrder(this.app.config.databaseUrl!);
+    } finally {
+      await Promise.all([this.app.close(), this.browser.close()]);
+    }
   }
 }

@@ -15,6 +15,7 @@ import { Database } from '../../src/platform/postgres/database.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import { UsersView } from '../../src/contexts/users/contract.js';
+import { expectInOrder } from './in-order.js';
 import { dropTestDatabase, testDatabaseUrl } from './postgres.js';
 
 export interface People {
@@ -33,10 +34,15 @@ export interface PeopleOptions {
   readonly roles?: string;
   /** More settings, by their names. Nothing is logged unless they say so. */
   readonly env?: Readonly<Record<string, string>>;
+  /** False: the suite writes events that no command decides. */
+  readonly audited?: boolean;
   readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
-/** Merchants, users and onboarding on a real database, with their workers and without HTTP. */
+/**
+ * Merchants, users and onboarding on a real database, with their workers and without HTTP. The audit verifies what is
+ * left in a database of its own.
+ */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
   const url = options.databaseUrl ?? (await testDatabaseUrl());
   const config = readConfig({
@@ -75,7 +81,12 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     database: module.get(Database),
     close: async () => {
       await module.close();
-      if (options.databaseUrl === undefined) await dropTestDatabase(url);
+      if (options.databaseUrl !== undefined) return;
+      try {
+        if (options.audited !== false) await expectInOrder(url);
+      } finally {
+        await dropTestDatabase(url);
+      }
     },
   };
 }
