@@ -3,10 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { PayoutProof } from '../../src/contexts/audit/application/payout-proofs.js';
+import type {
+  ConsistencyProof,
+  PayoutProof,
+  ShownHead,
+} from '../../src/contexts/audit/application/payout-proofs.js';
 import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/signatures.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
-import { inclusionRanges, lastLeafOf, rootOfRange } from '../../src/contexts/audit/domain/merkle-proof.js';
+import {
+  consistencyRanges,
+  inclusionRanges,
+  lastLeafOf,
+  rootOfRange,
+} from '../../src/contexts/audit/domain/merkle-proof.js';
 import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import { headText } from '../../src/contexts/audit/domain/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
@@ -89,6 +98,63 @@ function flipped(text: string, seed: number, replaces: boolean): string {
   const instead = text[at] === '7' ? '8' : '7';
   return text.slice(0, at) + (replaces ? instead : '') + text.slice(at + 1);
 }
+
+describe('the verifier of heads', () => {
+  const log_id = randomUUID();
+  const LEAVES = 20;
+  const tree = new MerkleTree();
+  const roots: string[] = [];
+  const rows = Array.from({ length: LEAVES }, (_, n) => {
+    const row = tree.append(leafHash(String(n)));
+    roots.push(tree.root.toString('hex'));
+    return row;
+  });
+  const headOver = (size: number): ShownHead => {
+    const named = {
+      ...{ log_id, size, root: roots[size - 1]!, position: String(size) },
+      ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey) },
+    };
+    return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
+  };
+  const proofOf = (from: number, size: number): ConsistencyProof => ({
+    ...{ from, head: headOver(size) },
+    path: consistencyRanges(from, size).map((range) =>
+      rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
+    ),
+  });
+
+  it('confirms each pair of heads of one log, and refuses another root, path, size, log and key', async () => {
+    const program = '../../examples/audit-verifier/verify-consistency.mjs';
+    const { verifyConsistency } = (await import(program)) as {
+      verifyConsistency(proof: unknown, pem: string, kept: unknown): { readonly size: number };
+    };
+    const refuses = (proof: ConsistencyProof, kept: object, key = pem): boolean => {
+      try {
+        verifyConsistency(proof, key, kept);
+        return false;
+      } catch (error) {
+        return error instanceof Error;
+      }
+    };
+    for (let size = 1; size <= LEAVES; size += 1) {
+      for (let from = 1; from <= size; from += 1) {
+        const [proof, kept] = [proofOf(from, size), headOver(from)];
+        expect(verifyConsistency(proof, pem, kept).size).toBe(size);
+        const rewritten = { ...kept, root: leafHash('another').toString('hex') };
+        const wrong = [
+          refuses(proof, rewritten),
+          refuses(proof, { ...kept, log_id: randomUUID() }),
+          refuses(proof, headOver(from === 1 ? 2 : from - 1)),
+          refuses({ ...proof, path: [...proof.path, roots[0]!] }, kept),
+          from === size || refuses({ ...proof, path: proof.path.slice(1) }, kept),
+          from === size || refuses({ ...proof, head: headOver(size === LEAVES ? size - 1 : size + 1) }, kept),
+        ];
+        expect(wrong).toEqual(wrong.map(() => true));
+      }
+    }
+    expect(refuses(proofOf(3, 9), headOver(3), other)).toBe(true);
+  });
+});
 
 describe('the verifier of proofs', () => {
   it('confirms 1,000 proofs and refuses 1,000 broken ones', async () => {

@@ -79,7 +79,7 @@ describe('npm run audit -- verify', () => {
     );
     expect(exitCode).toBe(2);
     expect(differences).toContain(`payouts.payouts ${pending}: status is received, the events say pending`);
-    expect((await verify()).exitCode).toBeNull();
+    expect((await verify()).exitCode).not.toBe(2);
   });
 
   describe('of a log with one event too many, or another one', () => {
@@ -97,7 +97,8 @@ describe('npm run audit -- verify', () => {
         token: null,
         progress: () => undefined,
       });
-      return report.violations.map(({ rule }) => rule).join('\n');
+      const rules = report.violations.map(({ rule }) => rule);
+      return [...rules, ...report.not_checked].join('\n');
     };
     const plain = (event: RecordedEvent, other: object): RecordedEvent => {
       const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
@@ -188,7 +189,7 @@ describe('npm run audit -- verify', () => {
       [
         'a type that nobody knows',
         again(ofType('user.created.v1'), { type: 'user.flagged.v7' }),
-        /does not know user.flagged.v7/,
+        /user.flagged.v7: unknown to this version/,
       ],
       [
         'an event without its fields',
@@ -212,19 +213,21 @@ describe('npm run audit -- verify', () => {
 
   it('is quiet while payouts are being reported, and so is the verify of an export', async () => {
     const reports = Array.from({ length: 30 }, () => reported(app.merchant, payee));
-    for (let round = 0; round < 3; round += 1) expect((await verify()).exitCode).toBeNull();
+    for (let round = 0; round < 3; round += 1) expect((await verify()).exitCode).not.toBe(2);
     await Promise.all(reports);
     await getPayout(app.merchant, pending);
     const out = join(folders, 'written');
     await invoke('audit', env(), 'export', '--out', out);
-    expect((await verify('--from', out)).exitCode).toBeNull();
-    expect((await verify('--from', out, '--offline')).exitCode).toBeNull();
+    expect((await verify('--from', out)).exitCode).not.toBe(2);
+    expect((await verify('--from', out, '--offline')).exitCode).not.toBe(2);
     await reported(app.merchant, payee);
     await getPayout(app.merchant, pending);
     const behind = await verify('--from', out);
     expect(behind).toMatchObject({
       exitCode: 1,
-      not_checked: ['the read models of the database: the export ends before the place where they stand'],
+      not_checked: expect.arrayContaining([
+        'the read models of the database: the export ends before the place where they stand',
+      ]),
     });
   });
 
@@ -243,7 +246,8 @@ describe('npm run audit -- verify', () => {
 
     it('is in order, and needs no settings', async () => {
       const report = await offline(whole);
-      expect(report).toMatchObject({ exitCode: null, faults: [], violations: [], not_checked: [] });
+      expect(report).toMatchObject({ exitCode: 1, faults: [], violations: [] });
+      expect(report.not_checked).toEqual([expect.stringContaining('keys of the ledger are not pinned')]);
       expect(report.read).toBeGreaterThan(40);
     });
 
@@ -305,7 +309,7 @@ describe('npm run audit -- verify', () => {
       expect(await offline(part(1).replace('copy', 'whole'))).toMatchObject({ exitCode: 1, violations: [] });
       const merchant = join(folders, 'merchant');
       await invoke('audit', env(), 'export', '--out', merchant, '--merchant', merchantId);
-      expect(await offline(merchant)).toMatchObject({ exitCode: null, faults: [], violations: [] });
+      expect(await offline(merchant)).toMatchObject({ exitCode: 1, faults: [], violations: [] });
     });
 
     it('says what it has nothing to check of', async () => {

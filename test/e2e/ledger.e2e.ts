@@ -1,8 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PayoutProof, ShownHead } from '../../src/contexts/audit/application/payout-proofs.js';
+import type {
+  ConsistencyProof,
+  PayoutProof,
+  ShownHead,
+} from '../../src/contexts/audit/application/payout-proofs.js';
 import type { LedgerReport } from '../../src/contexts/audit/application/check-ledger.js';
 import {
   headText,
@@ -120,6 +125,41 @@ describe('the ledger', () => {
     const all = (await audit('heads')).printed;
     await eventually(() => readFileSync(file, 'utf8').startsWith(all));
     expect((await audit('key')).printed).toContain(head.public_key.trimEnd());
+  });
+
+  it('proves to merchants and operators that a head extends an earlier one', async () => {
+    const sizes = (await audit('heads')).printed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SignedHead);
+    const [kept, newest] = [sizes[0]!, sizes.at(-1)!];
+    const path = `/merchants/v1/audit/consistency?from=${kept.size}`;
+    const pinned = await merchant.get(`${path}&to=${newest.size}`);
+    const file = (text: string): string => {
+      const name = join(runFolder(), `${randomUUID()}.json`);
+      writeFileSync(name, text);
+      return name;
+    };
+    const key = file(pinned.json<{ consistency: ConsistencyProof }>().consistency.head.public_key);
+    const verified = (response: string, head: SignedHead): string =>
+      execFileSync(
+        'node',
+        ['examples/audit-verifier/verify-consistency.mjs', file(response), key, file(JSON.stringify(head))],
+        { encoding: 'utf8', stdio: 'pipe' },
+      );
+    expect(verified(pinned.text, kept)).toContain(`proven: the head over ${newest.size} events`);
+    expect(verified((await merchant.get(path)).text, kept)).toMatch(/^proven/);
+    expect(() => verified(pinned.text, { ...kept, root: newest.root.replace(/^./, 'x') })).toThrow();
+    expect((await merchant.get(`/merchants/v1/audit/consistency?from=${newest.size + 1000}`)).status).toBe(
+      400,
+    );
+    expect((await merchant.get(`/merchants/v1/audit/consistency?from=0`)).status).toBe(400);
+    expect((await merchant.get(`${path}&to=${newest.size + 1000}`)).status).toBe(404);
+
+    const proof = await audit('proof', '--from', file(JSON.stringify(kept)), '--to', String(newest.size));
+    expect([proof.printed, proof.exitCode]).toEqual([expect.stringMatching(/^proven/), null]);
+    const forged = await audit('proof', '--from', file(JSON.stringify({ ...kept, root: newest.root })));
+    expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
   it('is in order, with a head that was kept and the key that was published', async () => {

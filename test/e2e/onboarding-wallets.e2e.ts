@@ -40,9 +40,9 @@ describe('one person with one wallet at two merchants', () => {
     for (const people of started.splice(0)) await people.close();
   });
 
-  async function start(wallets: WalletProvisioner, roles = 'api,worker'): Promise<People> {
+  async function start(wallets: WalletProvisioner, roles = 'api,worker', audited = true): Promise<People> {
     const people = await startPeople({
-      roles,
+      ...{ roles, audited },
       override: (builder) => builder.overrideProvider(WALLET_PROVISIONER).useValue(wallets),
     });
     started.push(people);
@@ -114,7 +114,7 @@ describe('one person with one wallet at two merchants', () => {
   });
 
   it('cannot be activated with a wallet that an earlier version gave to another user without a claim', async () => {
-    const people = await start(new OneWallet(), 'api');
+    const people = await start(new OneWallet(), 'api', false);
     const person = await newPerson(people);
     const address = HDNodeWallet.createRandom().address;
     await people.database.query(
@@ -128,7 +128,7 @@ describe('one person with one wallet at two merchants', () => {
   });
 
   it('of an earlier version, which shares its wallet with another, is activated once more without harm', async () => {
-    const people = await start(new OneWallet(), 'api');
+    const people = await start(new OneWallet(), 'api', false);
     const person = await newPerson(people);
     const address = HDNodeWallet.createRandom().address;
     await people.commandBus.execute(new ActivateUser(person.id, address));

@@ -35,7 +35,7 @@ export class FollowedLog {
   private async requireWhole(): Promise<void> {
     const ahead = await this.furthest();
     if (ahead !== null && comparePositions(ahead.position, await this.store.head()) > 0) {
-      throw new ConfigError(
+      throw new EventsMissing(
         `The event store ends before the checkpoint of ${ahead.name} (${ahead.position}): events are missing, as after the restore of an older backup. ` +
           'Restore the event store from a copy that has them, or DATABASE_URL from a backup that is not newer than the event store.',
       );
@@ -61,6 +61,9 @@ export class FollowedLog {
     return rows.toSorted((a, b) => comparePositions(b.position, a.position))[0] ?? null;
   }
 }
+
+/** The log ends before what this database has read of it. */
+export class EventsMissing extends ConfigError {}
 
 function requireSame(found: string, followed: string): void {
   if (found === followed) return;

@@ -5,6 +5,9 @@ import type { Verdict } from './verdict.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** What a verify of a database alone cannot know: whose keys those are, and what no head covers yet. */
+const UNPROVEN = /^UNCHECKED (the keys of the ledger are not pinned|no signed head covers any event)/;
+
 /** Runs `npm run audit -- verify` on the books of a database. The last line it printed. */
 export async function runAudit(databaseUrl: string, verdict: Verdict): Promise<string> {
   const { status, printed } = await new Promise<{ status: unknown; printed: string }>((resolve) => {
@@ -21,6 +24,11 @@ export async function runAudit(databaseUrl: string, verdict: Verdict): Promise<s
         resolve({ status: error === null ? 0 : error.code, printed: stdout + stderr }),
     );
   });
-  verdict.equal(status, 0, `npm run audit -- verify\n${printed}`);
+  const unchecked = printed.split('\n').filter((line) => line.startsWith('UNCHECKED'));
+  const isInOrder = status === 0 || (status === 1 && unchecked.length > 0);
+  verdict.expect(
+    isInOrder && unchecked.every((line) => UNPROVEN.test(line)),
+    `npm run audit -- verify\n${printed}`,
+  );
   return printed.trim().split('\n').at(-1) ?? '';
 }

@@ -16,6 +16,7 @@ import { headText, type SignedHead, type SigningKey } from '../domain/signed-hea
 import { Heads } from '../store/heads.js';
 import { Ledger, LedgerWriter } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
+import type { LedgerFinding } from '../domain/ledger-findings.js';
 import type { LedgerReport } from './check-ledger.js';
 import { HeadSigner } from './head-signer.js';
 import { LedgerKeys } from './ledger-keys.js';
@@ -63,7 +64,7 @@ describe('the signed head of an export', () => {
 
   async function write(events: number): Promise<void> {
     for (let n = 0; n < events; n += 1) {
-      const event = { id: newId(), type: 'thing.made.v1', data: { n }, metadata: {} };
+      const event = { id: newId(), type: 'claim.taken.v1', data: { owner: `thing-${n}` }, metadata: {} };
       await store.commit({
         appends: [{ stream: `thing-${newId()}`, events: [event], expected: 'no_stream' }],
       });
@@ -115,14 +116,14 @@ describe('the signed head of an export', () => {
   it('is in order, and says whether somebody answers for its keys', async () => {
     const inOrder = {
       faults: [],
-      not_checked: [],
       ledger: { findings: [], proven: { size: 22 }, unsigned: 0 },
     };
-    expect(await offline('--key', pem)).toMatchObject({ ...inOrder, keys_pinned: true });
-    expect(await offline()).toMatchObject({ ...inOrder, keys_pinned: false });
+    const pinned = { ...inOrder, keys_pinned: true, not_checked: [], exitCode: null };
+    expect(await offline('--key', pem)).toMatchObject(pinned);
+    expect(await offline()).toMatchObject({ ...inOrder, keys_pinned: false, exitCode: 1 });
     const shown = (...args: string[]): Promise<Run> =>
       invoke('audit', {}, 'verify', '--from', copy, '--offline', ...args);
-    expect((await shown()).printed).toContain('keys      not pinned');
+    expect((await shown()).printed).toContain('UNCHECKED the keys of the ledger are not pinned');
     expect((await shown('--key', pem)).printed).not.toContain('not pinned');
   });
 
@@ -130,6 +131,14 @@ describe('the signed head of an export', () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { ledger, exitCode } = await offline();
     expect(ledger!.findings).toEqual([{ kind: 'head', size: 22, why: 'its signature is wrong' }]);
+    expect(exitCode).toBe(2);
+  });
+
+  it('alone is reason enough for exit code 2, and nothing says that all is in order', async () => {
+    changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
+    const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
+    expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');
+    expect(printed).not.toMatch(/^in order/m);
     expect(exitCode).toBe(2);
   });
 
@@ -197,7 +206,9 @@ describe('the signed head of an export', () => {
   ])('is not checked where the manifest %s', async (_name, tamper, args, why) => {
     changed(tamper);
     const { faults, ledger, not_checked } = await offline(...args);
-    expect({ faults, ledger, not_checked }).toEqual({ faults: [], ledger: null, not_checked: [why] });
+    expect({ faults, ledger }).toEqual({ faults: [], ledger: null });
+    expect(not_checked).toContain(why);
+    expect(not_checked).toContainEqual(expect.stringContaining('no signed head covers any event'));
   });
 
   it.each<[string, object, string]>([
@@ -233,5 +244,53 @@ describe('the signed head of an export', () => {
     expect(JSON.parse(printed)).toMatchObject({ heads: 2, findings: [] });
     const beside = await invoke('audit', env(), '--json', 'verify', '--from', whole);
     expect((JSON.parse(beside.printed) as Report).ledger).toMatchObject({ heads: 2, findings: [] });
+  });
+
+  describe('and the check of the ledger', () => {
+    const check = async (...args: string[]): Promise<Run & { findings: readonly LedgerFinding[] }> => {
+      const run = await invoke('audit', env(), '--json', 'check', ...args);
+      return { ...(JSON.parse(run.printed) as LedgerReport), ...run };
+    };
+
+    it('exit with 1 where no key is pinned, and with 0 where one is', async () => {
+      expect((await check()).exitCode).toBe(1);
+      expect((await check('--key', pem)).exitCode).toBeNull();
+    });
+
+    it('name another last position in audit.ledger', async () => {
+      await db.database.query('update audit.ledger set position = position - 1');
+      const { findings, exitCode } = await check();
+      await db.database.query('update audit.ledger set position = position + 1');
+      expect(findings).toEqual([{ kind: 'ledger', what: 'audit.ledger names another last position' }]);
+      expect(exitCode).toBe(2);
+    });
+
+    it('exit with 2 and a sentence where the log was cut below what the service has read', async () => {
+      await db.database.query(`insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`);
+      const [checked, verified] = [
+        await invoke('audit', env(), 'check'),
+        await invoke('audit', env(), 'verify'),
+      ];
+      await db.database.query(`delete from event_store.checkpoints where name = 'cut'`);
+      for (const { printed, exitCode } of [checked, verified]) {
+        expect(printed).toContain('CHANGED   The event store ends before the checkpoint of cut');
+        expect(exitCode).toBe(2);
+      }
+    });
+
+    it('name one cause where an event was changed, and what follows from it behind', async () => {
+      const change = (from: string, to: string): Promise<unknown> =>
+        db.database.query(
+          `update event_store.events set data = replace(data, 'thing-${from}"', 'thing-${to}"')
+           where position = (select position from event_store.events where data like '%thing-5"%' or data like '%thing-55"%' order by position limit 1)`,
+        );
+      await change('5', '55');
+      const { printed } = await invoke('audit', env(), 'check', '--key', pem);
+      await change('55', '5');
+      expect(printed.match(/^CHANGED .*$/gm)).toEqual([
+        expect.stringContaining('is not the one that was recorded'),
+      ]);
+      expect(printed).toMatch(/^ {2}FOLLOWS the first \d+ events are not those that were signed/m);
+    });
   });
 });

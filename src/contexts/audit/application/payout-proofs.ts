@@ -5,12 +5,12 @@ import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platf
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
-import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
-import { joinedRoot } from '../domain/merkle-tree.js';
+import { consistencyRanges, inclusionRanges } from '../domain/merkle-proof.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
+import { pathOver } from './proof-path.js';
 import { pemOf } from './signatures.js';
 
 /** One event, and the way from it to the root of a head. */
@@ -34,7 +34,15 @@ export interface PayoutProof {
   readonly head: ShownHead;
 }
 
-/** What merchants are shown of the ledger (contract.md 10.9, 10.10). */
+/** That the first `from` events are those that a head over as many covered. */
+export interface ConsistencyProof {
+  readonly from: number;
+  readonly head: ShownHead;
+  /** Hashes in hex (RFC 9162, 2.1.4). */
+  readonly path: readonly string[];
+}
+
+/** What merchants are shown of the ledger (contract.md 10.9 to 10.11). */
 @Injectable()
 export class PayoutProofs {
   constructor(
@@ -49,6 +57,20 @@ export class PayoutProofs {
   async newestHead(): Promise<ShownHead> {
     const head = await this.heads.newest();
     if (head === null) throw this.notYet('No head is signed yet');
+    return this.withKey(head);
+  }
+
+  /** `to`: the size of a head; null for the newest one. Throws `not_found`, `bad_request` and `unavailable`. */
+  async consistency(from: number, to: number | null): Promise<ConsistencyProof> {
+    const [head] = to === null ? [await this.newestHead()] : await this.heads.after(to - 1, 1);
+    if (head === undefined || (to !== null && head.size !== to)) throw DomainError.notFound('Head');
+    if (from > head.size)
+      throw new DomainError('bad_request', `from must be at most ${head.size}, the size of the head`);
+    const path = await pathOver(this.ledger, consistencyRanges(from, head.size));
+    return { from, head: await this.withKey(head), path };
+  }
+
+  private async withKey(head: SignedHead): Promise<ShownHead> {
     const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
     if (key === undefined) throw new Error(`audit.signing_keys lacks ${head.key_id}`);
     return { ...head, public_key: pemOf(key) };
@@ -71,12 +93,7 @@ export class PayoutProofs {
   private async prove(event: RecordedEvent, index: number | null, head: SignedHead): Promise<ProvenEvent> {
     if (index === null || index >= head.size)
       throw this.notYet('The newest event of the payout is not signed yet');
-    const parts = inclusionRanges(index, head.size).map(subtreesOf);
-    const hashes = await this.ledger.subtrees(parts.flat());
-    let place = 0;
-    const path = parts.map((subtrees) =>
-      joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'),
-    );
+    const path = await pathOver(this.ledger, inclusionRanges(index, head.size));
     return { leaf: canonicalJson(eventLeaf(event)), index, path };
   }
 

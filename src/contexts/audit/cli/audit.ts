@@ -3,6 +3,7 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { balanceProgram } from './balance.js';
 import { explainProgram } from './explain.js';
 import { exportProgram } from './export.js';
+import { proofProgram } from './proof.js';
 import { verifyProgram } from './verify.js';
 
 /** `npm run audit`: whoever trusts nobody's read model replays the events. Changes nothing. */
@@ -12,4 +13,5 @@ export function auditProgram(program: Command, operator: Operator): void {
   explainProgram(program, operator);
   exportProgram(program, operator);
   verifyProgram(program, operator);
+  proofProgram(program, operator);
 }

@@ -1,25 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Database } from '../../../platform/postgres/database.js';
+import type { Config } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/operator/connected.js';
 import { operate, type Operator } from '../../../platform/operator/operator.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
+import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { checkLedger, type LedgerReport } from '../application/check-ledger.js';
 import { ledgerAtHand, type Brought } from '../application/checked-ledger.js';
 import { LedgerKeys } from '../application/ledger-keys.js';
 import { keyOfPem, pemOf } from '../application/signatures.js';
-import { describeFinding, type LedgerFinding } from '../domain/ledger-findings.js';
+import { describeFindings } from '../domain/ledger-findings.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
+import { EXIT_INCOMPLETE, EXIT_WRONG, reportMissingEvents, UNCOVERED, UNPINNED } from './outcome.js';
 import { progressOf } from './progress.js';
 
-/** Exit code when something was changed. */
-const EXIT_WRONG = 2;
 const PAGE = 2000;
 
 /** `npm run audit -- check`, `heads`, `key`: the ledger over the log. */
@@ -28,7 +29,9 @@ export function ledgerProgram(program: Command, operator: Operator): void {
 
   program
     .command('check')
-    .description('hold every event against the ledger and its signed heads; exit 2 when anything was changed')
+    .description(
+      'compare every event with the ledger and its signed heads; exit 2 when anything was changed, 1 when no key or head proves that nothing was',
+    )
     .option(
       '--head <file>',
       'heads that were kept elsewhere, one in a line of JSON; may be given again',
@@ -43,12 +46,15 @@ export function ledgerProgram(program: Command, operator: Operator): void {
       const config = operator.config();
       const heads = (await Promise.all(head.map(headsOf))).flat();
       const known = key === undefined ? null : await publicKeyOf(key);
-      const report = await connected(operator, async (database, store) => {
-        const ring = config.masterKey === null ? null : await KeyRing.open(database, masterKeysOf(config));
-        return check(database, store, { heads, key: known, sealer: ring?.sealer ?? null });
+      await reportMissingEvents(operator, asJson(), async () => {
+        const report = await connected(operator, async (database, store) => {
+          const sealer = await sealerOf(config, database);
+          return check(database, store, { heads, key: known, sealer });
+        });
+        operator.print(asJson() ? JSON.stringify(report, null, 2) : describe(report));
+        if (report.findings.length > 0) operator.exit(EXIT_WRONG);
+        else if (unproven(report, report.pinned).length > 0) operator.exit(EXIT_INCOMPLETE);
       });
-      operator.print(asJson() ? JSON.stringify(report, null, 2) : describe(report));
-      if (report.findings.length > 0) operator.exit(EXIT_WRONG);
     });
 
   program
@@ -93,6 +99,20 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     );
 }
 
+/** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */
+export async function sealerOf(config: Config, database: Database): Promise<Sealer | null> {
+  return config.masterKey === null ? null : (await KeyRing.open(database, masterKeysOf(config))).sealer;
+}
+
+/** Why nothing proves that a log without findings is the recorded one; empty: it is proven. */
+export function unproven(
+  report: Pick<LedgerReport, 'events' | 'proven'> | null,
+  pinned: boolean,
+): readonly string[] {
+  if (report?.events === 0) return [];
+  return [...(report?.proven ? [] : [UNCOVERED]), ...(pinned ? [] : [UNPINNED])];
+}
+
 /** The ledger as it is kept in `database`. */
 export function storedLedger(database: Database): Parameters<typeof ledgerAtHand>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
@@ -130,17 +150,15 @@ async function* wholeLog(
   }
 }
 
-const UNPINNED =
-  'the keys are not pinned: whoever made those of the table is believed. MASTER_KEY, or --key with the first key that was published, tells';
-
-function describe({ events, unsigned, heads, proven, findings, more, pinned }: Checked): string {
+function describe(report: Checked): string {
+  const { events, unsigned, heads, proven, findings, more } = report;
   const lines = [
     `${events} events held against the ledger and ${heads} signed heads`,
     proven === null
       ? 'no head covers them'
       : `the first ${proven.size} are those that ${proven.key_id} signed at ${proven.signed_at}`,
-    ...(pinned ? [] : [UNPINNED]),
-    ...findings.map((finding: LedgerFinding) => `CHANGED   ${inOneLine(describeFinding(finding))}`),
+    ...unproven(report, report.pinned).map((why) => `UNCHECKED ${why}`),
+    ...describeFindings(findings).map(inOneLine),
   ];
   if (more > 0) lines.push(`and ${more} more`);
   if (unsigned > 0) lines.push(`${unsigned} events are under no such head: nothing is proven of them`);
@@ -158,7 +176,8 @@ function append(value: string, former: readonly string[]): readonly string[] {
   return [...former, value];
 }
 
-async function headsOf(path: string): Promise<readonly SignedHead[]> {
+/** Heads of a file, one in a line of JSON. Throws ConfigError where it holds none. */
+export async function headsOf(path: string): Promise<readonly SignedHead[]> {
   const lines = (await fileOf(path)).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} holds no head`);
   return lines.map((line, place) => {

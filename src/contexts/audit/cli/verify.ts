@@ -8,7 +8,7 @@ import { storeSource, type LogSource } from '../application/log-source.js';
 import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
 import { LedgerCheck, type LedgerReport } from '../application/check-ledger.js';
 import { ledgerAtHand, type Brought, type LedgerAtHand } from '../application/checked-ledger.js';
-import { describeFinding } from '../domain/ledger-findings.js';
+import { describeFindings, isOfEvents } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
 import { exportedLedger } from '../application/exported-ledger.js';
 import { isWhole } from '../domain/manifest.js';
@@ -16,13 +16,11 @@ import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
-import { publicKeyOf, storedLedger } from './ledger.js';
+import { publicKeyOf, sealerOf, storedLedger, unproven } from './ledger.js';
+import { EXIT_INCOMPLETE, EXIT_WRONG, reportMissingEvents } from './outcome.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
-/** Exit codes: something is wrong; nothing is, and not everything could be checked. */
-const EXIT_WRONG = 2;
-const EXIT_INCOMPLETE = 1;
 /** Of read models that are made once more, and of those who read the log and the tables. */
 const CONNECTIONS = 16;
 
@@ -43,24 +41,30 @@ export function verifyProgram(program: Command, operator: Operator): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const key = file === undefined ? null : await publicKeyOf(file);
-      const exported = from === undefined ? null : await ExportedLog.open(from);
-      const contexts = operator.contexts;
-      const progress = progressOf();
-      const report =
-        offline && exported !== null
-          ? await verifyOffline(exported, key, { contexts, progress })
-          : await verifyConnected(operator, exported, key, { contexts, progress });
       const asJson = program.opts<{ json?: boolean }>().json === true;
-      const faults = exported?.faults;
-      const said = {
-        ...{ ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 },
-        keys_pinned: key !== null,
-      };
-      operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
-      if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
-      else if (report.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
+      await reportMissingEvents(operator, asJson, () => audit(operator, asJson, { from, offline, file }));
     });
+}
+
+async function audit(operator: Operator, asJson: boolean, { from, offline, file }: Given): Promise<void> {
+  const key = file === undefined ? null : await publicKeyOf(file);
+  const exported = from === undefined ? null : await ExportedLog.open(from);
+  const contexts = operator.contexts;
+  const progress = progressOf();
+  const report =
+    offline && exported !== null
+      ? await verifyOffline(exported, key, { contexts, progress })
+      : await verifyConnected(operator, exported, key, { contexts, progress });
+  const pinned = key !== null || (!offline && operator.config().masterKey !== null);
+  const faults = exported?.faults;
+  const said = {
+    ...{ ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 },
+    keys_pinned: pinned,
+    not_checked: [...report.not_checked, ...unproven(report.ledger, pinned)],
+  };
+  operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
+  if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
+  else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
 }
 
 interface Options {
@@ -68,6 +72,8 @@ interface Options {
   readonly offline?: true;
   readonly key?: string;
 }
+
+type Given = Omit<Options, 'key'> & { readonly file?: string };
 
 interface Said extends AuditReport {
   readonly faults: readonly string[];
@@ -91,7 +97,8 @@ async function verifyConnected(
   key: Brought['key'],
   rest: Omit<Verification, 'token'>,
 ): Promise<AuditReport> {
-  const { usdcAddress: token } = operator.config();
+  const config = operator.config();
+  const { usdcAddress: token } = config;
   return connected(
     operator,
     async (database, store) => {
@@ -102,7 +109,7 @@ async function verifyConnected(
       const stored = await ledgerAtHand(storedLedger(database), logId, {
         heads: head ? [head] : [],
         key,
-        sealer: null,
+        sealer: await sealerOf(config, database),
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
@@ -178,16 +185,14 @@ function describe(report: Said): string {
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
   if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
   if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
-  if (report.ledger !== null && !report.keys_pinned) lines.push(`keys      ${UNPINNED}`);
   lines.push(
     ...report.faults.map((fault) => `ALTERED   ${fault}`),
-    ...report.violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`),
     ...report.let_pass.map(
       ({ type, count, position }) =>
         `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
     ),
-    ...(report.ledger?.findings ?? []).map((finding) => `CHANGED   ${describeFinding(finding)}`),
-    ...report.differences.map((difference) => `DIFFERS   ${difference}`),
+    ...describeFindings(report.ledger?.findings ?? []),
+    ...described(report),
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
   );
@@ -195,13 +200,21 @@ function describe(report: Said): string {
   return lines.map(inOneLine).join('\n');
 }
 
+/** Broken rules and differences; where events are not the recorded ones, the first of each, since these may be the cause. */
+function described({ violations, differences, ...report }: Said): readonly string[] {
+  const broken = violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`);
+  const differs = differences.map((difference) => `DIFFERS   ${difference}`);
+  if (!(report.ledger?.findings ?? []).some(isOfEvents)) return [...broken, ...differs];
+  const first = [...broken.slice(0, 1), ...differs.slice(0, 1)].map((line) => `  FOLLOWS ${line}`);
+  const left = report.violation_count + report.difference_count - first.length;
+  const rest = `  FOLLOWS ${left} more broken rules and differences, which may have the same cause: --json lists them`;
+  return left > 0 ? [...first, rest] : first;
+}
+
 function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
   const until = proven === null ? 'no head covers them' : `signed up to the first ${proven.size}`;
   return `${counted(events, 'event')} held against it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
 }
-
-const UNPINNED =
-  'not pinned: whoever made those that were read is believed. --key with the first key that was published tells';
 
 function verdict(report: Said): string {
   if (isWrong(report) || report.fault_count > 0) {

@@ -32,6 +32,31 @@ export type LedgerFinding =
   | { readonly kind: 'head'; readonly size: number; readonly why: string }
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
 
+/** What was done to events; roots that differ, and the leaves behind them, follow from it. */
+const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
+  'changed',
+  'unreadable',
+  'moved',
+  'inserted',
+  'deleted',
+  'truncated',
+]);
+
+/** Whether events are not the recorded ones: what is computed from them may then differ for that reason alone. */
+export function isOfEvents({ kind }: LedgerFinding): boolean {
+  return CAUSES.has(kind);
+}
+
+/** A line for each cause, and behind these what follows from them. */
+export function describeFindings(findings: readonly LedgerFinding[]): readonly string[] {
+  const causes = findings.filter(isOfEvents);
+  const follows = (finding: LedgerFinding): boolean => causes.length > 0 && finding.kind === 'rewritten';
+  return [
+    ...findings.filter((each) => !follows(each)).map((each) => `CHANGED   ${describeFinding(each)}`),
+    ...findings.filter(follows).map((each) => `  FOLLOWS ${describeFinding(each)}`),
+  ];
+}
+
 /** A finding as a sentence. */
 export function describeFinding(finding: LedgerFinding): string {
   switch (finding.kind) {

@@ -1,6 +1,6 @@
-import { Many, Nested, Shown } from '../../../platform/dto/field.js';
-import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import type { PayoutProof, ProvenEvent, ShownHead } from '../application/payout-proofs.js';
+import { Field, Many, Nested, Shown } from '../../../platform/dto/field.js';
+import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
+import type { ConsistencyProof, PayoutProof, ProvenEvent, ShownHead } from '../application/payout-proofs.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
@@ -66,6 +66,38 @@ class Proof implements PayoutProof {
 export class ProofResponse {
   @Nested(() => Proof)
   proof!: Proof;
+}
+
+const SIZE = digits(1, Number.MAX_SAFE_INTEGER);
+
+export class ConsistencyQuery {
+  @Field(SIZE, { description: 'How many events the earlier head covers.' })
+  from!: number;
+
+  @Field(SIZE, {
+    optional: true,
+    description: 'How many events the later head covers; the newest head without it.',
+  })
+  to?: number;
+}
+
+class Consistency implements ConsistencyProof {
+  @Shown(COUNT, { description: 'How many events the earlier head covers.' })
+  from!: number;
+
+  @Nested(() => LedgerHead, { description: 'The later head.' })
+  head!: LedgerHead;
+
+  @Shown(
+    { type: 'array', items: HASH },
+    { description: 'Leads from the root of the earlier head to that of the later one (RFC 9162, 2.1.4).' },
+  )
+  path!: string[];
+}
+
+export class ConsistencyResponse {
+  @Nested(() => Consistency)
+  consistency!: Consistency;
 }
 
 export class HeadResponse {

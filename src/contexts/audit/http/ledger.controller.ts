@@ -1,13 +1,13 @@
 import { Controller, Get } from '@nestjs/common';
-import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { MerchantId, UuidParam, ValidQuery } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
-import { HeadResponse, ProofResponse } from './ledger-dto.js';
+import { ConsistencyQuery, ConsistencyResponse, HeadResponse, ProofResponse } from './ledger-dto.js';
 
 const TAG = 'Audit';
 const EXTENSION = 'An extension of the specification.';
 
-/** contract.md 10.9 and 10.10. */
+/** contract.md 10.9 to 10.11. */
 @Controller('merchants/v1')
 export class LedgerController {
   constructor(private readonly proofs: PayoutProofs) {}
@@ -44,5 +44,24 @@ export class LedgerController {
   })
   async head(): Promise<HeadResponse> {
     return { head: await this.proofs.newestHead() };
+  }
+
+  @Get('audit/consistency')
+  @Operation({
+    id: 'getAuditConsistency',
+    tag: TAG,
+    summary: 'Get the proof that a signed head extends an earlier one',
+    description: `${EXTENSION} Whoever kept the earlier head needs nothing else to check that no event under it was changed or removed.`,
+    responses: {
+      200: [ConsistencyResponse, 'The later head, and the path from the root of the earlier one.'],
+      400: 'The earlier head covers more events than the later one.',
+      404: 'No head covers exactly `to` events.',
+      503: 'No head is signed yet.',
+    },
+  })
+  async consistency(@ValidQuery() { from, to }: ConsistencyQuery): Promise<ConsistencyResponse> {
+    return {
+      consistency: (await this.proofs.consistency(from, to ?? null)) as ConsistencyResponse['consistency'],
+    };
   }
 }
