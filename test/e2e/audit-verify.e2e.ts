@@ -97,8 +97,7 @@ describe('npm run audit -- verify', () => {
         token: null,
         progress: () => undefined,
       });
-      const rules = report.violations.map(({ rule }) => rule);
-      return [...rules, ...report.not_checked].join('\n');
+      return [...report.violations.map(({ rule }) => rule), ...report.not_checked].join('\n');
     };
     const plain = (event: RecordedEvent, other: object): RecordedEvent => {
       const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
@@ -223,12 +222,8 @@ describe('npm run audit -- verify', () => {
     await reported(app.merchant, payee);
     await getPayout(app.merchant, pending);
     const behind = await verify('--from', out);
-    expect(behind).toMatchObject({
-      exitCode: 1,
-      not_checked: expect.arrayContaining([
-        'the read models of the database: the export ends before the place where they stand',
-      ]),
-    });
+    expect(behind.exitCode).toBe(1);
+    expect(behind.not_checked.join()).toContain('the export ends before the place where they stand');
   });
 
   describe('of an export, offline', () => {

@@ -266,7 +266,9 @@ describe('the signed head of an export', () => {
     });
 
     it('exit with 2 and a sentence where the log was cut below what the service has read', async () => {
-      await db.database.query(`insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`);
+      await db.database.query(
+        `insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`,
+      );
       const [checked, verified] = [
         await invoke('audit', env(), 'check'),
         await invoke('audit', env(), 'verify'),

@@ -10,7 +10,5 @@ export async function pathOver(
   const parts = ranges.map(subtreesOf);
   const hashes = await ledger.subtrees(parts.flat());
   let place = 0;
-  return parts.map((subtrees) =>
-    joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'),
-  );
+  return parts.map((subtrees) => joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'));
 }
