@@ -68,7 +68,14 @@ function operatorOf({ env, print, exit }: OperatorIo): Operator {
     ];
     return NestFactory.createApplicationContext({ module: OperatorModule, imports }, options);
   };
-  return { contexts: ALL_CONTEXTS, print: (text) => print(printable(text)), exit, config, boot };
+  return {
+    contexts: ALL_CONTEXTS,
+    migrations: MIGRATIONS,
+    print: (text) => print(printable(text)),
+    exit,
+    config,
+    boot,
+  };
 }
 
 function databaseConfig(env: NodeJS.ProcessEnv): Config {

@@ -8,7 +8,7 @@ import type { WebhookWords } from './openapi/webhooks.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
-import type { SubscriptionDefinition } from './projections/projection.js';
+import type { DerivedTables, SubscriptionDefinition } from './projections/projection.js';
 
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
@@ -79,6 +79,8 @@ export interface Context extends SettingsOwner {
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models and process managers. */
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
+  /** Tables of its process managers that follow from the events alone: an audit makes them once more, as it does read models. */
+  readonly derived?: readonly DerivedTables[];
   /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
   /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */

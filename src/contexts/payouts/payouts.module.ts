@@ -9,7 +9,7 @@ import { PendingGauge } from './application/pending-gauge.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { verificationSaga } from './application/verification-saga.js';
+import { verificationSaga, verificationTables } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
@@ -75,6 +75,7 @@ export const payouts = defineContext({
     verificationSaga(() => get(Verifier).wake()),
     ...DeactivationsModule.subscriptions(get),
   ],
+  derived: [verificationTables],
   operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
   publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,

@@ -2,10 +2,13 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import type { Context } from '../context.js';
+import type { Migration } from '../postgres/migrate.js';
 
 /** What programs of operators work with. */
 export interface Operator {
   readonly contexts: readonly Context[];
+  /** All that the database was made by. */
+  readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */

@@ -51,6 +51,11 @@ export interface SubscriptionDefinition {
   fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: Transaction, schema: string): Promise<void>;
 }
 
+/** Tables that follow from the events, up to the checkpoint of that name. */
+export type DerivedTables = Pick<SubscriptionDefinition, 'name' | 'events' | 'apply' | 'fill'> & {
+  readonly tables: ReadModelTables;
+};
+
 /** Tables of a read model, all in one schema; nothing else writes to them. */
 export interface ReadModelTables {
   readonly schema: string;

@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../event-store/port.js';
 import type { Database } from '../postgres/database.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import { Handover } from './handover.js';
-import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
+import type { DerivedTables, SubscriptionDefinition } from './projection.js';
 import { TwinTables } from './twin-tables.js';
 
 const BEGIN = `begin isolation level repeatable read;
@@ -12,7 +12,7 @@ const BEGIN = `begin isolation level repeatable read;
   set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 
 /** A subscription with tables of its own. */
-export type ReadModel = SubscriptionDefinition & { readonly tables: ReadModelTables };
+export type ReadModel = SubscriptionDefinition & DerivedTables;
 
 export function isReadModel(definition: SubscriptionDefinition): definition is ReadModel {
   return definition.tables !== undefined;
@@ -34,7 +34,7 @@ export class ReadModelCheck {
   private readonly filled: Promise<void>;
 
   private constructor(
-    private readonly definition: ReadModel,
+    private readonly definition: DerivedTables,
     private readonly codec: EventCodec,
     private readonly tx: PoolClient,
     private readonly twins: TwinTables,
@@ -50,7 +50,7 @@ export class ReadModelCheck {
   static async begin(
     database: Database,
     codec: EventCodec,
-    definition: ReadModel,
+    definition: DerivedTables,
     standing: Standing,
   ): Promise<ReadModelCheck> {
     const tx = await database.pool.connect();

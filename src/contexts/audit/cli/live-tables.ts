@@ -3,11 +3,12 @@ import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import {
-  isReadModel,
-  ReadModelCheck,
-  type ReadModel,
-} from '../../../platform/projections/read-model-check.js';
+import type { DerivedTables } from '../../../platform/projections/projection.js';
+import { isReadModel, ReadModelCheck } from '../../../platform/projections/read-model-check.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import type { Brought } from '../application/checked-ledger.js';
+import { CatalogueCheck } from '../application/verify-catalogue.js';
+import { PersonalKeysCheck } from '../application/verify-personal-keys.js';
 import { DELIVERIES, DeliveriesCheck } from '../application/verify-deliveries.js';
 import type { LiveTables } from '../application/verify.js';
 import { AuditedTables } from '../store/audited-tables.js';
@@ -15,10 +16,10 @@ import { AuditedTables } from '../store/audited-tables.js';
 /** Hands `act` every read model as it stands, in one snapshot, beside empty tables to make it in once more. */
 export async function liveTables<T>(
   database: Database,
-  contexts: readonly Context[],
+  { contexts, migrations, sealer }: Pick<Operator, 'contexts' | 'migrations'> & Pick<Brought, 'sealer'>,
   act: (live: LiveTables & { readonly furthest: string | null }) => Promise<T>,
 ): Promise<T> {
-  const models = readModelsOf(contexts);
+  const models = tablesOf(contexts);
   const names = models.flatMap(({ tables: { schema, names: each } }) =>
     each.map((name) => `${schema}.${name}`),
   );
@@ -36,7 +37,10 @@ export async function liveTables<T>(
           await ReadModelCheck.begin(database, codec, model, { snapshot: tables.snapshot, position }),
         );
       }
-      return await act({ tables, checks: [...checks, deliveries], furthest });
+      const rules = { contexts, position: furthest, now: new Date() };
+      const keys = new PersonalKeysCheck(tables, sealer, rules);
+      const catalogue = new CatalogueCheck(tables, contexts, migrations);
+      return await act({ tables, checks: [...checks, deliveries, keys, catalogue], furthest });
     } finally {
       for (const check of checks) await check.drop();
     }
@@ -51,7 +55,8 @@ function sealedCodec(contexts: readonly Context[]): EventCodec {
 }
 
 /** Projections take nothing of the running service; what else subscribes is not asked to. */
-function readModelsOf(contexts: readonly Context[]): readonly ReadModel[] {
+function tablesOf(contexts: readonly Context[]): readonly DerivedTables[] {
   const get = ((token) => (token === CONTEXTS ? contexts : {})) as Get;
-  return contexts.flatMap(({ subscriptions }) => subscriptions?.(get) ?? []).filter(isReadModel);
+  const readModels = contexts.flatMap(({ subscriptions }) => subscriptions?.(get) ?? []).filter(isReadModel);
+  return [...readModels, ...contexts.flatMap(({ derived = [] }) => derived)];
 }

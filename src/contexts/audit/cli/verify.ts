@@ -17,7 +17,7 @@ import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
 import { publicKeyOf, sealerOf, storedLedger, unproven } from './ledger.js';
-import { EXIT_INCOMPLETE, EXIT_WRONG, reportMissingEvents } from './outcome.js';
+import { EXIT_INCOMPLETE, EXIT_WRONG, reportMissingEvents, UNOPENED } from './outcome.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
 
@@ -56,11 +56,12 @@ async function audit(operator: Operator, asJson: boolean, { from, offline, file 
       ? await verifyOffline(exported, key, { contexts, progress })
       : await verifyConnected(operator, exported, key, { contexts, progress });
   const pinned = key !== null || (!offline && operator.config().masterKey !== null);
+  const unopened = report.read_models === null || operator.config().masterKey !== null ? [] : [UNOPENED];
   const faults = exported?.faults;
   const said = {
     ...{ ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 },
     keys_pinned: pinned,
-    not_checked: [...report.not_checked, ...unproven(report.ledger, pinned)],
+    not_checked: [...report.not_checked, ...unproven(report.ledger, pinned), ...unopened],
   };
   operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
   if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
@@ -105,11 +106,12 @@ async function verifyConnected(
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
       const head = why === null ? exported?.manifest?.signed_head : undefined;
+      const sealer = await sealerOf(config, database);
       // Before the log is read: what the ledger tells of is then in it.
       const stored = await ledgerAtHand(storedLedger(database), logId, {
         heads: head ? [head] : [],
         key,
-        sealer: await sealerOf(config, database),
+        sealer,
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
@@ -117,7 +119,8 @@ async function verifyConnected(
       return held(isWholeLog ? stored : exportedLedger(exported.manifest, key), (ledger) => {
         const rules = { ...rest, token, ...ledger };
         if (why !== null) return unasked(read, rules, why);
-        return liveTables(database, rest.contexts, async (live) => {
+        const { contexts, migrations } = operator;
+        return liveTables(database, { contexts, migrations, sealer }, async (live) => {
           // Its end is asked for after the snapshot of the tables: where they stand is then in it.
           const log = exported === null ? await storeSource(store) : read;
           return isBehind(log, live.furthest)

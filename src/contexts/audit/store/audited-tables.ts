@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { ORDER_STATUSES, type OrderStatus } from '../../exchange/contract.js';
 import type { Database } from '../../../platform/postgres/database.js';
+import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 
 const ROWS_PER_PAGE = 1000;
 /** Pages begin after it. No id of the service, but whoever plants a row may take it. */
@@ -157,6 +158,23 @@ export class AuditedTables {
     );
   }
 
+  /** Keys of persons; null for those who are forgotten. */
+  async personalKeys(
+    read: (row: { readonly subject: string; readonly wrapped_key: string | null }) => void,
+  ): Promise<void> {
+    await this.pages<{ subject: string; wrapped_key: string | null }>(
+      `select subject, wrapped_key from platform.personal_keys where subject > $1 order by subject limit $2`,
+      ({ subject }) => subject,
+      read,
+      '',
+    );
+  }
+
+  /** What of the database changes what statements in these schemas read or write. */
+  async catalogue(schemas: readonly string[]): Promise<readonly CatalogueEntry[]> {
+    return (await this.tx.query<CatalogueEntry>(CATALOGUE, [schemas])).rows;
+  }
+
   /** SHA-256, in hex, of receipts whose bytes have another one; how many there are in all. */
   async alteredReceipts(): Promise<{ readonly kept: number; readonly altered: readonly string[] }> {
     const { rows } = await this.tx.query<{ kept: number; altered: string[] | null }>(
@@ -183,8 +201,9 @@ export class AuditedTables {
     sql: string,
     keyOf: (row: Row) => string,
     look: (row: Row) => void,
+    beforeAll = BEFORE_ALL,
   ): Promise<void> {
-    let after = BEFORE_ALL;
+    let after = beforeAll;
     for (;;) {
       const { rows } = await this.tx.query<Row>(sql, [after, ROWS_PER_PAGE]);
       rows.forEach(look);

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import {
   subscriptionName,
+  type DerivedTables,
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
@@ -12,7 +13,7 @@ import {
   type PayoutReceived,
   type PayoutReported,
 } from '../contract.js';
-import { addWallets, addWork, noteUsedTransfers, removeWork } from '../store/verification-list.js';
+import { addWallets, addWork, noteUsedTransfers, removeWork, wakeWork } from '../store/verification-list.js';
 
 export const VERIFICATION_SAGA = subscriptionName('payouts.verification');
 
@@ -30,6 +31,20 @@ export function verificationSaga(wake: () => void): SubscriptionDefinition {
   };
 }
 
+/** Wallets that payouts are due to, and transfers that confirmed one: both follow from the events alone. */
+export const verificationTables: DerivedTables = {
+  name: VERIFICATION_SAGA,
+  events: ['user.activated.v1', 'payout.received.v2'],
+  tables: { schema: 'payouts', names: ['wallets', 'used_transfers'] },
+  apply: async (events, tx, schema) => {
+    const all = events as unknown as readonly (PayoutReceived | UserActivated)[];
+    const activated = all.flatMap((event) => (event.type === 'user.activated.v1' ? [event.data] : []));
+    const received = all.flatMap((event) => (event.type === 'payout.received.v2' ? [event.data] : []));
+    await addWallets(activated, tx, schema);
+    await noteUsedTransfers(received, tx, schema);
+  },
+};
+
 export async function recordWork(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
   const activated: UserActivated['data'][] = [];
   const reported: PayoutReported['data'][] = [];
@@ -43,6 +58,7 @@ export async function recordWork(events: readonly RecordedEvent[], tx: Transacti
     else if (event.type === 'payout.expired.v1') expired.push(event.data);
   }
   await addWallets(activated, tx);
+  await wakeWork(activated, tx);
   await addWork(reported, tx);
   await noteUsedTransfers(received, tx);
   await removeWork(

@@ -5,18 +5,26 @@ import { comparableHash, type PayoutReceived, type PayoutReported } from '../con
 
 /** What events do to the list of payouts to look up. */
 
-export async function addWallets(activated: readonly UserActivated['data'][], tx: PoolClient): Promise<void> {
+export async function addWallets(
+  activated: readonly UserActivated['data'][],
+  tx: PoolClient,
+  schema = 'payouts',
+): Promise<void> {
   if (activated.length === 0) return;
-  const users = activated.map((data) => data.user_id);
   await tx.query(
-    `insert into payouts.wallets (user_id, address)
+    `insert into ${schema}.wallets (user_id, address)
      select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
-    [users, activated.map((data) => data.issuer_wallet_address)],
+    [activated.map((data) => data.user_id), activated.map((data) => data.issuer_wallet_address)],
   );
+}
+
+/** Payouts of these users are due: their wallets are known now. */
+export async function wakeWork(activated: readonly UserActivated['data'][], tx: PoolClient): Promise<void> {
+  if (activated.length === 0) return;
   await tx.query(
     `update payouts.verifications set next_check_at = now()
      where user_id = any($1::uuid[]) and next_check_at > now()`,
-    [users],
+    [activated.map((data) => data.user_id)],
   );
 }
 
@@ -46,10 +54,11 @@ export async function addWork(reported: readonly PayoutReported['data'][], tx: P
 export async function noteUsedTransfers(
   received: readonly PayoutReceived['data'][],
   tx: PoolClient,
+  schema = 'payouts',
 ): Promise<void> {
   if (received.length === 0) return;
   await tx.query(
-    `insert into payouts.used_transfers (chain_id, hash, log_index, payout_id)
+    `insert into ${schema}.used_transfers (chain_id, hash, log_index, payout_id)
      select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[]) on conflict do nothing`,
     [
       received.map((data) => data.chain_id),

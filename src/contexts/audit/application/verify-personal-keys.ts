@@ -1,0 +1,85 @@
+import type { Sealer } from '../../../platform/sealing/sealer.js';
+import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
+import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { knownEvents, type Context } from '../../../platform/context.js';
+import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import type { AuditedTables } from '../store/audited-tables.js';
+import type { TableCheck } from './verify.js';
+
+export const PERSONAL_KEYS = 'platform.personal_keys';
+const ERASED = 'user.erased.v1';
+/** An erasure drops the key after its event, and has several tries. */
+const ERASING_MS = 24 * 3_600_000;
+/** Listed in words. */
+const MAX_LISTED = 20;
+
+/**
+ * A person whose data the log holds has a key until they are erased, and none afterwards: a key that is gone without an
+ * erasure is an erasure in secret. With the master key also that each key opens, as the one of its person.
+ */
+export class PersonalKeysCheck implements TableCheck {
+  readonly name = PERSONAL_KEYS;
+  private readonly sealed: ReadonlyMap<string, string>;
+  /** Persons of events up to `position`: their keys are older than these. */
+  private readonly persons = new Set<string>();
+  private readonly erased = new Map<string, Date>();
+
+  constructor(
+    private readonly tables: Pick<AuditedTables, 'personalKeys'>,
+    private readonly sealer: Pick<Sealer, 'openBytes'> | null,
+    private readonly rules: {
+      readonly contexts: readonly Context[];
+      readonly position: string | null;
+      readonly now: Date;
+    },
+  ) {
+    const types = knownEvents(rules.contexts);
+    this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed.subject]] : [])));
+  }
+
+  async add(page: readonly RecordedEvent[]): Promise<void> {
+    for (const { type, data, position, recordedAt } of page) {
+      if (type === ERASED) this.erased.set(String(data['user_id']), recordedAt);
+      const subject = this.sealed.get(type);
+      if (subject === undefined || comparePositions(position, this.rules.position) > 0) continue;
+      this.persons.add(String(data[subject]));
+    }
+  }
+
+  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    const different: string[] = [];
+    let rows = 0;
+    await this.tables.personalKeys(({ subject, wrapped_key: wrapped }) => {
+      rows += 1;
+      const wrong = this.wrongOf(subject, wrapped);
+      if (wrong !== null) different.push(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
+      this.persons.delete(subject);
+    });
+    for (const subject of this.persons)
+      if (!this.erased.has(subject))
+        different.push(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
+    const comparison = { rows, different: different.length, first: different.slice(0, MAX_LISTED) };
+    return new Map([[PERSONAL_KEYS, comparison]]);
+  }
+
+  private wrongOf(subject: string, wrapped: string | null): string | null {
+    const erasedAt = this.erased.get(subject);
+    if (wrapped === null) {
+      return erasedAt === undefined && this.persons.has(subject)
+        ? 'the key was dropped, and the events say nothing of an erasure'
+        : null;
+    }
+    if (erasedAt !== undefined && this.rules.now.getTime() - erasedAt.getTime() > ERASING_MS)
+      return `there is a key, and the person was erased at ${erasedAt.toISOString()}`;
+    return this.opens(subject, wrapped) ? null : 'the key does not open: it is not the one of this person';
+  }
+
+  private opens(subject: string, wrapped: string): boolean {
+    try {
+      this.sealer?.openBytes(wrapped, placeOfPersonalKey(subject));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { QueryRunner } from 'typeorm';
+import type { Migration } from '../../../platform/postgres/migrate.js';
+
+/** Something of the database that changes what a statement reads or writes. */
+export interface CatalogueEntry {
+  readonly kind: string;
+  /** `schema.name` of the table, or the schema of a function. */
+  readonly place: string;
+  readonly name: string;
+  /** Of a function: its body. */
+  readonly source: string;
+  readonly enabled: boolean;
+}
+
+/** Of the schemas `$1`. */
+export const CATALOGUE = `
+  with tables as (
+    select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1)
+  )
+  select 'trigger' as kind, place, tgname as name, '' as source, tgenabled = 'O' as enabled
+  from pg_trigger join tables on tables.oid = tgrelid where not tgisinternal
+  union all select 'rule', place, rulename, '', true
+  from pg_rewrite join tables on tables.oid = ev_class where rulename <> '_RETURN'
+  union all select 'policy', place, polname, '', true from pg_policy join tables on tables.oid = polrelid
+  union all select 'row security', place, '', '', true from tables where secured
+  union all select 'function', nspname, proname, prosrc, true
+  from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
+  order by 1, 2, 3`;
+
+/** What migrations create that is not a table: the text of all their statements. */
+export async function statementsOf(migrations: readonly Migration[]): Promise<string> {
+  const statements: string[] = [];
+  const runner = { query: async (sql: string) => void statements.push(sql) } as unknown as QueryRunner;
+  for (const each of migrations) await new each().up(runner);
+  return statements.join('\n');
+}
+
+/** What entries say that no migration does, and the other way round, in words. */
+export function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
+  const created = (kind: string): ReadonlySet<string> =>
+    new Set(
+      [...statements.matchAll(new RegExp(`create (?:or replace )?${kind} ([\\w.]+)`, 'gi'))].map(([, name]) =>
+        name!.split('.').at(-1)!,
+      ),
+    );
+  const known = { trigger: created('trigger'), function: created('function') };
+  const strange = entries.flatMap(({ kind, place, name, source, enabled }) => {
+    const what = `the database has a ${kind} ${name === '' ? 'on' : `${name} ${kind === 'function' ? 'in' : 'on'}`} ${place}`;
+    if (kind === 'trigger' && known.trigger.has(name)) return enabled ? [] : [`${what}, which is disabled`];
+    if (kind === 'function' && known.function.has(name))
+      return statements.includes(source) ? [] : [`${what} with another body than its migration gave it`];
+    return [`${what}, which no migration creates`];
+  });
+  const missing = (['trigger', 'function'] as const).flatMap((kind) => {
+    const there = new Set(entries.filter((entry) => entry.kind === kind).map(({ name }) => name));
+    return [...known[kind]]
+      .filter((name) => !there.has(name))
+      .map((name) => `the ${kind} ${name} is missing`);
+  });
+  return [...strange, ...missing];
+}
