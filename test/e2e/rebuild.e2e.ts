@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { storeSource } from '../../src/contexts/audit/application/log-source.js';
-import { verify } from '../../src/contexts/audit/application/verify.js';
+import { PERSONAL_KEYS } from '../../src/contexts/audit/application/verify-personal-keys.js';
+import { verify, type TableCheck } from '../../src/contexts/audit/application/verify.js';
 import { liveTables } from '../../src/contexts/audit/cli/live-tables.js';
-import { ALL_CONTEXTS, KNOWN_EVENTS } from '../../src/composition.js';
+import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS } from '../../src/composition.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../src/platform/event-store/port.js';
@@ -226,7 +227,12 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       });
       const source = await storeSource(gated);
       const rules = { contexts: ALL_CONTEXTS, token: null, progress: () => undefined };
-      const auditing = liveTables(db.database, ALL_CONTEXTS, (live) => verify(source, live, rules));
+      const made = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null };
+      // The events of this suite were written without a key for each person.
+      const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
+      const auditing = liveTables(db.database, made, ({ tables: live, checks }) =>
+        verify(source, { tables: live, checks: others(checks) }, rules),
+      );
       await slow.somebodyWaits;
       const rebuilding = rebuild();
       await Promise.race([wanted(tables, db.pool), rebuilding]);
