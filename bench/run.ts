@@ -11,7 +11,6 @@ import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
 import { exchangeListRow } from './rows/exchange-list.js';
-import { exchangeScanRow } from './rows/exchange-scan.js';
 import { exchangeOrdersRow } from './rows/exchange-orders.js';
 import { ledgerRow } from './rows/ledger.js';
 import { listRow } from './rows/list.js';
@@ -33,7 +32,6 @@ const ROWS: readonly Row[] = [
   eventsAcceptRow,
   eventsProcessRow,
   exchangeListRow,
-  exchangeScanRow,
   exchangeOrdersRow,
   auditRow,
   startRow,

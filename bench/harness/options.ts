@@ -15,8 +15,6 @@ const GOAL_SIZES = {
   payouts: 1_000_000,
   /** Exchange orders in their list. */
   'listed-orders': 1_000_000,
-  /** Deposit addresses, beside a thousand. */
-  addresses: 1_000_000,
   /** Payouts of the one user whose balance is read. */
   'user-payouts': 100_000,
   /** Pages per variant and round. */
@@ -54,7 +52,6 @@ const QUICK_SIZES: Sizes = {
   users: 12,
   payouts: 20_000,
   'listed-orders': 20_000,
-  addresses: 20_000,
   'user-payouts': 5000,
   pages: 16,
   reads: 1600,
@@ -70,9 +67,9 @@ const QUICK_SIZES: Sizes = {
 const USAGE = `npm run bench -- [rows] [options]
 
 <<<<<<< HEAD
-rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders exchange-scan audit start (default: all)
+rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders audit start (default: all)
 =======
-rows        report list balance rebuild catchup ledger deliveries events-accept events-process exchange-list exchange-orders exchange-scan start (default: all)
+rows        report list balance rebuild catchup ledger deliveries events-accept events-process exchange-list exchange-orders start (default: all)
 >>>>>>> 5b9d788 (Audit: leaves cost a quarter of the time and one index; bench: appends beside a worker with and without the ledger)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines

@@ -141,7 +141,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
     await eventually(async () => {
-      const seen = 'select from exchange.deposits_under_way where order_id = $1';
+      const seen = 'select from exchange.awaited_deposits where order_id = $1';
       return (await app.database.query(seen, [order.id])).length > 0;
     });
     expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);

@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { DepositScanner } from '../../src/contexts/exchange/adapters/sandbox/deposit-scanner.js';
-import { SandboxProvider } from '../../src/contexts/exchange/adapters/sandbox/sandbox-provider.js';
+import { DepositScanner } from '../../sandbox/exchange/deposit-scanner.js';
+import { Deposits } from '../../sandbox/exchange/deposits.js';
+import { SandboxOrders } from '../../sandbox/exchange/sandbox-orders.js';
+import { SandboxProvider } from '../../sandbox/exchange/sandbox-provider.js';
 import type { ProviderReference, ProviderStatus } from '../../src/contexts/exchange/application/ports.js';
-import { Deposits } from '../../src/contexts/exchange/store/deposits.js';
-import { SandboxOrders } from '../../src/contexts/exchange/store/sandbox-orders.js';
-import { ScanCursors } from '../../src/contexts/exchange/store/scan-cursors.js';
 import { systemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { readConfig } from '../../src/composition.js';
@@ -20,7 +19,7 @@ export const SOLANA_ADDRESS = 'So11111111111111111111111111111111111111112';
 export interface ScanProcess {
   readonly provider: SandboxProvider;
   readonly scanner: DepositScanner;
-  readonly cursors: ScanCursors;
+  readonly deposits: Deposits;
   stop(): Promise<void>;
 }
 
@@ -59,26 +58,24 @@ export class ScanLab {
     { isScanning = true, databaseUrl = this.db.url }: StartOptions = {},
   ): Promise<ScanProcess> {
     const config = readConfig({
-      CHAIN_RPC_URL: this.node.url,
-      USDC_ADDRESS: this.chain.usdcAddress,
       EXCHANGE_SCAN_INTERVAL_MS: '20',
       EXCHANGE_SETTLE_MS: '50',
       ...settings,
     });
     const database = await Database.connect({ url: databaseUrl, poolSize: 4, limited: true });
-    const cursors = new ScanCursors(database);
+    const deposits = new Deposits(database);
     const orders = new SandboxOrders(database);
-    const scanner = new DepositScanner(config, systemClock, cursors, new Deposits(database), orders);
-    const provider = new SandboxProvider(config, systemClock, orders, cursors, scanner);
+    const chain = { chainRpcUrl: this.node.url, usdcAddress: this.chain.usdcAddress };
+    const scanner = new DepositScanner({ ...config, ...chain }, systemClock, deposits, orders);
+    const provider = new SandboxProvider(config, systemClock, orders, deposits);
     if (isScanning) scanner.work.start();
     let stopped: Promise<void> | null = null;
     const stop = (): Promise<void> =>
       (stopped ??= scanner.work.stop().then(async () => {
-        await scanner.beforeApplicationShutdown();
-        scanner.onApplicationShutdown();
+        await scanner.onApplicationShutdown();
         await database.close();
       }));
-    const process = { provider, scanner, cursors, stop };
+    const process = { provider, scanner, deposits, stop };
     this.processes.push(process);
     return process;
   }
@@ -130,15 +127,14 @@ export class ScanLab {
   }
 
   /** Waits until the scan has stored a look that began after now, up to the newest block. */
-  async caughtUp({ cursors }: ScanProcess): Promise<void> {
+  async caughtUp(): Promise<void> {
     const began = await this.databaseTime();
-    const head = Number(await this.chain.rpc('eth_blockNumber'));
     await eventually(async () => {
       const [row] = await this.db.database.query<{ is_new: boolean }>(
-        'select scanned_at > $1::timestamptz and seen_number >= $2 as is_new from exchange.scan_cursors',
-        [began, head],
+        'select complete_until > $1::timestamptz as is_new from exchange.sandbox_scan',
+        [began],
       );
-      return row?.is_new === true && (await cursors.state(31337)) !== null;
+      return row?.is_new === true;
     });
   }
 

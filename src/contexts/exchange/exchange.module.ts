@@ -14,7 +14,6 @@ import { OrdersModule, RefundsModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
-import { ScanCursors } from './store/scan-cursors.js';
 import { orderViews } from './views/order-projection.js';
 import { exchangeKeyHistory } from './domain/key-history.js';
 import { orderHistory } from './domain/order-rules.js';
@@ -24,7 +23,7 @@ import { orderHistory } from './domain/order-rules.js';
 export class ExchangeModule {}
 
 /** What programs of operators act on. */
-@Module({ imports: [ExchangeKeysModule, RefundsModule], providers: [ScanCursors] })
+@Module({ imports: [ExchangeKeysModule, RefundsModule] })
 class ExchangeOperatorModule {}
 
 export const exchange = defineContext({

@@ -8,10 +8,7 @@ export const ORDER_FAILPOINTS = [
   'order.observed',
 ] as const;
 
-/** Of a process that scans the chain for deposits, in the order in which it passes them. */
-export const SCAN_FAILPOINTS = ['scan.held', 'scan.read', 'scan.confirmed', 'scan.stored'] as const;
-
-type Name = (typeof ORDER_FAILPOINTS | typeof SCAN_FAILPOINTS)[number];
+type Name = (typeof ORDER_FAILPOINTS)[number];
 
 declare module '../../platform/failpoints.js' {
   interface Failpoints extends Record<Name, true> {}

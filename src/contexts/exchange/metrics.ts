@@ -36,6 +36,12 @@ export const owedOrders = new Gauge({
   registers,
 });
 
+export const shortfallOrders = new Gauge({
+  name: 'disburse_exchange_orders_shortfall',
+  help: 'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- orders --shortfall).',
+  registers,
+});
+
 export const watchBacklog = new Gauge({
   name: 'disburse_exchange_watch_backlog',
   help: 'Exchange orders that should have been looked up at their provider 10 seconds ago, and were not.',
@@ -45,31 +51,5 @@ export const watchBacklog = new Gauge({
 export const watchBacklogAge = new Gauge({
   name: 'disburse_exchange_watch_backlog_age_seconds',
   help: 'For how long the first of these orders has waited.',
-  registers,
-});
-
-export const scans = new Counter({
-  name: 'disburse_exchange_scans_total',
-  help: 'Looks at the chain for deposits, by outcome: stored, lost (to another process), unavailable (no node can be relied on), reorganised, halted (needs an operator).',
-  labelNames: ['outcome'] as const,
-  registers,
-});
-
-export const scanLagBlocks = new Gauge({
-  name: 'disburse_exchange_scan_lag_blocks',
-  help: 'Final blocks that are not scanned for deposits yet, at the last look.',
-  registers,
-});
-
-export const scanSilence = new Gauge({
-  name: 'disburse_exchange_scan_silence_seconds',
-  help: 'Time since the last look at the chain for deposits that was stored, by whatever process.',
-  registers,
-});
-
-export const scannedTransfers = new Counter({
-  name: 'disburse_exchange_deposits_total',
-  help: 'Transfers to deposit addresses, by outcome: stored, ignored (too small, too many small ones, or more than there is), missing (gone from the chain after they were stored).',
-  labelNames: ['outcome'] as const,
   registers,
 });

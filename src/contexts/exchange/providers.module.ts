@@ -13,6 +13,7 @@ import { ProviderReadiness } from './application/provider-readiness.js';
 import {
   COUNTRY_OF,
   EXCHANGE_PROVIDERS,
+  SANDBOX_PROVIDER,
   type CountryOf,
   type ExchangeProvider,
   type ExchangeProviders,
@@ -20,19 +21,17 @@ import {
 import { TokenOffer } from './application/token-offer.js';
 import { IconsController } from './http/icons.controller.js';
 import { ProviderBudget } from './http/provider-budget.js';
-import { SANDBOX_PROVIDER, SandboxProviderModule } from './sandbox-provider.module.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 
 /** Injection tokens of providers: each is null where its settings are missing. One more provider is one more line. */
 const SIDESHIFT = Symbol('SIDESHIFT');
-const PROVIDERS = [SANDBOX_PROVIDER, SIDESHIFT];
+const PROVIDERS = [{ token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT];
 
 /**
  * The providers, as {@link EXCHANGE_PROVIDERS}; what of the catalogue they can do, as {@link TokenOffer}; the icons; and
  * what is shown beside: {@link ComplianceNotices} and {@link Onramps}.
  */
 @Module({
-  imports: [SandboxProviderModule],
   controllers: [IconsController],
   providers: [
     SideShiftShifts,
@@ -48,8 +47,12 @@ const PROVIDERS = [SANDBOX_PROVIDER, SIDESHIFT];
     {
       provide: EXCHANGE_PROVIDERS,
       inject: [CONFIG, Log, ...PROVIDERS],
-      useFactory: (config: Config, log: Log, ...all: (ExchangeProvider | null)[]): ExchangeProviders => {
-        const configured = all.filter((provider) => provider !== null);
+      useFactory: (
+        config: Config,
+        log: Log,
+        ...all: (ExchangeProvider | null | undefined)[]
+      ): ExchangeProviders => {
+        const configured = all.filter((provider) => provider !== null && provider !== undefined);
         const current = config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null);
         return new ProviderRegistry(
           configured.map((provider) => new ObservedProvider(provider, log)),

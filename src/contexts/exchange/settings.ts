@@ -32,6 +32,9 @@ function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
   };
 }
 
+/** The one chain whose tokens are play money. */
+export const DEV_CHAIN_ID = 31337;
+
 /** Where new orders go. */
 const PROVIDER_SETTINGS = {
   exchangeProvider: optional(
@@ -104,13 +107,8 @@ const SHOWN_SETTINGS = {
   ),
 };
 
-/** The sandbox provider, and its scan of the chain for deposits. */
+/** The provider of the sandbox, which scans the dev chain for deposits. */
 const SANDBOX_SETTINGS = {
-  exchangeDepositXpub: optional(
-    'EXCHANGE_DEPOSIT_XPUB',
-    pattern(/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/, 'an extended public key (BIP 32) that begins with xpub'),
-    'deposit addresses of the sandbox are its children; in place of one that belongs to the mnemonic of dev chains.',
-  ),
   exchangeConfirmations: replaced('EXCHANGE_CONFIRMATIONS', 'PAYOUT_FINALITY'),
   exchangeScanIntervalMs: setting(
     'EXCHANGE_SCAN_INTERVAL_MS',
@@ -152,6 +150,10 @@ export function checkExchangeSettings(config: Config): void {
   const { mode, exchangeProvider, sideshiftSecret, sideshiftAffiliateId, sideshiftUrl } = config;
   if (mode === 'production' && exchangeProvider === 'sandbox')
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
+  if (exchangeProvider === 'sandbox' && config.chainId !== DEV_CHAIN_ID)
+    throw new ConfigError(
+      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it takes play money of the dev chain (${DEV_CHAIN_ID}) alone.`,
+    );
   if ((sideshiftSecret === null) !== (sideshiftAffiliateId === null))
     throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');
   if (exchangeProvider === 'sideshift' && sideshiftSecret === null)

@@ -198,7 +198,6 @@ class Stage {
     await this.shared.pool.query(
       'update exchange.watches set next_check_at = now() where next_check_at > now()',
     );
-    await this.shared.pool.query('update exchange.scan_cursors set held_until = now()');
   }
 
   private client(port: number): ExchangeClient {

@@ -23,13 +23,15 @@ export interface BookedOrder {
   status: OrderStatus;
   reason: string | null;
   /** Counted towards what was asked. */
-  readonly deposits: DepositFacts[];
-  readonly late: DepositFacts[];
+  deposits: DepositFacts[];
+  late: DepositFacts[];
   dust: string;
   amountFrom: string;
   amountTo: string;
   refundable: string;
   refunded: string;
+  /** Exchanged or refunded, of deposits that are no longer on the chain. */
+  lost: string;
   withdrawTransactionHash: string | null;
 }
 
@@ -145,6 +147,7 @@ export class OrderBooks {
       amountTo: facts.amount_to,
       refundable: '0',
       refunded: '0',
+      lost: '0',
       withdrawTransactionHash: null,
     });
   }
@@ -170,6 +173,16 @@ export class OrderBooks {
       case 'order.late_deposit_recorded.v1':
         order.late.push(event.data);
         return this.countDeposit(order, event.data, event);
+      case 'order.deposit_missing.v1': {
+        const others = (all: DepositFacts[]) =>
+          all.filter((each) => each.deposit_id !== event.data.deposit_id);
+        const isLate = others(order.late).length < order.late.length;
+        if (!isLate && order.status !== 'pending' && order.status !== 'paid')
+          order.lost = sum([order.lost, event.data.amount]);
+        order.late = others(order.late);
+        order.deposits = others(order.deposits);
+        return;
+      }
       case 'order.processing_started.v1':
         return this.exchange(order, event.data, event);
       case 'order.completed.v1':
@@ -179,10 +192,12 @@ export class OrderBooks {
         return;
       case 'order.failed.v1':
         order.status = 'failed';
+        order.lost = '0';
         order.reason = event.data.reason;
         return this.giveBack(order, event.data.refundable, received, event);
       case 'order.refunded.v1':
         order.status = 'refunded';
+        order.lost = '0';
         return this.giveBack(order, minus(received, event.data.amount), '0', event);
       case 'order.dust_recorded.v1':
         order.dust = event.data.amount;
@@ -239,8 +254,8 @@ function totalOf(deposits: readonly DepositFacts[]): string {
 }
 
 /** What an operator has to give back still. */
-function owedOf({ refundable, late, dust, refunded }: BookedOrder): string {
-  const left = minus(sum([refundable, totalOf(late), dust]), refunded);
+function owedOf({ refundable, late, dust, refunded, lost }: BookedOrder): string {
+  const left = minus(sum([refundable, totalOf(late), dust]), sum([refunded, lost]));
   return isAtLeast(left, '0') ? left : '0';
 }
 

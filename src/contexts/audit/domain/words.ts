@@ -36,6 +36,10 @@ const WORDS: Readonly<Record<string, Words>> = {
   ],
   'order.deposit_received.v1': deposit,
   'order.late_deposit_recorded.v1': (data) => [...deposit(data), 'too late: never exchanged by itself'],
+  'order.deposit_missing.v1': (data) => [
+    `${text(data, 'amount')} did not come: a reorganisation took it off the chain`,
+    `transaction ${text(data, 'transaction_hash')}`,
+  ],
   'order.processing_started.v1': (data) => [
     `${text(data, 'amount_from')} is exchanged for ${text(data, 'amount_to')}, ${text(data, 'refundable')} is refundable`,
   ],

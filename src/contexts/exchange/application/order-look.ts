@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { isDecimal } from '../../../kernel/decimal.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
@@ -6,7 +6,8 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
-import { isAfter, made, order, type MadeOrder, type Order } from '../domain/order.js';
+import { isAfter, made, order, shortfall, type MadeOrder, type Order } from '../domain/order.js';
+import type { OrderEvent } from '../domain/order-events.js';
 import { ProviderUnavailable, type ProviderStatus } from './ports.js';
 import { ProviderCalls } from './provider-calls.js';
 
@@ -21,6 +22,7 @@ export interface Looked {
 /** Asks the provider about an order, and writes what follows. However many ask at once, the provider is asked once. */
 @Injectable()
 export class OrderLook {
+  private readonly logger = new Logger(OrderLook.name);
   private readonly underWay = new Map<string, Promise<Looked>>();
 
   constructor(
@@ -49,14 +51,25 @@ export class OrderLook {
     const observation = await this.observationOf(status, loaded);
     const { isDepositUnderWay } = observation;
     if (observe(observation, loaded).length === 0) return { state: loaded, isDepositUnderWay };
+    let events: readonly OrderEvent[] = [];
     const { state } = await this.loop.execute(
       order,
       orderId,
-      (current: Order) => observe(observation, current),
+      (current: Order) => [...(events = observe(observation, current))],
       cause === undefined ? { metadata: { actor: 'exchange.watch' }, follows: true } : { metadata: cause },
     );
     failpoint('order.observed');
+    this.report(events, made(state));
     return { state: made(state), isDepositUnderWay };
+  }
+
+  /** An order may have been paid out for a deposit that never came. */
+  private report(events: readonly OrderEvent[], state: MadeOrder): void {
+    for (const { type, data } of events) {
+      if (type !== 'order.deposit_missing.v1') continue;
+      const msg = 'deposit missing: a reorganisation took it off the chain';
+      this.logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
+    }
   }
 
   /** While this process's clock is off, no order ends by it. */

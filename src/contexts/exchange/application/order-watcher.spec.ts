@@ -113,7 +113,13 @@ describe('the watch of orders', () => {
     lab.provider.order(orderId).outcome = { kind: 'refunded', transactionHash: '0xback' };
     await lab.follow();
     await process.work();
-    const [listed] = await lab.watches.list({ status: null, keyId: lab.keyId, isOwed: true, most: 1 });
+    const [listed] = await lab.watches.list({
+      status: null,
+      keyId: lab.keyId,
+      isOwed: true,
+      isShort: false,
+      most: 1,
+    });
     expect(listed).toMatchObject({ order_id: orderId, owed: '100', late_outcomes: ['refunded'] });
   });
 

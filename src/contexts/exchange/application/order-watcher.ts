@@ -3,7 +3,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { owed, type MadeOrder } from '../domain/order.js';
+import { owed, shortfall, type MadeOrder } from '../domain/order.js';
 import { nextLook, silence } from '../domain/watch-schedule.js';
 import { Watches, type Told, type Watch } from '../store/watches.js';
 import { OrderLook } from './order-look.js';
@@ -55,6 +55,7 @@ export class OrderWatcher {
       await this.watches.putBack(watch, {
         status: state.status,
         owed: owed(state),
+        shortfall: shortfall(state),
         lateOutcomes: state.lateOutcomes,
         told: told === 'failed' ? watch.told : told,
         hasFailed: told === 'failed',

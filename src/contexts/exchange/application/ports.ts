@@ -72,7 +72,7 @@ export interface ProviderOrder extends Quote {
 
 /** A transfer to the deposit address with enough confirmations; what a reorganisation removed before that was never one. */
 export interface Deposit {
-  /** The same for the same transfer, for ever: `<chain>:<transaction>:<log index>`, or the provider's own id. */
+  /** Stands for the transfer, its amount and its block: in another block it is another deposit. */
   readonly id: string;
   readonly amount: string;
   readonly transactionHash: string;
@@ -88,6 +88,10 @@ export type Outcome =
 export interface ProviderStatus {
   /** In the order of the chain. */
   readonly deposits: readonly Deposit[];
+  /** Ids of deposits that were listed, and that a reorganisation took off the chain since. Absent: there are none. */
+  readonly missing?: readonly string[];
+  /** Transfers that are not worth a listing each, however many they are: all of them in one sum. Absent: there are none. */
+  readonly unlisted?: { readonly count: number; readonly amount: string };
   /** A transfer was seen that lacks confirmations: no order may expire meanwhile. */
   readonly isDepositUnderWay: boolean;
   /**
@@ -114,6 +118,9 @@ export interface ExchangeProviders {
   /** The one that has an order of that name. Throws {@link ProviderUnavailable} when it is not configured any more. */
   of(name: string): ExchangeProvider;
 }
+
+/** Nest injection token of the sandbox's {@link ExchangeProvider}, which the boot brings in; there is none in production. */
+export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 
 /** Not known, or not now: the same may be asked again. The message holds no address and no key. */
 export class ProviderUnavailable extends Error {

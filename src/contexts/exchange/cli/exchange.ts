@@ -2,16 +2,14 @@ import type { Command } from 'commander';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { keyCommands } from './keys.js';
 import { orderCommands } from './orders.js';
-import { scanCommands } from './scan.js';
 import { settingsCommand } from './settings.js';
 
 /** `npm run exchange -- ...`: what operators do with the exchange. */
 export function exchangeProgram(program: Command, operator: Operator): void {
   program.description(
-    'Issues and revokes the API keys of the exchange, shows its orders and settings, records refunds, and scans again for deposits.',
+    'Issues and revokes the API keys of the exchange, shows its orders and settings, and records refunds.',
   );
   keyCommands(program, operator);
   orderCommands(program, operator);
-  scanCommands(program, operator);
   settingsCommand(program, operator);
 }

@@ -10,9 +10,10 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { RecordRefund } from '../application/record-refund.js';
-import { made, order, owed, type MadeOrder } from '../domain/order.js';
+import { made, order, owed, shortfall, type MadeOrder } from '../domain/order.js';
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
+import { currencyOf } from '../domain/tokens.js';
 import { Watches, type WatchedOrder } from '../store/watches.js';
 
 /** `exchange orders`, `exchange order` and `exchange refund`: what operators see and do of orders. */
@@ -22,17 +23,18 @@ export function orderCommands(program: Command, operator: Operator): void {
     .description('list orders, newest first, and what of each has to be given back')
     .option('--status <status>', ORDER_STATUSES.join(', '))
     .option('--owed', 'only those with money that has to be given back', false)
+    .option('--shortfall', 'only those paid out whose deposits are no longer on the chain', false)
     .option('--key <api-key>', 'only those that this key made')
     .option('--most <number>', 'how many', '100')
     .action(async function (this: Command) {
-      const { status = null, owed: isOwed, key = null, most } = this.opts<ListOptions>();
+      const { status = null, owed: isOwed, shortfall: isShort, key = null, most } = this.opts<ListOptions>();
       if (status !== null && !ORDER_STATUSES.some((known) => known === status))
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
       if (!/^[1-9][0-9]{0,4}$/.test(most))
         throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
       await operate(operator, async (context) => {
-        const filter = { status, keyId: key, isOwed, most: Number(most) };
+        const filter = { status, keyId: key, isOwed, isShort, most: Number(most) };
         const orders = await context.get(Watches, { strict: false }).list(filter);
         return { text: orders.map(lineOf).join('\n') || 'No orders', json: { orders } };
       }).call(this);
@@ -65,6 +67,7 @@ export function orderCommands(program: Command, operator: Operator): void {
 interface ListOptions {
   readonly status?: string;
   readonly owed: boolean;
+  readonly shortfall: boolean;
   readonly key?: string;
   readonly most: string;
 }
@@ -81,11 +84,14 @@ function orderId(text: string | undefined): string {
   return text.toLowerCase();
 }
 
-function lineOf({ order_id, pair_id, status, owed: due, late_outcomes, created_at }: WatchedOrder): string {
-  const debt = due === '0' ? '' : `  owed ${due}`;
+function lineOf({ order_id, pair_id, status, late_outcomes, created_at, ...amounts }: WatchedOrder): string {
+  const currency = currencyOf(pair_id);
+  const debt = amounts.owed === '0' ? '' : `  owed ${amounts.owed} ${currency}`;
+  const lost =
+    amounts.shortfall === '0' ? '' : `  paid out, deposit missing: ${amounts.shortfall} ${currency}`;
   // It may have given back by itself what is owed here.
   const later = late_outcomes.length === 0 ? '' : `  the provider, later: ${late_outcomes.join(', ')}`;
-  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}${later}`;
+  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}${lost}${later}`;
 }
 
 function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object {
@@ -97,6 +103,8 @@ function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object
     provider,
     provider_reference,
     owed: owed(state),
+    shortfall: shortfall(state),
+    currency: currencyOf(state.facts.pair_id),
     dust: { count: state.dust.count, amount: state.dust.amount },
     late_outcomes: state.lateOutcomes,
     refunds: state.refunds,
@@ -111,7 +119,10 @@ function historyText(state: MadeOrder, events: readonly RecordedEvent[]): string
     key: facts.key_id,
     merchant: facts.merchant_id,
     provider: `${facts.provider} ${facts.provider_reference}`,
-    owed: owed(state),
+    owed: `${owed(state)} ${currencyOf(facts.pair_id)}`,
+    ...(shortfall(state) === '0'
+      ? {}
+      : { 'deposit missing': `${shortfall(state)} ${currencyOf(facts.pair_id)} were paid out without it` }),
     ...(dust.count === 0 ? {} : { dust: `${dust.amount} in ${dust.count} transfers` }),
     ...(lateOutcomes.length === 0 ? {} : { 'the provider, later': lateOutcomes.join(', ') }),
   };

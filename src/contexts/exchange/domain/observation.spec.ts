@@ -15,6 +15,7 @@ import {
   processing,
   failed,
   looking,
+  facts,
   recordAfter,
 } from '../../../../test/support/order-story.js';
 import { order } from './order.js';
@@ -30,6 +31,13 @@ describe('deposits', () => {
     given(made)
       .when(looking({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.5')));
+
+  it('of exactly what was asked are exchanged for the quoted amount, also where that is not amount times rate', () => {
+    const quoted: OrderEvent = { type: 'order.created.v1', data: { ...facts, amount_to: '0.499' } };
+    given(quoted)
+      .when(looking({ deposits: [exact] }))
+      .then(received(exact), processing('100', '0.499'));
+  });
 
   it('of more are exchanged at the rate of the order, rounded down', () => {
     const more = deposit('a', '100.333333333333');
@@ -69,6 +77,15 @@ describe('deposits', () => {
     given(made, received(a), received(b), processing('100', '0.5'))
       .when(looking({ deposits: [b, a, b] }))
       .then());
+
+  it('that a provider lists twice in one response count once', () => {
+    given(made)
+      .when(looking({ deposits: [a, a] }))
+      .then(received(a));
+    given(made, cancelled)
+      .when(looking({ deposits: [a, b, a] }))
+      .then(late(a), late(b));
+  });
 
   it('that bring nothing are none', () =>
     given(made)
@@ -143,6 +160,10 @@ describe('the end of an order', () => {
       .when(looking({ at: minute(60 + DAY), isDepositUnderWay: true }))
       .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60 + DAY) } });
   });
+  it('waits up to 24 h for a transfer without confirmations, by what the provider knows and not by our clock', () =>
+    given(made)
+      .when(looking({ at: minute(60 + 25 * 60), completeUntil: minute(60 + 60), isDepositUnderWay: true }))
+      .then());
   it('is a failure when too little came, refundable, marked as paid or not', () => {
     const part = received(deposit('a', '40'));
     given(made, part)

@@ -6,6 +6,10 @@ import type { OrderEvent } from './order-events.js';
 export interface Observation {
   /** All of the order, in the order of the chain. */
   readonly deposits: readonly SeenDeposit[];
+  /** Ids of deposits that were listed, and are no longer on the chain. */
+  readonly missing?: readonly string[];
+  /** Of transfers that are not listed one by one. */
+  readonly unlisted?: { readonly count: number; readonly amount: string };
   readonly isDepositUnderWay: boolean;
   /** Null when nobody can say: then no order ends for want of a deposit. */
   readonly completeUntil: string | null;
@@ -29,7 +33,8 @@ type SeenOutcome =
 /** So many deposits, and so many late ones, are recorded whatever they bring; after that each has to bring a tenth. */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** Dust is summed up anew when there is twice as much, or so long after the last time. */
+/** So often dust is summed up whenever it changes; then when there is twice as much, or so long after the last time. */
+const DUST_RECORDS = 100;
 const DUST_EVERY_MS = 24 * 3_600_000;
 /** No chain takes longer to confirm a transfer; without a bound, dust would keep an order open for ever. */
 const MOST_UNDER_WAY_MS = 24 * 3_600_000;
@@ -46,7 +51,8 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
     events.push(...more);
     for (const event of more) now = order.evolve(now, event) as MadeOrder;
   };
-  const known = new Set([...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => deposit_id));
+  add(missingDeposits(observation, now));
+  const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
   const dust: SeenDeposit[] = [];
   let standing = standingOf(now);
   for (const deposit of observation.deposits) {
@@ -60,10 +66,21 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
     add(recorded);
     standing = standingOf(now);
   }
-  add(dustOf(dust, events.length > 0, observation.at, now));
+  add(dustOf(dust, observation, events.length > 0, now));
   add(outcomeOf(observation, now));
   add(endOfTime(observation, now));
   return events;
+}
+
+/** A provider that only forgets a deposit for a while takes nothing back: it has to name the missing ones. */
+function missingDeposits({ missing = [], at }: Observation, state: MadeOrder): OrderEvent[] {
+  const gone = new Set(missing);
+  return [...state.deposits, ...state.lateDeposits]
+    .filter(({ deposit_id }) => gone.has(deposit_id))
+    .map(({ deposit_id, amount, transaction_hash }) => ({
+      type: 'order.deposit_missing.v1',
+      data: { order_id: state.facts.order_id, deposit_id, amount, transaction_hash, at },
+    }));
 }
 
 /** What a deposit is judged by; worked out once for thousands of them. */
@@ -139,20 +156,21 @@ function processingStarted(total: string, at: string, { facts }: MadeOrder): Ord
 /** `changed`: a deposit was recorded just now, which may have been dust before. */
 function dustOf(
   deposits: readonly SeenDeposit[],
+  { unlisted, at }: Observation,
   changed: boolean,
-  at: string,
   { facts, dust }: MadeOrder,
 ): OrderEvent[] {
-  const amount = sum(deposits.map((deposit) => deposit.amount));
+  const amount = sum([unlisted?.amount ?? '0', ...deposits.map((deposit) => deposit.amount)]);
   if (amount === dust.amount) return [];
-  const isLess = !isAtLeast(amount, dust.amount);
   const isDue =
     dust.at === null ||
+    dust.records < DUST_RECORDS ||
     isAtLeast(amount, times(dust.amount, 2)) ||
     Date.parse(at) - Date.parse(dust.at) >= DUST_EVERY_MS;
-  // A provider that forgets some of them for a while takes nothing back.
-  if (isLess ? !changed : !isDue) return [];
-  const data = { order_id: facts.order_id, count: deposits.length, amount, at };
+  const isLess = !isAtLeast(amount, dust.amount);
+  // Of less only a provider that sums up is believed: one that lists may forget some of them for a while.
+  if (isLess ? !changed && !(isDue && unlisted !== undefined) : !isDue) return [];
+  const data = { order_id: facts.order_id, count: (unlisted?.count ?? 0) + deposits.length, amount, at };
   return [{ type: 'order.dust_recorded.v1', data }];
 }
 

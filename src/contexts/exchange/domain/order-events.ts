@@ -73,6 +73,11 @@ export type OrderRefunded = OrderEventOf<
 >;
 /** After the end, or beside a deposit that is being exchanged: never exchanged by itself. */
 export type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
+/** A reorganisation took a recorded deposit off the chain: it never came. Another block may hold the transfer again, as another deposit. */
+export type OrderDepositMissing = OrderEventOf<
+  'order.deposit_missing.v1',
+  Pick<DepositFacts, 'deposit_id' | 'amount' | 'transaction_hash'>
+>;
 /** Transfers too small to be recorded one by one: how many and how much in all by now, in place of what was said before. */
 export type OrderDustRecorded = OrderEventOf<
   'order.dust_recorded.v1',
@@ -100,6 +105,7 @@ export type OrderEvent =
   | OrderFailed
   | OrderRefunded
   | OrderLateDepositRecorded
+  | OrderDepositMissing
   | OrderDustRecorded
   | OrderLateOutcomeRecorded
   | OrderRefundRecorded;
@@ -116,6 +122,7 @@ export const ORDER_EVENTS = [
   'order.failed.v1',
   'order.refunded.v1',
   'order.late_deposit_recorded.v1',
+  'order.deposit_missing.v1',
   'order.dust_recorded.v1',
   'order.late_outcome_recorded.v1',
   'order.refund_recorded.v1',

@@ -34,6 +34,7 @@ export const orderHistory = historyRules(
     'order.failed.v1': follows('order.failed.v1', UNDER_WAY),
     'order.refunded.v1': follows('order.refunded.v1', UNDER_WAY),
     'order.late_deposit_recorded.v1': follows('order.late_deposit_recorded.v1', null),
+    'order.deposit_missing.v1': follows('order.deposit_missing.v1', null),
     'order.dust_recorded.v1': follows('order.dust_recorded.v1', null),
     'order.late_outcome_recorded.v1': (data, state) => {
       if (state.status === 'none') return 'the order is made first';

@@ -110,6 +110,13 @@ describe('refunds of an operator', () => {
       .then(refund('60'));
     expect(owed(stateAfter(...history, refund('60')))).toBe('40');
   });
+  it('take off transfers that are too small for a record each', () => {
+    const dust: OrderEvent = { type: 'order.dust_recorded.v1', data: { ...base, count: 9, amount: '0.25' } };
+    expect(owed(stateAfter(...history, dust))).toBe('100.25');
+    given(...history, dust)
+      .when(refunding('100.25'))
+      .then(refund('100.25'));
+  });
   it('are never more than that, and never nothing', () => {
     given(...history)
       .when(refunding('100.01'))

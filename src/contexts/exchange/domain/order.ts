@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
-import { isAtLeast, isZero, minus, sum } from '../../../kernel/decimal.js';
+import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
@@ -18,12 +18,20 @@ export interface MadeOrder {
   /** Never exchanged. */
   readonly lateDeposits: readonly DepositFacts[];
   /** Transfers that are not worth a record each; never exchanged either. `at`: when they were last summed up. */
-  readonly dust: { readonly count: number; readonly amount: string; readonly at: string | null };
+  readonly dust: {
+    readonly count: number;
+    readonly amount: string;
+    readonly at: string | null;
+    /** How often they were summed up. */
+    readonly records: number;
+  };
   /** What is exchanged; what was asked as long as nothing is. */
   readonly amountFrom: string;
   readonly amountTo: string;
   /** Of the counted deposits: what has to go back. */
   readonly refundable: string;
+  /** Of what is exchanged or refunded: deposits that are no longer on the chain. */
+  readonly lost: string;
   /** Given back by operators. */
   readonly refunds: readonly { readonly amount: string; readonly transaction_hash: string }[];
   readonly reason: string | null;
@@ -51,10 +59,11 @@ function created(facts: OrderFacts): MadeOrder {
     waitsUntil: null,
     deposits: [],
     lateDeposits: [],
-    dust: { count: 0, amount: '0', at: null },
+    dust: { count: 0, amount: '0', at: null, records: 0 },
     amountFrom: facts.amount_from,
     amountTo: facts.amount_to,
     refundable: '0',
+    lost: '0',
     refunds: [],
     reason: null,
     withdrawTransactionHash: null,
@@ -81,14 +90,23 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
       return { ...state, status: 'completed', amountTo, withdrawTransactionHash };
     }
     case 'order.failed.v1':
-      return { ...state, status: 'failed', reason: event.data.reason, refundable: event.data.refundable };
+      // Its refundable amount is that of the deposits that are on the chain.
+      return {
+        ...state,
+        status: 'failed',
+        reason: event.data.reason,
+        refundable: event.data.refundable,
+        lost: '0',
+      };
     case 'order.refunded.v1':
-      return { ...state, status: 'refunded', refundable: '0' };
+      return { ...state, status: 'refunded', refundable: '0', lost: '0' };
     case 'order.late_deposit_recorded.v1':
       return { ...state, lateDeposits: [...state.lateDeposits, depositOf(event.data)] };
+    case 'order.deposit_missing.v1':
+      return withoutDeposit(state, event.data);
     case 'order.dust_recorded.v1': {
       const { count, amount, at } = event.data;
-      return { ...state, dust: { count, amount, at } };
+      return { ...state, dust: { count, amount, at, records: state.dust.records + 1 } };
     }
     case 'order.late_outcome_recorded.v1':
       return { ...state, lateOutcomes: [...state.lateOutcomes, event.data.outcome] };
@@ -100,6 +118,18 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
       event satisfies never;
       return state;
   }
+}
+
+function withoutDeposit(
+  state: MadeOrder,
+  { deposit_id: id, amount }: { readonly deposit_id: string; readonly amount: string },
+): MadeOrder {
+  const others = (deposits: readonly DepositFacts[]): readonly DepositFacts[] =>
+    deposits.filter(({ deposit_id }) => deposit_id !== id);
+  const lateDeposits = others(state.lateDeposits);
+  if (lateDeposits.length < state.lateDeposits.length) return { ...state, lateDeposits };
+  const lost = isOpen(state) ? state.lost : sum([state.lost, amount]);
+  return { ...state, deposits: others(state.deposits), lost };
 }
 
 function depositOf({ deposit_id, amount, transaction_hash, deposited_at }: DepositFacts): DepositFacts {
@@ -130,12 +160,25 @@ function amountLate({ lateDeposits, dust }: MadeOrder): string {
   return sum([dust.amount, ...lateDeposits.map(({ amount }) => amount)]);
 }
 
-/** What has to be given back still: the rest of counted deposits, and what came late. */
+/** What has to be given back still: the rest of counted deposits, and what came late. What is lost is made up for first. */
 export function owed(state: MadeOrder): string {
-  const due = sum([state.refundable, amountLate(state)]);
-  const refunded = sum(state.refunds.map(({ amount }) => amount));
+  const { due, spent } = balance(state);
   // A provider may have given all back of which an operator had given back a part.
-  return isAtLeast(refunded, due) ? '0' : minus(due, refunded);
+  return isAtLeast(spent, due) ? '0' : minus(due, spent);
+}
+
+/** What was exchanged or refunded although its deposits are no longer on the chain. */
+export function shortfall(state: MadeOrder): string {
+  if (isZero(state.lost)) return '0';
+  const { due, spent } = balance(state);
+  return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
+}
+
+function balance(state: MadeOrder): { readonly due: string; readonly spent: string } {
+  return {
+    due: sum([state.refundable, amountLate(state)]),
+    spent: sum([state.lost, ...state.refunds.map(({ amount }) => amount)]),
+  };
 }
 
 /** A repeat finds its own order. Throws KeyOutlived when that is too old to be repeated. */

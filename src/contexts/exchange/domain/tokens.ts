@@ -24,6 +24,12 @@ export function chainOf(id: string): Chain | null {
   return chains.get(id) ?? null;
 }
 
+/** What amounts of a pair's orders are in, for people: `USDC on Base`. */
+export function currencyOf(pairId: string): string {
+  const from = pairOf(pairId)?.from;
+  return from === undefined ? pairId : `${tokenOf(from.token)?.symbol} on ${chainOf(from.chain)?.name}`;
+}
+
 /** Digits after the point of a token on a chain. Throws for what the catalogue has not. */
 export function decimalsOf({ token, chain }: Asset): number {
   const decimals = new Map(Object.entries(tokenOf(token)?.decimals ?? {})).get(chain);

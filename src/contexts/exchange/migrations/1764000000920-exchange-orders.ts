@@ -12,6 +12,8 @@ export class ExchangeOrders1764000000920 implements MigrationInterface {
         created_at timestamptz not null,
         status text not null,
         owed numeric not null default 0,
+        -- What was exchanged or refunded although its deposits are no longer on the chain.
+        shortfall numeric not null default 0,
         late_outcomes text[] not null default '{}',
         -- What the provider was told of the order at last: settle or cancel.
         told text,
@@ -26,6 +28,7 @@ export class ExchangeOrders1764000000920 implements MigrationInterface {
       create index watches_open on exchange.watches (status, created_at)
         where status in ('pending', 'paid', 'processing');
       create index watches_owed on exchange.watches (created_at) where owed > 0;
+      create index watches_shortfall on exchange.watches (created_at) where shortfall > 0;
     `);
   }
 

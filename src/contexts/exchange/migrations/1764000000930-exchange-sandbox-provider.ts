@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The orders of the sandbox provider, and what was found on the chain for them (ADR 118). */
+/** The orders of the sandbox provider, and what was found on the chain for them (ADR 146). */
 export class ExchangeSandboxProvider1764000000930 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -21,71 +21,55 @@ export class ExchangeSandboxProvider1764000000930 implements MigrationInterface 
         created_at timestamptz not null default now(),
         settled_at timestamptz,
         settled_amount_to text,
-        cancelled_at timestamptz,
-        -- Transfers that are no deposits: too small, too many small ones, or more than there is.
-        ignored_transfers bigint not null default 0,
-        ignored_minor numeric not null default 0
+        cancelled_at timestamptz
       );
 
       create unique index sandbox_orders_address on exchange.sandbox_orders (lower(deposit_address));
 
-      -- Up to block_number everything is confirmed and stored, up to seen_number everything was seen.
-      create table exchange.scan_cursors (
-        chain_id bigint primary key,
-        block_number bigint not null,
-        block_hash text not null,
-        seen_number bigint not null,
-        seen_hash text not null,
+      create table exchange.sandbox_scan (
+        -- Number and hash of blocks up to which everything is stored, newest first: by them a reorganisation is followed back.
+        places jsonb not null default '[]',
+        revision bigint not null default 0,
         complete_until timestamptz,
-        scanned_at timestamptz not null default now(),
-        held_by uuid,
-        held_until timestamptz not null default now(),
-        fence bigint not null default 0
+        scanned_at timestamptz not null default now()
       );
-
-      -- Where the cursor stood last: what a reorganisation is followed back by.
-      create table exchange.scanned_blocks (
-        chain_id bigint not null,
-        block_number bigint not null,
-        block_hash text not null,
-        primary key (chain_id, block_number)
-      );
+      insert into exchange.sandbox_scan default values;
 
       create table exchange.deposits (
-        chain_id bigint not null,
         transaction_hash text not null,
-        -- Among the transfers of the token in its transaction, from 0: the same in whatever block it is.
+        -- Among the transfers of the token in its transaction, from 0.
         place integer not null,
+        block_hash text not null,
         order_id uuid not null,
         amount_minor numeric not null,
         block_number bigint not null,
-        block_hash text not null,
         block_at timestamptz not null,
         found_at timestamptz not null default now(),
-        -- A reorganisation that was deeper than the confirmations took it off the chain.
+        -- A reorganisation took it off the chain.
         missing_since timestamptz,
-        primary key (chain_id, transaction_hash, place)
+        primary key (transaction_hash, place, block_hash, order_id, amount_minor)
       );
       create index deposits_of_order on exchange.deposits (order_id, block_number, transaction_hash, place);
-      create index deposits_by_block on exchange.deposits (chain_id, block_number);
+      create index deposits_by_block on exchange.deposits (block_number);
 
-      create table exchange.deposits_under_way (
-        chain_id bigint not null,
-        transaction_hash text not null,
-        place integer not null,
+      -- Small transfers after the first hundred to an address, by the step of the scan that found them.
+      create table exchange.sandbox_dust (
         order_id uuid not null,
         block_number bigint not null,
-        block_hash text not null,
-        primary key (chain_id, transaction_hash, place)
+        transfers bigint not null,
+        amount_minor numeric not null,
+        primary key (order_id, block_number)
       );
-      create index deposits_under_way_of_order on exchange.deposits_under_way (order_id);
-      create index deposits_under_way_by_block on exchange.deposits_under_way (chain_id, block_number);
+      create index sandbox_dust_by_block on exchange.sandbox_dust (block_number);
+
+      -- Orders with a transfer that lacks confirmations.
+      create table exchange.awaited_deposits (order_id uuid primary key);
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop table exchange.deposits_under_way, exchange.deposits, exchange.scanned_blocks, exchange.scan_cursors,
+      drop table exchange.awaited_deposits, exchange.sandbox_dust, exchange.deposits, exchange.sandbox_scan,
         exchange.sandbox_orders;
       drop sequence exchange.sandbox_address_index;
     `);

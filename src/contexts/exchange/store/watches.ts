@@ -27,6 +27,7 @@ export type Told = 'settle' | 'cancel' | null;
 export interface Found {
   readonly status: OrderStatus;
   readonly owed: string;
+  readonly shortfall: string;
   /** What the provider did although the order had ended here. */
   readonly lateOutcomes: readonly string[];
   readonly told: Told;
@@ -49,6 +50,7 @@ export interface NewWatch {
 export interface WatchTotals {
   readonly open: Readonly<Record<string, number>>;
   readonly owed: number;
+  readonly shortfall: number;
   readonly late: number;
   readonly lateSeconds: number;
 }
@@ -61,6 +63,8 @@ export interface WatchedOrder {
   readonly provider: string;
   readonly status: string;
   readonly owed: string;
+  /** What was exchanged or refunded although its deposits are no longer on the chain. */
+  readonly shortfall: string;
   /** What the provider did although the order had ended here: it may have given back what is owed. */
   readonly late_outcomes: readonly string[];
   readonly created_at: Date;
@@ -71,6 +75,7 @@ export interface WatchFilter {
   readonly status: string | null;
   readonly keyId: string | null;
   readonly isOwed: boolean;
+  readonly isShort: boolean;
   readonly most: number;
 }
 
@@ -105,14 +110,14 @@ export class Watches {
   async putBack({ orderId, lease }: Watch, found: Found): Promise<void> {
     await this.database.query(
       `update exchange.watches
-       set status = $3, owed = $4, told = $5, late_outcomes = $7::text[],
+       set status = $3, owed = $4, told = $5, late_outcomes = $7::text[], shortfall = $9,
          failures = case when $8 then least(failures + 1, 100) else 0 end,
          next_check_at = case when next_check_at = $2::timestamptz
            then now() + make_interval(secs => $6::float8 / 1000) else next_check_at end
        where order_id = $1`,
       [
         ...[orderId, lease, found.status, found.owed, found.told],
-        ...[found.delayMs, found.lateOutcomes, found.hasFailed],
+        ...[found.delayMs, found.lateOutcomes, found.hasFailed, found.shortfall],
       ],
     );
   }
@@ -130,14 +135,16 @@ export class Watches {
   }
 
   /** Newest first. */
-  async list({ status, keyId, isOwed, most }: WatchFilter): Promise<readonly WatchedOrder[]> {
+  async list({ status, keyId, isOwed, isShort, most }: WatchFilter): Promise<readonly WatchedOrder[]> {
     const conditions = ['true'];
     const params: unknown[] = [most];
     if (status !== null) conditions.push(`status = $${params.push(status)}`);
     if (keyId !== null) conditions.push(`key_id = $${params.push(keyId)}`);
     if (isOwed) conditions.push('owed > 0');
+    if (isShort) conditions.push('shortfall > 0');
     return this.database.query<WatchedOrder & Record<string, unknown>>(
-      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed, late_outcomes,
+      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed,
+         trim_scale(shortfall)::text as shortfall, late_outcomes,
          created_at, next_check_at
        from exchange.watches where ${conditions.join(' and ')} order by created_at desc, order_id desc limit $1`,
       params,
@@ -145,11 +152,12 @@ export class Watches {
   }
 
   async totals(): Promise<WatchTotals> {
-    const [open, [owed], [late]] = await Promise.all([
+    const [open, [owed], [short], [late]] = await Promise.all([
       this.database.query<{ status: string; count: string }>(
         `select status, count(*) from exchange.watches where status in ('pending', 'paid', 'processing') group by status`,
       ),
       this.database.query<{ count: string }>('select count(*) from exchange.watches where owed > 0'),
+      this.database.query<{ count: string }>('select count(*) from exchange.watches where shortfall > 0'),
       this.database.query<{ count: string; seconds: number }>(
         `select count(*), coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds
          from exchange.watches where next_check_at <= now() - interval '10 seconds'`,
@@ -158,6 +166,7 @@ export class Watches {
     return {
       open: Object.fromEntries(open.map(({ status, count }) => [status, Number(count)])),
       owed: Number(owed!.count),
+      shortfall: Number(short!.count),
       late: Number(late!.count),
       lateSeconds: late!.seconds,
     };

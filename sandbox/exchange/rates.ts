@@ -1,6 +1,6 @@
-import { exchanged, isAtLeast, isDecimal } from '../../../../kernel/decimal.js';
-import { DomainError } from '../../../../kernel/domain-error.js';
-import { ProviderRefused, type Quote } from '../../application/ports.js';
+import { exchanged, isAtLeast, isDecimal } from '../../src/kernel/decimal.js';
+import { DomainError } from '../../src/kernel/domain-error.js';
+import { ProviderRefused, type Quote } from '../../src/contexts/exchange/application/ports.js';
 
 /** What the sandbox exchanges, always at the same rate: test USDC of the dev chain. */
 interface SandboxPair {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { base58Text } from '../../../../kernel/base58.js';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { fromMinorUnits } from '../../../../kernel/money.js';
-import { GroupCall } from '../../../../platform/background/group-call.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { base58Text } from '../../src/kernel/base58.js';
+import { CLOCK, type Clock } from '../../src/kernel/clock.js';
+import { fromMinorUnits } from '../../src/kernel/money.js';
+import { GroupCall } from '../../src/platform/background/group-call.js';
+import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import {
   ProviderRefused,
   ProviderUnavailable,
@@ -15,12 +15,11 @@ import {
   type ProviderStatus,
   type Quote,
   type Settlement,
-} from '../../application/ports.js';
-import { SandboxOrders, type SandboxOrder } from '../../store/sandbox-orders.js';
-import { ScanCursors } from '../../store/scan-cursors.js';
+} from '../../src/contexts/exchange/application/ports.js';
 import { DepositKeys } from './deposit-keys.js';
-import { DepositScanner } from './deposit-scanner.js';
+import { Deposits } from './deposits.js';
 import { sandboxQuote, SANDBOX_PAIRS } from './rates.js';
+import { SandboxOrders, type SandboxOrder, type StoredDeposit } from './sandbox-orders.js';
 
 /** A scan that was silent for so long is not relied on for new orders. */
 const SILENCE_SECONDS = 60;
@@ -35,7 +34,7 @@ const MADE_WITHIN_MS = 60_000;
 export class SandboxProvider implements ExchangeProvider {
   readonly name = 'sandbox';
   readonly pairIds = SANDBOX_PAIRS;
-  private readonly keys: DepositKeys;
+  private readonly keys = new DepositKeys();
   private readonly creations = new GroupCall<NewProviderOrder, ProviderOrder>(
     (wanted) => this.createAll(wanted),
     {
@@ -45,17 +44,11 @@ export class SandboxProvider implements ExchangeProvider {
 
   constructor(
     @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      'chainId' | 'exchangeOrderExpirySeconds' | 'exchangeDepositXpub' | 'exchangeSettleMs'
-    >,
+    private readonly config: Pick<Config, 'exchangeOrderExpirySeconds' | 'exchangeSettleMs'>,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly orders: SandboxOrders,
-    private readonly cursors: ScanCursors,
-    private readonly scanner: DepositScanner,
-  ) {
-    this.keys = new DepositKeys(config.exchangeDepositXpub);
-  }
+    private readonly deposits: Deposits,
+  ) {}
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     return { ...sandboxQuote(pairId, amountFrom), expiresAt: this.expiry().toISOString() };
@@ -67,17 +60,20 @@ export class SandboxProvider implements ExchangeProvider {
   }
 
   async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
-    const { chainId, exchangeSettleMs } = this.config;
-    const row = await known(() => this.orders.standing(orderId, chainId, exchangeSettleMs));
+    const row = await known(() => this.orders.standing(orderId, this.config.exchangeSettleMs));
     if (row === null) throw new ProviderUnavailable('the sandbox has no such order');
     return {
-      deposits: row.deposits.map(({ chain_id, transaction_hash, place, amount_minor, block_at }) => ({
-        id: `${chain_id}:${transaction_hash}:${place}`,
-        amount: fromMinorUnits(BigInt(amount_minor)),
-        transactionHash: transaction_hash,
-        at: new Date(block_at).toISOString(),
-      })),
-      isDepositUnderWay: row.is_under_way,
+      deposits: row.deposits
+        .filter(({ is_missing }) => !is_missing)
+        .map((each) => ({
+          id: depositId(each),
+          amount: fromMinorUnits(BigInt(each.amount_minor)),
+          transactionHash: each.transaction_hash,
+          at: new Date(each.block_at).toISOString(),
+        })),
+      missing: row.deposits.filter(({ is_missing }) => is_missing).map(depositId),
+      unlisted: { count: row.dust.count, amount: fromMinorUnits(BigInt(row.dust.amount_minor)) },
+      isDepositUnderWay: row.is_awaited,
       completeUntil: row.complete_until?.toISOString() ?? null,
       outcome: row.is_settled
         ? { kind: 'completed', transactionHash: payoutHash(orderId), amountTo: row.settled_amount_to }
@@ -95,12 +91,9 @@ export class SandboxProvider implements ExchangeProvider {
   }
 
   async ping(): Promise<void> {
-    const state = await known(() => this.cursors.state(this.config.chainId));
-    if (state === null) throw new ProviderUnavailable('the chain was never scanned for deposits');
-    if (state.silent_seconds > SILENCE_SECONDS) {
-      const seconds = Math.round(state.silent_seconds);
+    const seconds = Math.round(await known(() => this.deposits.silence()));
+    if (seconds > SILENCE_SECONDS)
       throw new ProviderUnavailable(`the chain was not scanned for deposits for ${seconds} s`);
-    }
   }
 
   private async createAll(wanted: readonly NewProviderOrder[]): Promise<readonly ProviderOrder[]> {
@@ -109,8 +102,6 @@ export class SandboxProvider implements ExchangeProvider {
     const stored = new Map((await this.orders.find(ids)).map((order) => [order.order_id, order]));
     const fresh = ids.filter((id) => !stored.has(id)).map((id) => byId.get(id)!);
     if (fresh.length > 0) {
-      // Nobody may pay to an address before there is a place from which transfers to it will be found.
-      if ((await this.cursors.state(this.config.chainId)) === null) await this.scanner.begin();
       await this.ping();
       const orders = await this.newOrders(fresh);
       const added = await this.orders.add(orders);
@@ -146,6 +137,11 @@ export class SandboxProvider implements ExchangeProvider {
   private expiry(): Date {
     return new Date(this.clock.now().getTime() + this.config.exchangeOrderExpirySeconds * 1000);
   }
+}
+
+/** The recipient is the order's. */
+function depositId({ transaction_hash, place, block_hash, amount_minor }: StoredDeposit): string {
+  return `${transaction_hash}:${place}:${block_hash}:${amount_minor}`;
 }
 
 function providerOrder(order: SandboxOrder): ProviderOrder {

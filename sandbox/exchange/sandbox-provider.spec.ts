@@ -1,5 +1,5 @@
-import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
-import { ScanLab, SOLANA_ADDRESS } from '../../../../../test/support/scan-lab.js';
+import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
+import { ScanLab, SOLANA_ADDRESS } from '../../test/support/scan-lab.js';
 
 describeExchangeProvider('the sandbox', async () => {
   const lab = await ScanLab.open();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { CrashRoad } from '../../../../../test/support/crash-road.js';
-import { ScanLab, type LabOrder } from '../../../../../test/support/scan-lab.js';
+import { CrashRoad } from '../../test/support/crash-road.js';
+import { ScanLab, type LabOrder } from '../../test/support/scan-lab.js';
 
 let lab: ScanLab;
 
@@ -20,8 +20,6 @@ async function scanAndDie(nth: number, side: 'unsent' | 'unacknowledged'): Promi
   const wasKilled = isDead;
   road.endNow();
   await victim.stop().catch(() => undefined);
-  // Nobody waits for the lease of the dead.
-  await lab.db.database.query('update exchange.scan_cursors set held_by = null');
   return wasKilled;
 }
 

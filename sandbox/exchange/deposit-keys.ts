@@ -12,13 +12,11 @@ const SANDBOX_XPUB =
 export class DepositKeys {
   private parent: HDNodeWallet | HDNodeVoidWallet | null = null;
 
-  constructor(private readonly xpub: string | null) {}
-
   /** In the order of `indexes`, in the mixed case of EIP-55. A child takes about a millisecond: others get their turn after each. */
   async addressesAt(indexes: readonly number[]): Promise<readonly string[]> {
     // The first one loads ethers: a start does not wait for it.
     const { HDNodeWallet } = await import('ethers');
-    this.parent ??= HDNodeWallet.fromExtendedKey(this.xpub ?? SANDBOX_XPUB);
+    this.parent ??= HDNodeWallet.fromExtendedKey(SANDBOX_XPUB);
     const addresses: string[] = [];
     for (const index of indexes) {
       addresses.push(this.parent.deriveChild(index).address);

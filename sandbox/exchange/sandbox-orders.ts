@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/postgres/database.js';
+import { Database } from '../../src/platform/postgres/database.js';
 
 /** An order as the sandbox provider keeps it. Amounts are decimal strings. */
 export interface SandboxOrder {
@@ -16,12 +16,13 @@ export interface SandboxOrder {
 }
 
 export interface StoredDeposit {
-  readonly chain_id: string;
   readonly transaction_hash: string;
   readonly place: number;
+  readonly block_hash: string;
   /** Of minor units, as text. */
   readonly amount_minor: string;
   readonly block_at: string;
+  readonly is_missing: boolean;
 }
 
 /** What is known of an order, in one look. */
@@ -29,7 +30,8 @@ export interface SandboxStanding {
   readonly is_settled: boolean;
   readonly settled_amount_to: string | null;
   readonly deposits: readonly StoredDeposit[];
-  readonly is_under_way: boolean;
+  readonly dust: { readonly count: number; readonly amount_minor: string };
+  readonly is_awaited: boolean;
   readonly complete_until: Date | null;
 }
 
@@ -76,18 +78,22 @@ export class SandboxOrders {
   }
 
   /** Null for an order that was never made. `settleMs` after its settlement an order is settled. */
-  async standing(orderId: string, chainId: number, settleMs: number): Promise<SandboxStanding | null> {
+  async standing(orderId: string, settleMs: number): Promise<SandboxStanding | null> {
     const [row] = await this.database.query<SandboxStanding & Record<string, unknown>>(
-      `select coalesce(o.settled_at + $3 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to,
+      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to,
          coalesce((
-           select json_agg(json_build_object('chain_id', chain_id::text, 'transaction_hash', transaction_hash,
-             'place', place, 'amount_minor', amount_minor::text, 'block_at', block_at)
+           select json_agg(json_build_object('transaction_hash', transaction_hash, 'place', place,
+             'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_at', block_at,
+             'is_missing', missing_since is not null)
              order by block_number, transaction_hash, place)
-           from exchange.deposits where order_id = o.order_id and missing_since is null), '[]') as deposits,
-         exists (select from exchange.deposits_under_way where order_id = o.order_id) as is_under_way,
-         (select complete_until from exchange.scan_cursors where chain_id = $2) as complete_until
+           from exchange.deposits where order_id = o.order_id), '[]') as deposits,
+         (select json_build_object('count', coalesce(sum(transfers), 0),
+             'amount_minor', coalesce(sum(amount_minor), 0)::text)
+           from exchange.sandbox_dust where order_id = o.order_id) as dust,
+         exists (select from exchange.awaited_deposits where order_id = o.order_id) as is_awaited,
+         (select complete_until from exchange.sandbox_scan) as complete_until
        from exchange.sandbox_orders o where o.order_id = $1`,
-      [orderId, chainId, settleMs],
+      [orderId, settleMs],
     );
     return row ?? null;
   }
