@@ -70,10 +70,10 @@ export class Deposits {
     return row!;
   }
 
-  /** Seconds since the last step that was stored. */
+  /** Seconds since the last step that was stored; 0 before the first, which begins at the first block. */
   async silence(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(
-      `select extract(epoch from clock_timestamp() - scanned_at)::float8 as seconds from exchange.sandbox_scan`,
+      `select coalesce(extract(epoch from clock_timestamp() - scanned_at), 0)::float8 as seconds from exchange.sandbox_scan`,
     );
     return row!.seconds;
   }

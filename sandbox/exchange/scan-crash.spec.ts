@@ -29,6 +29,8 @@ it.each(['unsent', 'unacknowledged'] as const)(
     const alive = await lab.start({}, { isScanning: false });
     const orders: LabOrder[] = [];
     for (let nth = 1, isKilled = true; isKilled; nth += 1) {
+      // However long the runs take, addresses are given out.
+      await alive.scanner.work.options.run(new AbortController().signal);
       const order = await lab.order(alive);
       orders.push(order);
       await lab.chain.transfer(order.address, '100');

@@ -31,7 +31,7 @@ export class ExchangeSandboxProvider1764000000930 implements MigrationInterface 
         places jsonb not null default '[]',
         revision bigint not null default 0,
         complete_until timestamptz,
-        scanned_at timestamptz not null default now()
+        scanned_at timestamptz
       );
       insert into exchange.sandbox_scan default values;
 
