@@ -13,7 +13,7 @@ describe('GET /users/{id}/balance', () => {
   let merchant: SignedClient;
 
   beforeAll(async () => {
-    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '2' });
+    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '10' });
     merchant = app.merchant;
   });
   afterAll(() => app.close());

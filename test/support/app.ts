@@ -56,6 +56,8 @@ const SETTINGS: TestSettings = {
   RATE_LIMIT_PER_MINUTE: '1000000',
   RATE_LIMIT_PER_IP_PER_MINUTE: '1000000',
   PAYOUT_CHECK_INTERVAL_MS: '50',
+  // A busy machine must not turn reads into 503.
+  READ_YOUR_WRITES_MS: '15000',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
 

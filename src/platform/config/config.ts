@@ -118,13 +118,13 @@ export const SETTINGS = {
     'READ_YOUR_WRITES_MS',
     integer(0, 30_000),
     2000,
-    'how long a response waits for the read models to show its write.',
+    'how long a read waits for the read models to show what was written before it; 503 after that.',
   ),
   projectionLagLimitMs: setting(
     'PROJECTION_LAG_LIMIT_MS',
     integer(100, 3_600_000),
     60_000,
-    'projection lag over which reads return 503.',
+    'how far subscriptions may be behind before the service is not ready.',
   ),
   shutdownGraceMs: setting(
     'SHUTDOWN_GRACE_MS',

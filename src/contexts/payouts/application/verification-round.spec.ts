@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import type { Receipts } from '../store/receipts.js';
+import type { NextCheck, Verification, Verifications } from '../store/verifications.js';
+import { ExpirePayout } from './expire-payout.js';
+import type { PayeeCache } from './payee-cache.js';
+import type { ChainLook, ChainReader } from './ports.js';
+import { VerificationRound } from './verification-round.js';
+
+const START = Date.parse('2026-01-02T00:00:00Z');
+const END = START + 3_600_000;
+/** Far enough past the window for every clock. */
+const FIRST = END + 600_000;
+const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
+const HASH = `0x${'ab'.repeat(32)}`;
+const PAYOUT: Verification = {
+  ...{ payoutId: 'p', userId: 'u', turn: 'm', hash: HASH, amountMinor: 1n, unanswered: 0, closing: null },
+  ...{ createdAt: new Date(START), expiresAt: new Date(END), wallet: '0xw', usedLogs: new Set<number>() },
+};
+
+/** One check of a payout whose transaction is on no block, on a chain with a margin of 60 s. */
+async function check({
+  afterFirstMs = 0,
+  closing = null as Verification['closing'],
+  final = 101,
+  finalAt = FIRST,
+}) {
+  const checks: NextCheck[] = [];
+  const expired: string[] = [];
+  const look: ChainLook = {
+    head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
+    final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
+    ...{ receipts: new Map([[HASH, null]]), refusals: [] },
+  };
+  const chain = { look: async () => look, confirm: async () => [look] } as unknown as ChainReader;
+  const table = {
+    remove: async () => undefined,
+    putBack: async (all: readonly NextCheck[]) => void checks.push(...all),
+  } as unknown as Verifications;
+  const bus = {
+    execute: async (command: unknown) => {
+      if (command instanceof ExpirePayout) expired.push(command.payoutId);
+      return 'expired';
+    },
+  } as unknown as CommandBus;
+  const round = new VerificationRound(
+    {
+      ...{ chainId: 8453, usdcAddress: '0xusdc', chainQuorum: 1, chainMaxHeadAgeSeconds: null },
+      ...{ payoutFinality: null, payoutExpiryMarginSeconds: 60, payoutCheckIntervalMs: 1000 },
+    },
+    ...([
+      chain,
+      table,
+      { keep: async () => undefined } as unknown as Receipts,
+      bus,
+      {} as PayeeCache,
+    ] as const),
+  );
+  await round.play(
+    { work: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
+    false,
+  );
+  return { checks, expired };
+}
+
+describe('a payout whose window has ended, with a margin of 60 s and a check every second', () => {
+  it('is checked again 60 s after the first check that found nothing, not sooner', async () => {
+    const { checks, expired } = await check({});
+    expect(checks).toMatchObject([{ delayMs: 60_000, closing: { finding: 'not_found', head: 101 } }]);
+    expect(expired).toEqual([]);
+  });
+
+  it('does not expire on a second check 59 s after the first', async () => {
+    expect((await check({ closing: CLOSING, afterFirstMs: 59_000 })).expired).toEqual([]);
+  });
+
+  it('expires on a second check 60 s after the first', async () => {
+    expect((await check({ closing: CLOSING, afterFirstMs: 60_000 })).expired).toEqual(['p']);
+  });
+
+  it('does not expire while the final head has not moved since the first check', async () => {
+    expect((await check({ closing: CLOSING, afterFirstMs: 300_000, final: 100 })).expired).toEqual([]);
+  });
+
+  it('is not closed by a final block of less than 60 s after its window, however new the newest block', async () => {
+    const { checks, expired } = await check({
+      closing: CLOSING,
+      afterFirstMs: 300_000,
+      finalAt: END + 59_000,
+    });
+    expect([expired, checks[0]?.closing]).toEqual([[], undefined]);
+  });
+});
