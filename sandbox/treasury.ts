@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
+import type { TestMoney } from '../src/contexts/exchange/contract.js';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { CONFIG, type Config } from '../src/platform/config/config.js';
 import { urlsIn } from '../src/platform/config/settings.js';
@@ -20,7 +21,7 @@ interface Account {
 
 /** Sends the test USDC of the sandbox, so that a payout can be tried without a wallet at hand. */
 @Injectable()
-export class Treasury implements OnApplicationShutdown {
+export class Treasury implements TestMoney, OnApplicationShutdown {
   private readonly rpcUrl: string;
   private readonly usdc: string;
   private opened: Promise<Account> | null = null;

@@ -77,6 +77,7 @@ describe('the keys of the exchange', () => {
     expect(keys.find(({ api_key }) => api_key === made.api_key)).toEqual({
       ...{ api_key: made.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
       ...{ memo_signing: 'full', allowed_addresses: [] },
+      pay_page: { has_logo: false, help_url: null, terms_url: null },
       ...{ issued_at: expect.any(String), revoked_at: null },
       secrets: [{ secret_id: made.secret_id, issued_at: expect.any(String), revoked_at: null }],
     });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import type { ExchangeClient } from '../support/exchange-client.js';
 import { ADDRESS, OTHER_ADDRESS, payUrl, signedUrl, Visitor, widgetUrl } from '../support/pay-page.js';
 
@@ -123,6 +124,24 @@ describe('the calls of the page', () => {
     expect([await act('mark_as_paid'), await act('mark_as_paid'), await act('cancel')]).toEqual([
       200, 200, 409,
     ]);
+  });
+
+  it('pay an order with test money, one of their own and once it is due', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const path = `orders/${order.id}/test_payment`;
+    const stranger = await Visitor.at(app, signedUrl(app, open, { user_id: 'stranger' }));
+    expect((await stranger.call(path, {})).status).toBe(404);
+    expect((await new Visitor(app, 'x').call(path, {})).status).toBe(401);
+    expect((await visitor.call(path, {})).status).toBe(200);
+    await eventually(async () => {
+      const { order: now, transfers } = (await (await visitor.call(`orders/${order.id}`)).json()) as PayOrder;
+      return (
+        now.status === 'completed' &&
+        transfers.some(({ kind, amount }) => kind === 'deposit' && amount === '100')
+      );
+    });
+    expect((await visitor.call(path, {})).status).toBe(409);
   });
 
   it('tell of an order as it goes on, up to so many of one address', async () => {

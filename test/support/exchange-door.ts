@@ -5,6 +5,7 @@ import type {
   ExchangeCaller,
   KnownExchangeKey,
 } from '../../src/contexts/exchange/application/keys/exchange-caller.js';
+import { NO_PAGE_SETTINGS } from '../../src/contexts/exchange/domain/pay-page-settings.js';
 import { ExchangeKey } from '../../src/contexts/exchange/http/caller.js';
 import { ExchangeAuthentication } from '../../src/contexts/exchange/http/exchange-authentication.js';
 import { Authentications } from '../../src/platform/http/authentication.js';
@@ -82,6 +83,7 @@ export function keyOf(
   if (!merchants.has(merchantId))
     merchants.set(merchantId, { merchantId, privateKeys: [], ipAllowList: [], status });
   const signing = { demandsSignature: false, memoSigning: 'contract' as const };
-  keys.set(keyId, { keyId, merchantId, ...signing, secrets: [secret], cidrs: [], ...key });
+  const page = NO_PAGE_SETTINGS;
+  keys.set(keyId, { keyId, merchantId, ...signing, secrets: [secret], cidrs: [], page, ...key });
   return new ExchangeClient(url, { apiKey: keyId, secret: key.secrets?.at(-1) ?? secret });
 }

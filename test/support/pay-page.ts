@@ -11,6 +11,12 @@ import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 
+/** Orders that move fast. */
+export const PAY_SETTINGS = {
+  ...{ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50', EXCHANGE_SETTLE_MS: '500' },
+  ...{ PAYOUT_FINALITY: '1' },
+};
+
 /** `http://127.0.0.1:<port>` of the pay widget. */
 export function payUrl(app: TestApp): string {
   return `http://127.0.0.1:${app.app.get(PayServer, { strict: false }).port}`;
@@ -93,5 +99,10 @@ export function hmac(secret: string, text: string): string {
 export async function keepPicture(page: Page, name: string): Promise<void> {
   if (process.env['PAY_PICTURES'] === undefined) return;
   mkdirSync('docs/images', { recursive: true });
-  await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true, animations: 'disabled' });
+  // A picture of the full page would be taken as on a device without touch.
+  const { width, height } = page.viewportSize()!;
+  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ width, height: Math.max(height, full) });
+  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
+  await page.setViewportSize({ width, height });
 }

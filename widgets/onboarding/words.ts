@@ -1,23 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { SayOf } from '../say.js';
 import type { Refusal } from './api.js';
 
-type Values = Readonly<Record<string, string | number>>;
-/** A text in the person's language, with its placeholders filled in. */
-export type Say = (key: keyof Words, values?: Values) => string;
-
-export function sayIn(words: Words): Say {
-  return (key, values = {}) =>
-    words[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
-}
-
-/** A text in which elements stand at placeholders. */
-export function rich(
-  text: string,
-  elements: Readonly<Record<string, ComponentChildren>>,
-): ComponentChildren[] {
-  return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 === 0 ? part : elements[part]));
-}
+export { rich, sayIn } from '../say.js';
+/** A text of the page in the person's language. */
+export type Say = SayOf<Words>;
 
 /** `in 2 minutes`, rounded up. */
 export function inTime(seconds: number, locale: string): string {

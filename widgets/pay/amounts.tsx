@@ -1,7 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Api, Offer, PayFacts, PayQuote } from './api.js';
+import { rich } from '../say.js';
+import { Refusal, type Api, type Offer, type PayQuote } from './api.js';
+import { amountText, decimalsIn, readAmount, shortAmount } from './decimal-text.js';
+import { usePage } from './page.js';
 import { Alert, Countdown, Heading, Progress, useTimeLeft } from './parts.js';
-import { readAmount, shortAmount } from './words.js';
+import { chainName } from './words.js';
 
 type Side = 'from' | 'to';
 /** Typing is over after so long. */
@@ -9,7 +12,6 @@ const TYPED_MS = 450;
 
 interface Props {
   readonly api: Api;
-  readonly facts: PayFacts;
   readonly offer: Offer;
   /** What was asked before a reload. */
   readonly amount: string | undefined;
@@ -19,9 +21,23 @@ interface Props {
 }
 
 /** How much, both ways, and what it costs; each edit asks for a quote, and so does the end of one. */
-export function Amounts({ api, facts, offer, amount, keep, confirm, back }: Props) {
-  const [texts, setTexts] = useState<Record<Side, string>>({ from: amount ?? '', to: '' });
+export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
+  const { facts, say } = usePage();
+  const exact = (each: string): string => amountText(each, facts.locale);
+  const short = (each: string): string => shortAmount(each, facts.locale);
+  const [texts, setTexts] = useState<Record<Side, string>>({
+    from: amount === undefined ? '' : exact(amount),
+    to: '',
+  });
   const [quote, setQuote] = useState<PayQuote | null>(null);
+  /** Of the pair: they stay while an amount outside of them is corrected. */
+  const [limits, setLimits] = useState<Pick<PayQuote, 'minimum' | 'maximum'> | null>(null);
+  const latest = useRef(limits);
+  latest.current = limits;
+  const limitsText = ({ minimum, maximum }: Pick<PayQuote, 'minimum' | 'maximum'>) => ({
+    minimum: short(minimum),
+    maximum: short(maximum),
+  });
   const [wrong, setWrong] = useState<{ side: Side; text: string } | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -38,26 +54,31 @@ export function Amounts({ api, facts, offer, amount, keep, confirm, back }: Prop
         });
         if (mine !== asked.current) return null;
         setQuote(answer);
+        setLimits(answer);
         setTrouble(null);
         setWrong(null);
         // What is being typed stays as it is.
         setTexts((texts) => ({
-          from: side === 'from' && wanted !== undefined ? texts.from : answer.amount_from,
-          to: side === 'to' ? texts.to : answer.amount_to,
+          from: side === 'from' && wanted !== undefined ? texts.from : exact(answer.amount_from),
+          to: side === 'to' ? texts.to : exact(answer.amount_to),
         }));
         keep(answer.amount_from);
         return answer;
       } catch (error) {
         if (mine !== asked.current) return null;
         setQuote(null);
-        const { status, message } = error as { status?: number; message: string };
-        if (status === 422) setWrong({ side, text: message });
-        else setTrouble(message);
+        if (!(error instanceof Refusal)) throw error;
+        if (error.status === 422) setWrong({ side, text: outside(error) });
+        else setTrouble(say(error.words));
         return null;
       }
     },
     [api, offer],
   );
+  const outside = ({ parameter }: Refusal): string =>
+    latest.current === null || parameter?.startsWith('amount') !== true
+      ? say('amountRefused')
+      : say('amountOutside', { ...limitsText(latest.current), symbol: offer.symbol });
   useEffect(() => {
     void ask('from', amount);
     return () => clearTimeout(typing.current);
@@ -69,15 +90,19 @@ export function Amounts({ api, facts, offer, amount, keep, confirm, back }: Prop
     setQuote(null);
     const other = side === 'from' ? 'to' : 'from';
     setTexts((texts) => ({ ...texts, [side]: text, [other]: '' }));
-    const wanted = readAmount(text);
+    const reading = readAmount(text, facts.locale);
     const decimals = side === 'from' ? offer.decimals : facts.to.decimals;
-    if (wanted === null)
-      setWrong(text.trim() === '' ? null : { side, text: 'Enter an amount, such as 25 or 0.5.' });
-    else if ((wanted.split('.')[1] ?? '').length > decimals)
-      setWrong({ side, text: `Enter at most ${decimals} digits after the point.` });
+    const refuse = (words: string): void => setWrong({ side, text: words });
+    if (text.trim() === '') setWrong(null);
+    else if (reading === null) refuse(say('amountMissing', { example: exact('1250.5') }));
+    else if ('ambiguous' in reading) {
+      const [less, more] = reading.ambiguous;
+      // Without groups there is no mark that could be decimal.
+      refuse(say('amountAmbiguous', { text: text.trim(), less: exact(less), more }));
+    } else if (decimalsIn(reading.amount) > decimals) refuse(say('amountDecimals', { decimals }));
     else {
       setWrong(null);
-      typing.current = setTimeout(() => void ask(side, wanted), TYPED_MS);
+      typing.current = setTimeout(() => void ask(side, reading.amount), TYPED_MS);
     }
   };
 
@@ -85,7 +110,10 @@ export function Amounts({ api, facts, offer, amount, keep, confirm, back }: Prop
     event.preventDefault();
     if (quote === null || busy) return;
     setBusy(true);
-    await confirm(quote.amount_from).catch((error: Error) => setTrouble(error.message));
+    await confirm(quote.amount_from).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      setTrouble(error.status === 422 ? outside(error) : say(error.words));
+    });
     setBusy(false);
   };
 
@@ -115,78 +143,75 @@ export function Amounts({ api, facts, offer, amount, keep, confirm, back }: Prop
       </p>
     </div>
   );
-  const limits = quote
-    ? `From ${shortAmount(quote.minimum)} to ${shortAmount(quote.maximum)} ${offer.symbol}`
-    : `On the network ${offer.chain}`;
+  const chain = chainName(say, facts, offer.chain);
+  const { symbol: toSymbol } = facts.to;
+  const { symbol } = offer;
+  const hint =
+    limits === null
+      ? say('amountNetwork', { chain })
+      : say('amountLimits', { ...limitsText(limits), symbol });
+  const lead = { symbol, chain, toSymbol, toChain: chainName(say, facts, facts.to.chain) };
   return (
     <form onSubmit={(event) => void submit(event)} noValidate aria-busy={busy}>
       <Progress at={1} />
-      <Heading>How much?</Heading>
-      <p class="lead">
-        From {offer.symbol} on {offer.chain} to {facts.to.symbol} on {facts.to.chain}
-      </p>
+      <Heading>{say('amountHeading')}</Heading>
+      <p class="lead">{say('amountLead', lead)}</p>
       {trouble !== null && <Alert>{trouble}</Alert>}
-      {field('from', `You send, in ${offer.symbol}`, offer.symbol, limits)}
-      {field('to', `Receiver gets, in ${facts.to.symbol}`, facts.to.symbol, 'Fees are included')}
-      <div class="rate" aria-live="polite">
+      {field('from', say('amountFrom', { symbol }), symbol, hint)}
+      {field('to', say('amountTo', { symbol: toSymbol }), toSymbol, say('amountFees'))}
+      <div class="understood" aria-live="polite">
         {quote && (
           <>
-            1 {offer.symbol} = {shortAmount(quote.rate)} {facts.to.symbol}
+            <strong>
+              {say('amountUnderstood', {
+                ...{ amount: exact(quote.amount_from), symbol, toSymbol },
+                toAmount: exact(quote.amount_to),
+              })}
+            </strong>{' '}
+            <span>{say('amountRate', { symbol, rate: short(quote.rate), toSymbol })}</span>
           </>
         )}
       </div>
       {quote && <Holds quote={quote} api={api} over={() => void ask('from', quote.amount_from)} />}
-      <Receiver facts={facts} />
+      <Receiver />
       <button type="submit" disabled={quote === null || busy}>
-        {busy ? 'One moment…' : 'Continue to payment'}
+        {say(busy ? 'loading' : 'amountSubmit')}
       </button>
       <button type="button" class="quiet" onClick={back}>
-        Pay with something else
+        {say('amountBack')}
       </button>
     </form>
   );
 }
 
-/** How long the rate holds; at its end the next one is asked for. */
+/** How long the rate holds; at its end the next one is requested. */
 function Holds({ quote, api, over }: { quote: PayQuote; api: Api; over: () => void }) {
+  const { say } = usePage();
   const now = (): number => api.now();
   const left = useTimeLeft(quote.expires_at, now);
   useEffect(() => {
     if (left === 0) over();
   }, [left === 0]);
-  return (
-    <p class="small holds">
-      This rate holds for <Countdown until={quote.expires_at} now={now} />. Continuing fixes it for this
-      payment.
-    </p>
-  );
+  const time = <Countdown until={quote.expires_at} now={now} />;
+  return <p class="small holds">{rich(say('amountHolds'), { time })}</p>;
 }
 
-/** Where it goes: people are asked to look at it before they pay. */
-function Receiver({ facts: { to } }: { facts: PayFacts }) {
+/** Where it goes: people should check it before they pay. */
+function Receiver() {
+  const { facts, say } = usePage();
+  const { address, tag, memo } = facts.to;
   return (
     <dl>
-      <div>
-        <dt>Receiver</dt>
-        <dd>
-          <code>{to.address}</code>
-        </dd>
-      </div>
-      {to.tag !== null && (
-        <div>
-          <dt>Tag</dt>
-          <dd>
-            <code>{to.tag}</code>
-          </dd>
-        </div>
-      )}
-      {to.memo !== null && (
-        <div>
-          <dt>Memo</dt>
-          <dd>
-            <code>{to.memo}</code>
-          </dd>
-        </div>
+      {Object.entries({ receiver: address, tag, memo } as const).map(
+        ([key, text]) =>
+          text !== null && (
+            <div key={key}>
+              <dt>{say(key as 'receiver' | 'tag' | 'memo')}</dt>
+              <dd>
+                <code>{text}</code>
+              </dd>
+            </div>
+          ),
       )}
     </dl>
   );

@@ -1,41 +1,45 @@
+import type { Words } from '../../src/contexts/exchange/words/en.js';
 import type {
   PageCalls,
   PayFacts,
   PayOrder,
   PayQuote,
+  Transfer,
 } from '../../src/contexts/exchange/http/pay/page-types.js';
 
-export type { PayFacts, PayOrder, PayQuote };
+export type { PayFacts, PayOrder, PayQuote, Transfer };
+export type Action = 'mark_as_paid' | 'cancel' | 'test_payment';
 export type Offer = PayFacts['offers'][number];
 
-/** A response that is no success, in words for the person. */
+/** A response that is no success. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    message: string,
+    /** Of the first parameter that is wrong. */
+    readonly parameter: string | null = null,
   ) {
-    super(message);
+    super(`refused with ${status}`);
+  }
+
+  /** What a person reads. */
+  get words(): keyof Words {
+    const { status } = this;
+    if (status === 0) return 'troubleUnreachable';
+    if (status === 401 || status === 403) return 'troubleSession';
+    if (status === 404) return 'troubleMissing';
+    if (status === 409) return 'troubleMoved';
+    if (status === 429) return 'troubleOften';
+    return status >= 500 ? 'troubleServer' : 'troubleEntry';
   }
 }
 
 /** Three heartbeats of the server. */
 const SILENCE_MS = 45_000;
-const AWAY = 'We cannot reach the service. Check your connection and try again.';
+/** How often an order is read that has ended: deposits may still arrive. */
+const LATE_MS = 15_000;
 
 interface ProblemDetails {
-  readonly detail?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
-}
-
-/** What is said of a status; the words of the service where they are for people. */
-function wordsFor(status: number, { detail, errors = {} }: ProblemDetails): string {
-  if (status === 401 || status === 403) return 'This page is no longer valid. Open the link again.';
-  if (status === 429) return 'Too many requests. Wait a minute and try again.';
-  if (status >= 500) return 'We are having trouble. Try again in a moment.';
-  const [wrong] = Object.entries(errors);
-  // Of the parameters that people fill in, all are amounts.
-  if (wrong?.[0].startsWith('amount')) return `What you send ${wrong[1][0]}.`;
-  return detail ?? AWAY;
 }
 
 /** The calls of the page, as the server has them; each carries the session. */
@@ -62,13 +66,13 @@ export class Api {
     return this.call(`orders/${id}`);
   }
 
-  act(id: string, action: 'mark_as_paid' | 'cancel'): Promise<PayOrder> {
+  act(id: string, action: Action): Promise<PayOrder> {
     return this.call(`orders/${id}/${action}`, {});
   }
 
   /**
-   * Every state of an order from now on; ends with its last one. Connects again by itself, later each time; `lost` tells
-   * whether the connection is. Rejects with a {@link Refusal} when it is no use.
+   * Every state of an order from now on, also after its last status. Connects again automatically, with a longer pause each
+   * time; `lost` says whether there is no connection. Rejects with a {@link Refusal} that no retry changes.
    */
   async follow(
     id: string,
@@ -82,14 +86,28 @@ export class Api {
         for await (const order of this.events(id, signal)) {
           lost(false);
           seen(order);
-          if (order.is_final) return;
+          if (order.is_final) return await this.followLate(id, seen, signal);
         }
       } catch (error) {
-        if (error instanceof Refusal && [401, 403, 404].includes(error.status)) throw error;
+        if (isLasting(error)) throw error;
       }
       if (performance.now() - connected > 10_000) failures = 0;
       lost(failures > 0);
       await pause(Math.min(500 * 2 ** failures, 15_000) * (0.75 + Math.random() / 2), signal);
+    }
+  }
+
+  /** What arrives after the end. */
+  private async followLate(id: string, seen: (order: PayOrder) => void, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await pause(LATE_MS, signal);
+      if (signal.aborted) return;
+      try {
+        if (document.visibilityState === 'visible') seen(await this.order(id));
+      } catch (error) {
+        // The page keeps what it displays.
+        if (isLasting(error)) return;
+      }
     }
   }
 
@@ -124,17 +142,21 @@ export class Api {
   private async send(path: string, init: RequestInit): Promise<Response> {
     const headers = { ...init.headers, authorization: `Bearer ${this.session}` };
     const response = await fetch(`/widget/api/${path}`, { ...init, headers }).catch(() => {
-      throw new Refusal(0, AWAY);
+      throw new Refusal(0);
     });
     if (response.ok) return response;
     const problem = (await response.json().catch(() => ({}))) as ProblemDetails;
-    throw new Refusal(response.status, wordsFor(response.status, problem));
+    throw new Refusal(response.status, Object.keys(problem.errors ?? {})[0]);
   }
 
   private timed<T extends { readonly now: number }>(response: T): T {
     this.ahead = response.now - Date.now();
     return response;
   }
+}
+
+function isLasting(error: unknown): boolean {
+  return error instanceof Refusal && [401, 403, 404].includes(error.status);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,14 +1,29 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Api, Refusal, type PayFacts, type PayOrder } from './api.js';
+import { sayIn } from '../say.js';
 import { Amounts } from './amounts.js';
+import { Api, Refusal, type Action, type PayFacts, type PayOrder } from './api.js';
 import { Choose } from './choose.js';
+import { Frame } from './frame.js';
 import { Outcome } from './outcome.js';
+import { PageContext, usePage } from './page.js';
 import { Alert, Heading } from './parts.js';
 import { Payment } from './payment.js';
 import { PlaceKeeper, type Place } from './place.js';
 
-/** The page: what to pay with, how much, and the order to its end. Where it is follows from the place alone. */
+/** The page: what to pay with, how much, and the order to its end. */
 export function App({ facts }: { facts: PayFacts }) {
+  const page = useMemo(() => ({ facts, say: sayIn(facts.words) }), []);
+  return (
+    <PageContext.Provider value={page}>
+      <Frame>
+        <Screens facts={facts} />
+      </Frame>
+    </PageContext.Provider>
+  );
+}
+
+/** Which screen it is follows from the place alone. */
+function Screens({ facts }: { facts: PayFacts }) {
   const keeper = useMemo(() => new PlaceKeeper(facts.link), []);
   const [place, setPlace] = useState<Place | null>(() => {
     const kept = keeper.read();
@@ -27,14 +42,8 @@ export function App({ facts }: { facts: PayFacts }) {
   const { session } = place;
   const startAgain = facts.session === null ? null : () => go({ session });
   if (place.order !== undefined)
-    return <FollowedOrder key={place.order} {...{ api, facts, id: place.order, again: startAgain }} />;
-  if (offer === undefined)
-    return (
-      <>
-        <Notice text={facts.notice} />
-        <Choose facts={facts} choose={({ pair_id }) => go({ session, pair: pair_id })} />
-      </>
-    );
+    return <FollowedOrder key={place.order} {...{ api, id: place.order, again: startAgain }} />;
+  if (offer === undefined) return <Choose choose={({ pair_id }) => go({ session, pair: pair_id })} />;
   const confirm = async (amount: string): Promise<void> => {
     // The same request again, after a lost response or a reload, is the same order; another amount is another one.
     const request = place.request !== undefined && place.amount === amount ? place.request : newRequest();
@@ -44,17 +53,14 @@ export function App({ facts }: { facts: PayFacts }) {
     go({ ...asked, order: order.id });
   };
   return (
-    <>
-      <Notice text={facts.notice} />
-      <Amounts
-        {...{ api, facts, offer, confirm, amount: place.amount }}
-        keep={(amount) => {
-          if (amount === place.amount) return;
-          go({ session, pair: offer.pair_id, amount });
-        }}
-        back={() => go({ session })}
-      />
-    </>
+    <Amounts
+      {...{ api, offer, confirm, amount: place.amount }}
+      keep={(amount) => {
+        if (amount === place.amount) return;
+        go({ session, pair: offer.pair_id, amount });
+      }}
+      back={() => go({ session })}
+    />
   );
 }
 
@@ -67,30 +73,30 @@ function newRequest(): string {
 
 interface Followed {
   readonly api: Api;
-  readonly facts: PayFacts;
   readonly id: string;
   readonly again: (() => void) | null;
 }
 
-function FollowedOrder({ api, facts, id, again }: Followed) {
+function FollowedOrder({ api, id, again }: Followed) {
+  const { facts, say } = usePage();
   const [seen, setSeen] = useState<PayOrder | null>(null);
   const [lost, setLost] = useState(false);
-  const [refusal, setRefusal] = useState<string | null>(null);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
   useEffect(() => {
     const over = new AbortController();
     api.follow(id, setSeen, setLost, over.signal).catch((error: unknown) => {
-      if (error instanceof Refusal) setRefusal(error.message);
+      if (error instanceof Refusal) setRefusal(error);
     });
     return () => over.abort();
   }, [api, id]);
   if (refusal !== null && seen === null)
     return (
       <section>
-        <Heading>This payment is not to be found</Heading>
-        <p class="lead">{refusal}</p>
+        <Heading>{say('gone')}</Heading>
+        <p class="lead">{say(refusal.words)}</p>
         {again !== null && (
           <button type="button" onClick={again}>
-            Start again
+            {say('startAgain')}
           </button>
         )}
       </section>
@@ -99,46 +105,35 @@ function FollowedOrder({ api, facts, id, again }: Followed) {
     return (
       <section class="outcome">
         <span class="spinner" aria-hidden="true" />
-        <p role="status">{lost ? 'The connection is lost. Trying again…' : 'Loading your payment…'}</p>
+        <p role="status">{say(lost ? 'lost' : 'loading')}</p>
       </section>
     );
   const offer = facts.offers.find(({ pair_id }) => pair_id === seen.order.pair_id);
-  if (offer === undefined) return <Alert>This payment cannot be shown here any more.</Alert>;
+  if (offer === undefined) return <Alert>{say('goneOffer')}</Alert>;
   const waits = seen.order.status === 'pending' || seen.order.status === 'paid';
-  const act = async (action: 'mark_as_paid' | 'cancel'): Promise<void> => setSeen(await api.act(id, action));
+  const act = async (action: Action): Promise<void> => setSeen(await api.act(id, action));
   return (
     <>
-      <Notice text={facts.notice} />
       {(lost || refusal !== null) && (
         <p class="lost" role="status">
-          {refusal ?? 'The connection is lost. Trying again…'}
+          {say(refusal?.words ?? 'lost')}
         </p>
       )}
       {waits ? (
-        <Payment {...{ facts, offer, seen, act }} now={() => api.now()} />
+        <Payment {...{ offer, seen, act }} now={() => api.now()} />
       ) : (
-        <Outcome {...{ facts, offer, seen, again }} />
+        <Outcome {...{ offer, seen, again }} />
       )}
     </>
   );
 }
 
-/** What people of a country have to know. */
-function Notice({ text }: { text: string | null }) {
-  return text === null ? null : (
-    <p class="notice" role="note">
-      {text}
-    </p>
-  );
-}
-
 function LinkExpired() {
+  const { facts, say } = usePage();
   return (
     <section>
-      <Heading>This link has expired</Heading>
-      <p class="lead">
-        Links like this one are good for 30 minutes. Go back to where you found it and open it again.
-      </p>
+      <Heading>{say('expiredLink')}</Heading>
+      <p class="lead">{say('expiredLinkText', { merchant: facts.merchant.name })}</p>
     </section>
   );
 }

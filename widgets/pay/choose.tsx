@@ -1,17 +1,21 @@
-import type { Offer, PayFacts } from './api.js';
+import { rich } from '../say.js';
+import type { Offer } from './api.js';
+import { usePage } from './page.js';
 import { Heading, Progress } from './parts.js';
+import { chainName } from './words.js';
 
 /** What to pay with: what can be exchanged, and where it can be bought. */
-export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Offer) => void }) {
+export function Choose({ choose }: { choose: (offer: Offer) => void }) {
+  const { facts, say } = usePage();
+  const { to, onramps } = facts;
   const offers = facts.offers.filter(({ is_open }) => is_open);
+  const lead = say('chooseLead', { symbol: to.symbol });
   return (
     <section>
       <Progress at={0} />
-      <Heading>What do you want to pay with?</Heading>
-      <p class="lead">
-        It is exchanged for {facts.to.symbol} and sent on to <span class="address">{facts.to.address}</span>
-      </p>
-      {offers.length === 0 && <p>Nothing can be exchanged at the moment. Please come back later.</p>}
+      <Heading>{say('chooseHeading')}</Heading>
+      <p class="lead">{rich(lead, { address: <span class="address">{to.address}</span> })}</p>
+      {offers.length === 0 && <p>{say('chooseNothing')}</p>}
       <ul class="offers">
         {offers.map((offer) => (
           <li key={offer.pair_id}>
@@ -20,7 +24,7 @@ export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Off
               <span class="what">
                 <strong>{offer.name}</strong>
                 <span>
-                  {offer.symbol} on {offer.chain}
+                  {say('onChain', { symbol: offer.symbol, chain: chainName(say, facts, offer.chain) })}
                 </span>
               </span>
               <svg class="chevron" viewBox="0 0 16 16" aria-hidden="true">
@@ -30,12 +34,12 @@ export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Off
           </li>
         ))}
       </ul>
-      {facts.onramps.length > 0 && (
+      {onramps.length > 0 && (
         <>
-          <h2>Or buy {facts.to.symbol} with a card or bank transfer</h2>
-          <p class="small">These providers open in a new tab and have terms of their own.</p>
+          <h2>{say('onrampsHeading', { symbol: to.symbol })}</h2>
+          <p class="small">{say('onrampsText')}</p>
           <ul class="offers">
-            {facts.onramps.map(({ name, url }) => (
+            {onramps.map(({ name, url }) => (
               <li key={url}>
                 <a class="offer" href={url} target="_blank" rel="noopener noreferrer">
                   <span class="what">
@@ -44,7 +48,7 @@ export function Choose({ facts, choose }: { facts: PayFacts; choose: (offer: Off
                   <svg class="chevron" viewBox="0 0 16 16" aria-hidden="true">
                     <path d="M5 11 11 5M6 5h5v5" />
                   </svg>
-                  <span class="unseen">opens in a new tab</span>
+                  <span class="unseen">{say('opensTab')}</span>
                 </a>
               </li>
             ))}

@@ -1,143 +1,107 @@
-import type { ComponentChildren } from 'preact';
-import type { Offer, PayFacts, PayOrder } from './api.js';
-import { Alert, Heading, Progress, Transaction } from './parts.js';
-import { reasonWords, refundableWords, shortAmount } from './words.js';
+import type { Words } from '../../src/contexts/exchange/words/en.js';
+import type { Offer, PayOrder } from './api.js';
+import { amountText, isPositive } from './decimal-text.js';
+import { usePage } from './page.js';
+import { Alert, Copyable, Heading, Progress, Transfers } from './parts.js';
+import { reasonWords } from './words.js';
 
 interface Props {
-  readonly facts: PayFacts;
   readonly offer: Offer;
   readonly seen: PayOrder;
   /** Null where the link is good for no other order. */
   readonly again: (() => void) | null;
 }
 
-interface Words {
+interface OutcomeWords {
   readonly mark: 'good' | 'bad' | 'busy';
-  readonly heading: string;
-  readonly text: ComponentChildren;
+  readonly heading: keyof Words;
+  readonly text: keyof Words;
 }
 
 /** What became of an order once enough has arrived, or none will. */
-export function Outcome({ facts, offer, seen, again }: Props) {
+export function Outcome({ offer, seen, again }: Props) {
+  const { facts, say } = usePage();
   const { order } = seen;
-  const { mark, heading, text } = wordsOf(facts, offer, seen);
-  const { deposit_transaction_hash: deposit, withdraw_transaction_hash: payout } = order;
-  const place = (explorer: string): string | null => (facts.sandbox ? null : explorer);
+  const { mark, heading, text } = outcomeOf(seen);
+  const exact = (amount: string): string => amountText(amount, facts.locale);
+  const toAmount = exact(order.amount_to);
+  const { symbol } = offer;
+  const words =
+    order.status === 'completed'
+      ? say(text, { amount: toAmount, symbol: facts.to.symbol })
+      : say(text, { amount: exact(order.amount_from), symbol, toAmount, toSymbol: facts.to.symbol });
   return (
     <section class="outcome">
       <Progress at={mark === 'good' ? 3 : 2} />
       <Mark kind={mark} />
-      <Heading key={order.status}>{heading}</Heading>
+      <Heading key={order.status}>{say(heading)}</Heading>
       <p class="lead" role="status">
-        {text}
+        {words}
       </p>
-      <Returned offer={offer} seen={seen} />
+      {isPositive(order.amount_refundable) && (
+        <Alert kind="warn">
+          <p>{say('refundable', { amount: exact(order.amount_refundable), symbol })}</p>
+          <p>{say('refundableHelp', { merchant: facts.merchant.name })}</p>
+        </Alert>
+      )}
       <dl>
-        {Number(order.amount_received) > 0 && (
+        {isPositive(order.amount_received) && (
           <div>
-            <dt>Arrived</dt>
+            <dt>{say('arrived')}</dt>
             <dd>
-              {order.amount_received} {offer.symbol}
+              {exact(order.amount_received)} {symbol}
             </dd>
           </div>
         )}
         {order.status === 'completed' && (
           <div>
-            <dt>Sent on</dt>
+            <dt>{say('sentOn')}</dt>
             <dd>
-              {order.amount_to} {facts.to.symbol}
+              {toAmount} {facts.to.symbol}
             </dd>
           </div>
         )}
         <div>
-          <dt>Receiver</dt>
+          <dt>{say('receiver')}</dt>
           <dd>
             <code>{order.withdraw_address}</code>
           </dd>
         </div>
-        {deposit !== null && (
-          <div>
-            <dt>Your transfer</dt>
-            <dd>
-              <Transaction hash={deposit} explorer={place(offer.explorer)} />
-            </dd>
-          </div>
-        )}
-        {payout !== null && (
-          <div>
-            <dt>Our transfer</dt>
-            <dd>
-              <Transaction hash={payout} explorer={place(facts.to.explorer)} />
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Order</dt>
-          <dd>
-            <code>{order.id}</code>
-          </dd>
-        </div>
       </dl>
+      <Transfers offer={offer} transfers={seen.transfers} />
+      <Copyable label={say('order')} text={order.id} />
+      {order.status === 'completed' && facts.return_url !== null && (
+        <a class="button" href={facts.return_url} target="_top" rel="noreferrer">
+          {say('back', { merchant: facts.merchant.name })}
+        </a>
+      )}
       {seen.is_final && order.status !== 'completed' && again !== null && (
         <button type="button" onClick={again}>
-          Start again
+          {say('startAgain')}
         </button>
       )}
     </section>
   );
 }
 
-function wordsOf(facts: PayFacts, offer: Offer, { order }: PayOrder): Words {
-  const { symbol } = offer;
+function outcomeOf({ order }: PayOrder): OutcomeWords {
   switch (order.status) {
     case 'completed':
-      return {
-        mark: 'good',
-        heading: 'Payment completed',
-        text: `${shortAmount(order.amount_to)} ${facts.to.symbol} were sent on. You can close this page.`,
-      };
+      return { mark: 'good', heading: 'completedHeading', text: 'completedText' };
     case 'processing':
-      return {
-        mark: 'busy',
-        heading: 'Your payment arrived',
-        text: `We exchange ${shortAmount(order.amount_from)} ${symbol} for ${shortAmount(order.amount_to)} ${facts.to.symbol}. This page goes on by itself; you may also close it.`,
-      };
+      return { mark: 'busy', heading: 'processingHeading', text: 'processingText' };
     case 'expired':
-      return {
-        mark: 'bad',
-        heading: 'This offer has ended',
-        text: 'No payment arrived in time. Send nothing to its address any more. If you did send something, keep the number of the order: what arrives late is recorded, and has to be sent back.',
-      };
+      return { mark: 'bad', heading: 'expiredHeading', text: 'expiredText' };
     case 'cancelled':
-      return {
-        mark: 'bad',
-        heading: 'You cancelled this payment',
-        text: 'Send nothing to its address any more.',
-      };
+      return { mark: 'bad', heading: 'cancelledHeading', text: 'cancelledText' };
     case 'refunded':
-      return {
-        mark: 'bad',
-        heading: 'Your payment was sent back',
-        text: 'It could not be exchanged, and goes back to where it came from.',
-      };
+      return { mark: 'bad', heading: 'refundedHeading', text: 'refundedText' };
     default:
-      return { mark: 'bad', heading: 'This payment has failed', text: reasonWords(order.reason) };
+      return { mark: 'bad', heading: 'failedHeading', text: reasonWords(order.reason) };
   }
 }
 
-/** What came and is not exchanged. */
-function Returned({ offer, seen: { order } }: { offer: Offer; seen: PayOrder }) {
-  const words = refundableWords(order, offer.symbol);
-  if (words === null) return null;
-  return (
-    <Alert kind="warn">
-      <p>{words}</p>
-      <p>Ask where you got this link, and name the number of the order.</p>
-    </Alert>
-  );
-}
-
-function Mark({ kind }: { kind: Words['mark'] }) {
+function Mark({ kind }: { kind: OutcomeWords['mark'] }) {
   if (kind === 'busy') return <span class="spinner" aria-hidden="true" />;
   return (
     <div class={`mark ${kind}`}>

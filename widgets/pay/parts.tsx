@@ -1,11 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { encode } from 'uqr';
+import type { Offer, Transfer } from './api.js';
+import { amountText } from './decimal-text.js';
+import { usePage } from './page.js';
 import { clock, spokenMilestone } from './words.js';
 
 /** The heading of a screen: gets the focus when the screen appears, so that a screen reader begins there. */
-export function Heading({ children }: { children: ComponentChildren }) {
+export function Heading({ children, title = children }: { children: string; title?: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
+  const { facts } = usePage();
+  useEffect(() => {
+    document.title = `${title} · ${facts.merchant.name}`;
+  }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <h1 tabIndex={-1} ref={heading}>
@@ -34,8 +41,9 @@ export function useTimeLeft(until: string, now: () => number): number {
 }
 
 export function Countdown({ until, now }: { until: string; now: () => number }) {
+  const { say } = usePage();
   const left = useTimeLeft(until, now);
-  const milestone = spokenMilestone(left);
+  const milestone = spokenMilestone(say, left);
   const said = useRef('');
   if (milestone !== null) said.current = milestone;
   return (
@@ -50,8 +58,15 @@ export function Countdown({ until, now }: { until: string; now: () => number }) 
   );
 }
 
-/** A text that is to be taken over exactly, with a button that copies it. */
-export function Copyable({ label, text, shown = text }: { label: string; text: string; shown?: string }) {
+interface CopyableProps {
+  readonly label: string;
+  readonly text: string;
+  readonly shown?: ComponentChildren;
+}
+
+/** A text that has to be copied exactly, with a button that copies it. */
+export function Copyable({ label, text, shown = text }: CopyableProps) {
+  const { say } = usePage();
   const id = useId();
   const [copied, setCopied] = useState<boolean | null>(null);
   const value = useRef<HTMLElement>(null);
@@ -60,6 +75,9 @@ export function Copyable({ label, text, shown = text }: { label: string; text: s
     const timer = setTimeout(() => setCopied(null), 2500);
     return () => clearTimeout(timer);
   }, [copied]);
+  const said = say(copied === null ? 'copyThing' : copied ? 'copiedThing' : 'selectedThing', {
+    thing: label,
+  });
   const copy = (): void => {
     const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
     done.then(
@@ -81,11 +99,11 @@ export function Copyable({ label, text, shown = text }: { label: string; text: s
           {shown}
         </code>
       </div>
-      <button type="button" class="copy" onClick={copy} aria-label={`Copy ${label.toLowerCase()}`}>
-        {copied ? 'Copied' : copied === false ? 'Selected' : 'Copy'}
+      <button type="button" class="copy" onClick={copy} aria-label={said}>
+        {say(copied ? 'copied' : copied === false ? 'selected' : 'copy')}
       </button>
       <span class="unseen" role="status">
-        {copied ? `${label} copied` : copied === false ? `${label} selected: copy it with the keyboard` : ''}
+        {copied === null ? '' : said}
       </span>
     </div>
   );
@@ -113,22 +131,43 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A transaction, as a link where there is somewhere to look it up. */
-export function Transaction({ hash, explorer }: { hash: string; explorer: string | null }) {
-  if (explorer === null) return <code>{hash}</code>;
+function Transaction({ hash, explorer }: { hash: string; explorer: string }) {
   return (
     <a href={explorer.replace('{hash}', encodeURIComponent(hash))} target="_blank" rel="noopener noreferrer">
-      <code>{hash}</code>
+      {hash}
     </a>
   );
 }
 
-const STEPS = ['Currency', 'Amount', 'Payment'];
+const TRANSFERS = {
+  deposit: 'transferDeposit',
+  late: 'transferLate',
+  payout: 'transferPayout',
+  refund: 'transferRefund',
+} as const;
+
+/** Every transaction of an order, with its hash. */
+export function Transfers({ offer, transfers }: { offer: Offer; transfers: readonly Transfer[] }) {
+  const { facts, say } = usePage();
+  return (
+    <>
+      {transfers.map(({ kind, amount, hash }) => {
+        const { symbol, explorer } = kind === 'payout' ? facts.to : offer;
+        const label = `${say(TRANSFERS[kind])} · ${amountText(amount, facts.locale)} ${symbol}`;
+        const text = facts.sandbox ? hash : <Transaction hash={hash} explorer={explorer} />;
+        const link = <span class="hash">{text}</span>;
+        return <Copyable key={`${kind} ${hash}`} label={label} text={hash} shown={link} />;
+      })}
+    </>
+  );
+}
 
 export function Progress({ at }: { at: number }) {
+  const { say } = usePage();
+  const steps = [say('stepCurrency'), say('stepAmount'), say('stepPayment')];
   return (
-    <ol class="progress" aria-label="Steps">
-      {STEPS.map((step, index) => (
+    <ol class="progress" aria-label={say('steps')}>
+      {steps.map((step, index) => (
         <li class={index < at ? 'past' : ''} aria-current={index === at ? 'step' : undefined}>
           {step}
         </li>

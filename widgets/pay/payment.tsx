@@ -1,62 +1,63 @@
 import { useState } from 'preact/hooks';
-import type { Offer, PayFacts, PayOrder } from './api.js';
-import { Alert, Copyable, Countdown, Heading, Progress, QrCode } from './parts.js';
-import { shortAmount } from './words.js';
+import { rich } from '../say.js';
+import { Refusal, type Action, type Offer, type PayOrder } from './api.js';
+import { amountText, isPositive, minorUnits } from './decimal-text.js';
+import { usePage } from './page.js';
+import { Alert, Copyable, Countdown, Heading, Progress, QrCode, Transfers } from './parts.js';
+import { chainName } from './words.js';
 
 interface Props {
-  readonly facts: PayFacts;
   readonly offer: Offer;
   readonly seen: PayOrder;
   readonly now: () => number;
-  readonly act: (action: 'mark_as_paid' | 'cancel') => Promise<void>;
+  readonly act: (action: Action) => Promise<void>;
 }
 
-/** Where to send what, as long as a deposit is waited for: pending, partly paid, or said to be paid. */
-export function Payment({ facts, offer, seen, now, act }: Props) {
-  const { order, missing } = seen;
-  const partly = Number(order.amount_received) > 0;
-  // Once a part has come, what was said is not all.
+/** Where to send what, while a deposit may still count: pending, partly paid, or marked as paid. */
+export function Payment({ offer, seen, now, act }: Props) {
+  const { facts, say } = usePage();
+  const { order } = seen;
+  const partly = isPositive(order.amount_received);
+  // Once a part has arrived, the rest has to be sent.
   const said = order.status === 'paid' && !partly;
-  const symbol = offer.symbol;
+  const { symbol } = offer;
+  const chain = chainName(say, facts, offer.chain);
+  const [amount, missing, toAmount] = [order.amount_received, seen.missing, order.amount_to].map((each) =>
+    amountText(each, facts.locale),
+  ) as [string, string, string];
+  const until = <Countdown until={order.expires_at} now={now} />;
+  const sendLead = say(facts.sandbox ? 'payLeadSandbox' : 'payLead', {
+    ...{ chain, toAmount, toSymbol: facts.to.symbol },
+  });
   return (
     <section>
       <Progress at={2} />
-      <Heading key={said ? 'said' : 'send'}>
-        {said ? 'We are looking for your payment' : `Send ${missing} ${symbol}`}
+      <Heading key={said ? 'said' : 'send'} title={say(said ? 'saidHeading' : 'payTitle')}>
+        {said ? say('saidHeading') : say('payHeading', { amount: missing, symbol })}
       </Heading>
-      <p class="lead">
-        {said
-          ? `It can take some minutes until the ${offer.chain} network confirms it. This page goes on by itself; you may also close it.`
-          : `Send it on the ${offer.chain} network, from any wallet or exchange. ${shortAmount(order.amount_to)} ${facts.to.symbol} will be sent on.`}
-      </p>
+      <p class="lead">{said ? say('saidLead', { chain }) : sendLead}</p>
       {partly && (
         <Alert kind="warn">
-          <strong>
-            {shortAmount(order.amount_received)} {symbol} arrived, {missing} {symbol} are missing.
-          </strong>{' '}
-          Send the rest to the same address within <Countdown until={order.expires_at} now={now} />. Otherwise
-          nothing is exchanged, and what arrived has to be sent back.
+          <strong>{say('payPartly', { amount, missing, symbol })}</strong>{' '}
+          {rich(say('payPartlyText'), { time: until })}
         </Alert>
       )}
       {order.deposit_address_tag !== null && !said && (
         <Alert kind="warn">
-          <strong>Do not leave out the {offer.tag ?? 'tag'}.</strong> Without it your payment cannot be told
-          from those of others, and may be lost.
+          <strong>{say(offer.tag === 'memo' ? 'payMemo' : 'payTag')}</strong> {say('payTagText')}
         </Alert>
       )}
+      {facts.test_payments && <TestPayment key={seen.missing} {...{ missing, symbol, act }} />}
       {!said && <Deposit offer={offer} seen={seen} />}
       <p class="status" role="status">
         <span class="dot" aria-hidden="true" />
-        {partly ? 'Waiting for the rest' : said ? 'Waiting for the network' : 'Waiting for your payment'}
+        {say(partly ? 'payWaitingRest' : said ? 'saidStatus' : 'payWaiting')}
       </p>
-      {!partly && !said && (
-        <p class="small">
-          This offer ends in <Countdown until={order.expires_at} now={now} />.
-        </p>
-      )}
+      {!partly && !said && <p class="small">{rich(say('payEnds'), { time: until })}</p>}
+      <Transfers offer={offer} transfers={seen.transfers} />
       {said && (
         <details>
-          <summary>Show the address again</summary>
+          <summary>{say('saidAddress')}</summary>
           <Deposit offer={offer} seen={seen} />
         </details>
       )}
@@ -66,66 +67,106 @@ export function Payment({ facts, offer, seen, now, act }: Props) {
 }
 
 function Deposit({ offer, seen: { order, missing } }: { offer: Offer; seen: PayOrder }) {
+  const { facts, say } = usePage();
   const { deposit_address: address, deposit_address_tag: tag } = order;
-  const called = offer.tag === 'memo' ? 'Memo' : 'Tag';
+  const { symbol } = offer;
+  const amount = amountText(missing, facts.locale);
+  // Where money needs a tag, wallets know no URI that has one.
+  const uri =
+    tag === null && offer.payment_uri !== null
+      ? offer.payment_uri
+          .replace('{address}', address)
+          .replace('{amount}', missing)
+          .replace('{units}', minorUnits(missing, offer.decimals))
+      : null;
   return (
     <div class="deposit">
-      <QrCode text={address} label={`QR code of the address ${address}`} />
+      <div>
+        <QrCode text={uri ?? address} label={say('payQr', { amount, symbol, address })} />
+        {uri !== null && (
+          <a class="button quiet wallet" href={uri}>
+            {say('payWallet')}
+          </a>
+        )}
+      </div>
       <div class="copyables">
-        <Copyable label="Amount" text={missing} shown={`${missing} ${offer.symbol}`} />
-        <Copyable label="Address" text={address} />
-        {tag !== null && <Copyable label={called} text={tag} />}
-        <p class="hint">
-          Only {offer.symbol} on {offer.chain}: anything else that is sent there may be lost.
-        </p>
+        <Copyable label={say('payAmount')} text={missing} shown={`${amount} ${symbol}`} />
+        <Copyable label={say('payAddress')} text={address} />
+        {tag !== null && <Copyable label={say(offer.tag === 'memo' ? 'memo' : 'tag')} text={tag} />}
+        <p class="hint">{say('payOnly', { symbol, chain: chainName(say, facts, offer.chain) })}</p>
       </div>
     </div>
   );
 }
 
-function Actions({ act, partly }: { act: Props['act']; partly: boolean }) {
+/** One act at a time, and what was refused of it. */
+function useAct(act: Props['act']) {
   const [busy, setBusy] = useState(false);
-  const [asks, setAsks] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const run = async (action: 'mark_as_paid' | 'cancel'): Promise<void> => {
-    if (busy) return;
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const run = async (action: Action): Promise<boolean> => {
+    if (busy) return false;
     setBusy(true);
-    setTrouble(null);
-    await act(action).catch((error: Error) => setTrouble(error.message));
-    setBusy(false);
+    setRefusal(null);
+    try {
+      await act(action);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      setRefusal(error);
+      return false;
+    } finally {
+      setBusy(false);
+    }
   };
+  return { busy, refusal, run };
+}
+
+/** Only in the sandbox: pays what is missing. */
+function TestPayment({ missing, symbol, act }: { missing: string; symbol: string; act: Props['act'] }) {
+  const { say } = usePage();
+  const { busy, refusal, run } = useAct(act);
+  const [paid, setPaid] = useState(false);
+  return (
+    <div class="sandbox">
+      {refusal !== null && <Alert>{say(refusal.words)}</Alert>}
+      <p role="status">{say(paid ? 'sandboxPaid' : 'sandboxPayText')}</p>
+      {!paid && (
+        <button type="button" disabled={busy} onClick={() => void run('test_payment').then(setPaid)}>
+          {say('sandboxPay', { amount: missing, symbol })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Actions({ act, partly }: { act: Props['act']; partly: boolean }) {
+  const { say } = usePage();
+  const { busy, refusal, run } = useAct(act);
+  const [asks, setAsks] = useState(false);
   return (
     <div aria-busy={busy}>
-      {trouble !== null && <Alert>{trouble}</Alert>}
+      {refusal !== null && <Alert>{say(refusal.words)}</Alert>}
       {asks ? (
-        <div class="asks" role="group" aria-label="Cancel the payment?">
+        <div class="asks" role="group" aria-label={say('cancelHeading')}>
           <p>
-            <strong>Cancel this payment?</strong>{' '}
-            {partly
-              ? 'What arrived has to be sent back to you.'
-              : 'Do not cancel when you have sent it already.'}
+            <strong>{say('cancelHeading')}</strong> {say(partly ? 'cancelPartly' : 'cancelText')}
           </p>
-          <button type="button" disabled={busy} onClick={() => void run('cancel')}>
-            Yes, cancel it
+          <button type="button" ref={(button) => button?.focus()} onClick={() => setAsks(false)}>
+            {say('cancelKeep')}
           </button>
-          <button
-            type="button"
-            class="quiet"
-            ref={(button) => button?.focus()}
-            onClick={() => setAsks(false)}
-          >
-            No, go on
+          <button type="button" class="quiet" disabled={busy} onClick={() => void run('cancel')}>
+            {say('cancelYes')}
           </button>
         </div>
       ) : (
         <>
           {!partly && (
             <button type="button" disabled={busy} onClick={() => void run('mark_as_paid')}>
-              I have sent it
+              {say('paySent')}
             </button>
           )}
           <button type="button" class="quiet" onClick={() => setAsks(true)}>
-            Cancel
+            {say('payCancel')}
           </button>
         </>
       )}

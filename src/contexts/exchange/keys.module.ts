@@ -15,6 +15,7 @@ import { RevokeExchangeKeyHandler } from './application/keys/revoke-exchange-key
 import { RevokeExchangeSecretHandler } from './application/keys/revoke-exchange-secret.js';
 import { RotateExchangeKeyHandler } from './application/keys/rotate-exchange-key.js';
 import { SetExchangeKeyAddressesHandler } from './application/keys/set-exchange-key-addresses.js';
+import { SetExchangeKeyPageHandler } from './application/keys/set-exchange-key-page.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
 import { ExchangeKeysView } from './views/keys.js';
 
@@ -30,6 +31,7 @@ import { ExchangeKeysView } from './views/keys.js';
     RevokeExchangeSecretHandler,
     RevokeExchangeKeyHandler,
     SetExchangeKeyAddressesHandler,
+    SetExchangeKeyPageHandler,
     {
       provide: EXCHANGE_KEY_DIRECTORY,
       inject: [ExchangeKeyLoader],

@@ -7,6 +7,7 @@ import { PayCalls } from './http/pay/pay-calls.js';
 import { PayFactsOf } from './http/pay/page-facts.js';
 import { PayServer } from './http/pay/pay-server.js';
 import { PaySessions } from './http/pay/sessions.js';
+import { TestPayments } from './http/pay/test-payments.js';
 import { ExchangeKeysModule } from './keys.module.js';
 import { OrdersModule } from './orders.module.js';
 import { ProvidersModule } from './providers.module.js';
@@ -20,6 +21,7 @@ import { OrderChanges } from './views/order-changes.js';
     Quotes,
     OrderChanges,
     PaySessions,
+    TestPayments,
     PayOpening,
     PayGate,
     PayFactsOf,

@@ -47,7 +47,8 @@ export const sharedParameters = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'A uuid in quotes (RFC 9651 string): repeats under it do the thing once.',
+    description:
+      'A uuid in quotes (RFC 9651 string): requests repeated with the same key are executed only once.',
     schema: { type: 'string', pattern: '^"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"$' },
   },
 };

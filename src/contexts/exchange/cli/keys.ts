@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -9,6 +10,8 @@ import { RevokeExchangeSecret } from '../application/keys/revoke-exchange-secret
 import { RotateExchangeKey } from '../application/keys/rotate-exchange-key.js';
 import { SetExchangeKeyAddresses } from '../application/keys/set-exchange-key-addresses.js';
 import type { MemoSigning } from '../domain/exchange-key.js';
+import { SetExchangeKeyPage } from '../application/keys/set-exchange-key-page.js';
+import { logoOf } from '../domain/pay-page-settings.js';
 import { ExchangeKeysView, type ExchangeKeyRow } from '../views/keys.js';
 
 /** `exchange key ...`: the API keys of the exchange. */
@@ -97,6 +100,37 @@ export function keyCommands(program: Command, operator: Operator): void {
         ),
       ).call(this);
     });
+
+  key
+    .command('page <api-key>')
+    .description('set what the pay page of the key displays; an option that is left out is cleared')
+    .option('--logo <file>', 'a PNG or WebP of at most 16 KiB')
+    .option('--help-url <url>', 'where a customer finds help')
+    .option('--terms-url <url>', 'the terms of the merchant')
+    .action(async function (this: Command, id: string) {
+      const {
+        logo,
+        helpUrl = null,
+        termsUrl = null,
+      } = this.opts<{
+        logo?: string;
+        helpUrl?: string;
+        termsUrl?: string;
+      }>();
+      await operate(operator, async (context) => {
+        const page = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
+        const command = new SetExchangeKeyPage(keyId(id), page);
+        return changed('Pay page set', await context.get(CommandBus).execute(command));
+      }).call(this);
+    });
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw DomainError.invalid({ logo: [`${file} cannot be read`] });
+  }
 }
 
 function keyId(text: string | undefined): string {
@@ -131,6 +165,7 @@ function keyText(row: ExchangeKeyRow): string {
     `  status       ${validity(row.revokedAt)}, ${demands(row)}`,
     `  issued       ${row.issuedAt.toISOString()}`,
     `  allowed IPs  ${row.cidrs.join(', ') || 'anywhere'}`,
+    `  pay page     ${row.logo === null ? 'no logo' : 'logo'}, help ${row.helpUrl ?? 'none'}, terms ${row.termsUrl ?? 'none'}`,
     ...secrets,
   ].join('\n');
 }
@@ -147,6 +182,7 @@ function keyJson(row: ExchangeKeyRow): object {
     demands_signature: row.demandsSignature,
     memo_signing: row.memoSigning,
     allowed_addresses: row.cidrs,
+    pay_page: { has_logo: row.logo !== null, help_url: row.helpUrl, terms_url: row.termsUrl },
     issued_at: row.issuedAt,
     revoked_at: row.revokedAt,
     secrets: row.secrets.map(({ secretId, issuedAt, revokedAt }) => ({

@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import {
   exchangeKey,
@@ -7,11 +7,15 @@ import {
   revokeExchangeKey,
   revokeSecret,
   setAddresses,
+  setPage,
   type ExchangeKey,
   type ExchangeKeyEvent,
   type MemoSigning,
 } from './exchange-key.js';
+import { logoOf, MAX_LOGO_BYTES, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page-settings.js';
 
+const PNG = Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1');
+const LARGE = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)]);
 const at = '2026-01-02T03:04:05.000Z';
 const key = { key_id: 'k1', merchant_id: 'm1' };
 const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` });
@@ -32,6 +36,11 @@ const revoked: ExchangeKeyEvent = { type: 'exchange_key.revoked.v1', data: { ...
 const addressesSet = (...cidrs: string[]): ExchangeKeyEvent => ({
   type: 'exchange_key.addresses_set.v1',
   data: { ...key, cidrs, at },
+});
+
+const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): ExchangeKeyEvent => ({
+  type: 'exchange_key.page_set.v1',
+  data: { ...key, logo, help_url: helpUrl, terms_url: termsUrl, at },
 });
 
 const given = givenOf(exchangeKey);
@@ -65,6 +74,11 @@ const allow =
   (...cidrs: string[]): Decision =>
   (state) =>
     setAddresses({ cidrs, at }, state);
+
+const display =
+  (page: Partial<PayPageSettings>): Decision =>
+  (state) =>
+    setPage({ page: { ...NO_PAGE_SETTINGS, ...page }, at }, state);
 
 describe('a key of the exchange', () => {
   it('is issued once, with a secret, and may have a label', () => {
@@ -145,6 +159,35 @@ describe('a key of the exchange', () => {
     given(issued(), addressesSet('10.0.0.0/8')).when(allow('10.0.0.0/8')).then();
     given(issued(), addressesSet('10.0.0.0/8')).when(allow()).then(addressesSet());
     given(issued()).when(allow()).then();
+  });
+
+  it('has a pay page with a logo and links, which are replaced together', () => {
+    const page = { logo: logoOf(PNG), helpUrl: 'https://shop.example/help', termsUrl: null };
+    given(issued()).when(display(page)).then(pageSet(page));
+    given(issued(), pageSet(page)).when(display(page)).then();
+    given(issued(), pageSet(page)).when(display({})).then(pageSet(NO_PAGE_SETTINGS));
+    given(issued(), secretIssued('s1'), revoked).when(display(page)).thenRefused('invalid_transition');
+  });
+
+  it.each([
+    ['a link without https', { helpUrl: 'http://shop.example' }],
+    ['a script for a link', { termsUrl: 'javascript:alert(1)' }],
+    ['a link that is too long', { helpUrl: `https://shop.example/${'x'.repeat(2048)}` }],
+    ['an SVG', { logo: 'data:image/svg+xml;base64,PHN2Zy8+' }],
+    ['an SVG that is called a PNG', { logo: 'data:image/png;base64,PHN2Zy8+' }],
+    ['a PNG that is called a WebP', { logo: logoOf(PNG).replace('png', 'webp') }],
+    ['an address', { logo: 'https://shop.example/logo.png' }],
+    ['a logo of more than 16 KiB', { logo: `data:image/png;base64,${LARGE.toString('base64')}` }],
+  ])('does not take %s for its pay page', (_, page) =>
+    given(issued()).when(display(page)).thenRefused('validation_failed'),
+  );
+
+  it('takes the logo of a PNG or WebP file of at most 16 KiB', () => {
+    expect(logoOf(PNG)).toMatch(/^data:image\/png;base64,/);
+    expect(logoOf(Buffer.from('RIFF....WEBPVP8 '))).toMatch(/^data:image\/webp;base64,/);
+    for (const bytes of [LARGE, Buffer.from('<svg/>'), Buffer.from('GIF89a'), Buffer.alloc(0)])
+      expect(() => logoOf(bytes)).toThrow('must be a PNG or WebP of at most 16 KiB');
+    expect(logoOf(LARGE.subarray(0, MAX_LOGO_BYTES))).toContain('png');
   });
 
   it('that was never issued is not found', () => {

@@ -1,6 +1,7 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/label.js';
+import { checkPage, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page-settings.js';
 
 /** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
@@ -35,12 +36,26 @@ export type ExchangeKeyAddressesSet = DomainEvent<
   { key_id: string; merchant_id: string; cidrs: readonly string[]; at: string }
 >;
 
+/** What the pay page of the key displays; in place of what was set before. */
+export type ExchangeKeyPageSet = DomainEvent<
+  'exchange_key.page_set.v1',
+  {
+    key_id: string;
+    merchant_id: string;
+    logo: string | null;
+    help_url: string | null;
+    terms_url: string | null;
+    at: string;
+  }
+>;
+
 export type ExchangeKeyEvent =
   | ExchangeKeyIssued
   | ExchangeKeySecretIssued
   | ExchangeKeySecretRevoked
   | ExchangeKeyRevoked
-  | ExchangeKeyAddressesSet;
+  | ExchangeKeyAddressesSet
+  | ExchangeKeyPageSet;
 
 /** Stored names of all events of exchange keys. */
 export const EXCHANGE_KEY_EVENTS = [
@@ -49,6 +64,7 @@ export const EXCHANGE_KEY_EVENTS = [
   'exchange_key.secret_revoked.v1',
   'exchange_key.revoked.v1',
   'exchange_key.addresses_set.v1',
+  'exchange_key.page_set.v1',
 ] as const satisfies readonly ExchangeKeyEvent['type'][];
 
 /** A rotation overlaps the old secret with the new one, and no more (contract.md 21.7). */
@@ -66,6 +82,7 @@ export type ExchangeKey =
       readonly validSecrets: readonly string[];
       readonly revokedSecrets: readonly string[];
       readonly cidrs: readonly string[];
+      readonly page: PayPageSettings;
     };
 type Issued = Exclude<ExchangeKey, { status: 'unknown' }>;
 
@@ -75,7 +92,8 @@ export const exchangeKey: Aggregate<ExchangeKey, ExchangeKeyEvent> = {
   evolve(state, event) {
     if (event.type === 'exchange_key.issued.v1') {
       const { key_id: keyId, merchant_id: merchantId } = event.data;
-      return { status: 'valid', keyId, merchantId, validSecrets: [], revokedSecrets: [], cidrs: [] };
+      const secrets = { validSecrets: [], revokedSecrets: [] };
+      return { status: 'valid', keyId, merchantId, ...secrets, cidrs: [], page: NO_PAGE_SETTINGS };
     }
     return state.status === 'unknown' ? state : evolveIssued(state, event);
   },
@@ -95,6 +113,10 @@ function evolveIssued(state: Issued, event: Exclude<ExchangeKeyEvent, ExchangeKe
       return { ...state, status: 'revoked' };
     case 'exchange_key.addresses_set.v1':
       return { ...state, cidrs: event.data.cidrs };
+    case 'exchange_key.page_set.v1': {
+      const { logo, help_url: helpUrl, terms_url: termsUrl } = event.data;
+      return { ...state, page: { logo, helpUrl, termsUrl } };
+    }
     default:
       event satisfies never;
       return state;
@@ -179,6 +201,20 @@ export function setAddresses(
   if (command.cidrs.join() === cidrs.join()) return [];
   const data = { key_id: keyId, merchant_id: merchantId, cidrs: command.cidrs, at: command.at };
   return [{ type: 'exchange_key.addresses_set.v1', data }];
+}
+
+/** Throws `validation_failed` for a logo or a link that no page displays. */
+export function setPage(
+  command: { page: PayPageSettings; at: string },
+  state: ExchangeKey,
+): ExchangeKeyEvent[] {
+  const { keyId, merchantId, page } = valid(state);
+  const { logo, helpUrl, termsUrl } = command.page;
+  checkPage(command.page);
+  if (logo === page.logo && helpUrl === page.helpUrl && termsUrl === page.termsUrl) return [];
+  const links = { help_url: helpUrl, terms_url: termsUrl };
+  const data = { key_id: keyId, merchant_id: merchantId, logo, ...links, at: command.at };
+  return [{ type: 'exchange_key.page_set.v1', data }];
 }
 
 function secretIssued(

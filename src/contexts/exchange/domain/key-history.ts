@@ -6,6 +6,7 @@ import {
   revokeExchangeKey,
   revokeSecret,
   setAddresses,
+  setPage,
 } from './exchange-key.js';
 
 /** The secret that a key comes with is judged by its own event. */
@@ -27,6 +28,8 @@ export const exchangeKeyHistory = historyRules(
       revokeSecret({ secretId, at }, state),
     'exchange_key.revoked.v1': ({ revoked_at: at }, state) => revokeExchangeKey({ at }, state),
     'exchange_key.addresses_set.v1': ({ cidrs, at }, state) => setAddresses({ cidrs, at }, state),
+    'exchange_key.page_set.v1': ({ logo, help_url: helpUrl, terms_url: termsUrl, at }, state) =>
+      setPage({ page: { logo, helpUrl, termsUrl }, at }, state),
   },
   { id: 'key_id' },
 );

@@ -36,6 +36,8 @@ export interface MadeOrder {
   readonly refunds: readonly { readonly amount: string; readonly transaction_hash: string }[];
   readonly reason: string | null;
   readonly withdrawTransactionHash: string | null;
+  /** Of the provider's own refund. */
+  readonly refundTransactionHash: string | null;
   /** What the provider did although the order had ended here. */
   readonly lateOutcomes: readonly string[];
 }
@@ -67,6 +69,7 @@ function created(facts: OrderFacts): MadeOrder {
     refunds: [],
     reason: null,
     withdrawTransactionHash: null,
+    refundTransactionHash: null,
     lateOutcomes: [],
   };
 }
@@ -98,8 +101,10 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
         refundable: event.data.refundable,
         lost: '0',
       };
-    case 'order.refunded.v1':
-      return { ...state, status: 'refunded', refundable: '0', lost: '0' };
+    case 'order.refunded.v1': {
+      const { refund_transaction_hash: refundTransactionHash } = event.data;
+      return { ...state, status: 'refunded', refundable: '0', lost: '0', refundTransactionHash };
+    }
     case 'order.late_deposit_recorded.v1':
       return { ...state, lateDeposits: [...state.lateDeposits, depositOf(event.data)] };
     case 'order.deposit_missing.v1':

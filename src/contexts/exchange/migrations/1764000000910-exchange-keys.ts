@@ -11,6 +11,9 @@ export class ExchangeKeys1764000000910 implements MigrationInterface {
         demands_signature boolean not null,
         memo_signing text not null,
         cidrs text[] not null default '{}',
+        logo text,
+        help_url text,
+        terms_url text,
         issued_at timestamptz not null,
         revoked_at timestamptz
       );

@@ -28,6 +28,10 @@ const HISTORY: ExchangeKeyEvent[] = [
   secret(SECOND, later),
   { type: 'exchange_key.secret_revoked.v1', data: { ...key, secret_id: FIRST, revoked_at: later } },
   { type: 'exchange_key.addresses_set.v1', data: { ...key, cidrs: ['10.0.0.0/8'], at } },
+  {
+    type: 'exchange_key.page_set.v1',
+    data: { ...key, logo: 'data:,', help_url: 'https://a.example/', terms_url: null, at },
+  },
   { type: 'exchange_key.revoked.v1', data: { ...key, revoked_at: later } },
 ];
 
@@ -59,6 +63,7 @@ describe('the view of exchange keys', () => {
     expect(await view.find(KEY)).toEqual(once);
     expect(once).toEqual({
       ...{ keyId: KEY, merchantId: MERCHANT, label: 'Shop', demandsSignature: true, memoSigning: 'full' },
+      ...{ logo: 'data:,', helpUrl: 'https://a.example/', termsUrl: null },
       ...{ cidrs: ['10.0.0.0/8'], issuedAt: new Date(at), revokedAt: new Date(later) },
       secrets: [
         {

@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { EXCHANGE_KEY_EVENTS, type ExchangeKeyEvent, type MemoSigning } from '../domain/exchange-key.js';
+import type { PayPageSettings } from '../domain/pay-page-settings.js';
 
 export const EXCHANGE_KEYS_VIEW = subscriptionName('exchange.keys');
 
@@ -61,12 +62,20 @@ async function applyOne(event: ExchangeKeyEvent, tx: PoolClient, schema: string)
         event.data.cidrs,
       ]);
       return;
+    case 'exchange_key.page_set.v1':
+      await tx.query(`update ${schema}.keys set logo = $2, help_url = $3, terms_url = $4 where key_id = $1`, [
+        event.data.key_id,
+        event.data.logo,
+        event.data.help_url,
+        event.data.terms_url,
+      ]);
+      return;
     default:
       event satisfies never;
   }
 }
 
-export interface ExchangeKeyRow {
+export interface ExchangeKeyRow extends PayPageSettings {
   readonly keyId: string;
   readonly merchantId: string;
   readonly label: string | null;
@@ -102,7 +111,8 @@ export const VALID_SECRETS = `select s.sealed_secret as sealed
 
 const SELECT = `
   select k.key_id as "keyId", k.merchant_id as "merchantId", k.label, k.demands_signature as "demandsSignature",
-         k.memo_signing as "memoSigning", k.cidrs, k.issued_at as "issuedAt", k.revoked_at as "revokedAt",
+         k.memo_signing as "memoSigning", k.cidrs, k.logo, k.help_url as "helpUrl", k.terms_url as "termsUrl",
+         k.issued_at as "issuedAt", k.revoked_at as "revokedAt",
          coalesce((select json_agg(s order by s.issued_at, s.secret_id)
                    from exchange.key_secrets s where s.key_id = k.key_id), '[]') as secrets
   from exchange.keys k`;

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import type { OrderRecord } from '../domain/order-record.js';
+import type { MadeOrder } from '../domain/order.js';
+import { foldOrder, type KnownOrder } from './order-fold.js';
 
 export interface ChangedOrder {
   readonly id: string;
   readonly revision: number;
-  readonly record: OrderRecord;
+  readonly state: MadeOrder;
 }
 
 /** Which of these orders have moved on? */
@@ -15,15 +16,16 @@ export class OrderChanges {
 
   /** Those of which there is more than the revision that is known, one look for all of them. */
   async since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
-    const rows = await this.database.query<{ id: string; revision: string; body: string }>(
-      `select o.id, o.revision, o.body from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
+    const rows = await this.database.query<{ id: string; revision: string; events: string }>(
+      `select o.id, o.revision, o.events from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
        join exchange.orders o on o.id = known.id and o.revision > known.revision`,
       [[...known.keys()], [...known.values()]],
     );
-    return rows.map(({ id, revision, body }) => ({
-      id,
-      revision: Number(revision),
-      record: JSON.parse(body) as OrderRecord,
-    }));
+    return rows.map(({ id, revision: text, events }) => {
+      const revision = Number(text);
+      const known: KnownOrder = { revision, events: JSON.parse(events) as KnownOrder['events'] };
+      // A row is of an order that was created.
+      return { id, revision, state: foldOrder(known) as MadeOrder };
+    });
   }
 }

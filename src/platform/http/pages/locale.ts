@@ -1,3 +1,9 @@
+import type { FastifyRequest } from 'fastify';
+
+/** Languages of all pages; English for those who ask for none of them. */
+const LOCALES = ['en', 'es', 'de'] as const;
+export type Locale = (typeof LOCALES)[number];
+
 /** At most so many languages of the header are looked at. */
 const MOST_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
@@ -19,4 +25,9 @@ export function chooseLocale<L extends string>(header: string | undefined, local
   }
   const weightOf = (locale: L): number => weights.get(locale) ?? weights.get('*') ?? 0;
   return locales.reduce((best, each) => (weightOf(each) > weightOf(best) ? each : best));
+}
+
+/** The language of the page that a browser asks for. */
+export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
+  return chooseLocale<Locale>(headers['accept-language'], LOCALES);
 }

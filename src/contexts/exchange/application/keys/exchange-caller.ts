@@ -1,5 +1,6 @@
 import type { MerchantCredentials } from '../../../../platform/http/merchant-directory.js';
 import type { MemoSigning } from '../../domain/exchange-key.js';
+import type { PayPageSettings } from '../../domain/pay-page-settings.js';
 
 /** Who calls the exchange: what its operations need to know of the key of the request. */
 export interface ExchangeCaller {
@@ -16,6 +17,7 @@ export interface ExchangeCaller {
 export interface KnownExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
+  readonly page: PayPageSettings;
 }
 
 /** Where an `api_key` is looked up; null for one that is unknown or revoked. Kept in memory for two seconds. */

@@ -15,10 +15,11 @@ export class ExchangeKeyLoader {
   async load(keyId: string): Promise<KnownExchangeKey | null> {
     const found = await this.view.find(keyId);
     if (found === null || found.revokedAt !== null) return null;
-    const { merchantId, demandsSignature, memoSigning, cidrs } = found;
+    const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
+    const page = { logo, helpUrl, termsUrl };
     const secrets = found.secrets
       .filter(({ revokedAt }) => revokedAt === null)
       .map(({ secretId, sealedSecret }) => this.secrets.open(keyId, secretId, sealedSecret));
-    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, secrets };
+    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets };
   }
 }

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
-import type { OrderRecord } from '../../domain/order-record.js';
-import type { OrderStatus } from '../../domain/order-events.js';
+import { order, type MadeOrder } from '../../domain/order.js';
+import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
 import type { ChangedOrder } from '../../views/order-changes.js';
 import type { PayOrder } from './page-types.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
@@ -13,8 +13,12 @@ const BOUNDS: StreamBounds = {
   ...{ most: 4, mostPerAddress: 2, pollMs: 5 },
   ...{ heartbeatMs: 3_600_000, lifetimeMs: 3_600_000 },
 };
-const record = (id: string, status: OrderStatus = 'pending'): OrderRecord =>
-  ({ id, status, amount_from: '100', amount_received: '40' }) as OrderRecord;
+const stateOf = (id: string, status: OrderStatus = 'pending'): MadeOrder => {
+  const facts = { order_id: id, amount_from: '100' } as OrderFacts;
+  const created = order.evolve(order.initial, { type: 'order.created.v1', data: facts }) as MadeOrder;
+  const deposit = { deposit_id: 'd', amount: '40', transaction_hash: '0x1', deposited_at: '2026-01-01' };
+  return { ...created, status, deposits: [deposit] };
+};
 
 /** Rows of orders as the read model has them, and how often they were looked at. */
 class Rows {
@@ -24,7 +28,7 @@ class Rows {
   private readonly rows = new Map<string, ChangedOrder>();
 
   set(id: string, revision: number, status: OrderStatus): void {
-    this.rows.set(id, { id, revision, record: record(id, status) });
+    this.rows.set(id, { id, revision, state: stateOf(id, status) });
   }
 
   since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
@@ -44,7 +48,7 @@ function started(bounds: Partial<StreamBounds> = {}, now: () => number = Date.no
   open.push(streams);
   const follow = (id = ORDER, address = '192.0.2.1', isAllowed = true) =>
     streams.follow({
-      ...{ orderId: id, address, revision: 0, record: record(id) },
+      ...{ orderId: id, address, revision: 0, state: stateOf(id) },
       isAllowed: () => Promise.resolve(isAllowed),
     });
   return { rows, streams, follow };
@@ -88,7 +92,7 @@ describe('orders that are followed', () => {
 
   it('of one that has ended there is one word', async () => {
     const { rows, streams } = started();
-    const ended = { orderId: ORDER, address: '192.0.2.1', revision: 3, record: record(ORDER, 'expired') };
+    const ended = { orderId: ORDER, address: '192.0.2.1', revision: 3, state: stateOf(ORDER, 'expired') };
     const client = clientOf(streams.follow({ ...ended, isAllowed: () => Promise.resolve(true) }));
     await eventually(() => client.ended);
     expect([client.statuses, streams.count, rows.looks]).toEqual([['expired'], 0, 0]);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { clientOf } from '../../../../platform/http/address.js';
 import type { Problem } from '../../../../platform/http/problem.js';
 import type { Log } from '../../../../platform/telemetry/logger.js';
-import type { OrderRecord } from '../../domain/order-record.js';
+import type { MadeOrder } from '../../domain/order.js';
 import type { ChangedOrder } from '../../views/order-changes.js';
 import { isFinal, payOrder } from './pay-order.js';
 
@@ -41,12 +41,12 @@ export interface Following {
   readonly orderId: string;
   readonly address: string;
   readonly revision: number;
-  readonly record: OrderRecord;
+  readonly state: MadeOrder;
   /** Whether its page may still be served. */
   isAllowed(): Promise<boolean>;
 }
 
-interface Stream extends Omit<Following, 'revision' | 'record'> {
+interface Stream extends Omit<Following, 'revision' | 'state'> {
   readonly body: Readable;
   readonly client: string;
   readonly openedAt: number;
@@ -86,8 +86,8 @@ export class OrderStreams {
     const ofClient = this.perClient.get(client) ?? 0;
     if (ofClient >= this.bounds.mostPerAddress) return TOO_MANY_OF_ADDRESS;
     const body = new Readable({ read: () => undefined });
-    body.push(this.frame(following.record));
-    if (isFinal(following.record)) {
+    body.push(this.frame(following.state));
+    if (isFinal(following.state)) {
       body.push(null);
       return body;
     }
@@ -156,8 +156,8 @@ export class OrderStreams {
     if (changed === undefined || changed.revision <= stream.revision || stream.ended) return;
     stream.revision = changed.revision;
     stream.beatAt = this.now();
-    stream.body.push(this.frame(changed.record));
-    if (isFinal(changed.record)) end(stream);
+    stream.body.push(this.frame(changed.state));
+    if (isFinal(changed.state)) end(stream);
   }
 
   /** Keeps proxies from closing a connection that is silent; who has taken nothing since the last one is gone. */
@@ -171,8 +171,8 @@ export class OrderStreams {
     }
   }
 
-  private frame(record: OrderRecord): string {
-    return `data: ${JSON.stringify(payOrder(record, this.now()))}\n\n`;
+  private frame(state: MadeOrder): string {
+    return `data: ${JSON.stringify(payOrder(state, this.now()))}\n\n`;
   }
 }
 

@@ -1,15 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
+import type { Locale } from '../../../../platform/http/pages/locale.js';
 import { isDecimal, isZero } from '../../../../kernel/decimal.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { iconPath } from '../../application/icons.js';
 import { Onramps } from '../../application/onramps.js';
 import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
 import type { Asset } from '../../domain/catalog.js';
+import { paymentUri, type TestChain } from '../../domain/payment-uris.js';
 import { chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/tokens.js';
+import { WORDS } from '../../words/words.js';
 import type { PayFacts } from './page-types.js';
 import type { Opened } from './opening.js';
 import { PaySessions } from './sessions.js';
+import { TestPayments } from './test-payments.js';
 
 /** All that is exchanged for (contract.md 25.2). */
 const TO: Asset = { token: 'sol', chain: 'solana' };
@@ -18,20 +23,28 @@ const TO: Asset = { token: 'sol', chain: 'solana' };
 @Injectable()
 export class PayFactsOf {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'chainId' | 'usdcAddress'>,
     @Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
     private readonly sessions: PaySessions,
+    private readonly testPayments: TestPayments,
     private readonly onramps: Onramps,
     private readonly notices: ComplianceNotices,
   ) {}
 
   /** `address`: that of the visitor. */
-  of(opened: Opened, address: string): PayFacts {
-    const { payer, hasExpired } = opened;
+  async of(opened: Opened, address: string, locale: Locale): Promise<PayFacts> {
+    const { key, payer, hasExpired } = opened;
+    const { logo, helpUrl, termsUrl } = key.page;
+    const name = (await this.merchants.find(key.merchantId))?.shownAs ?? '';
     return {
       session: hasExpired ? null : this.sessions.open(payer),
       link: this.sessions.link(payer),
       sandbox: this.config.mode === 'sandbox',
+      test_payments: this.testPayments.areOffered,
+      merchant: { name, logo, help_url: helpUrl, terms_url: termsUrl },
+      locale,
+      words: WORDS[locale],
       to: {
         symbol: tokenOf(TO.token)!.symbol,
         chain: chainOf(TO.chain)!.name,
@@ -54,8 +67,15 @@ export class PayFactsOf {
       const { name: chain, explorer, tag } = chainOf(from.chain)!;
       const { id: tokenId, name, symbol } = tokenOf(from.token)!;
       const shown = { pair_id: id, is_open: open.includes(id), name, symbol, chain, explorer, tag };
-      return { ...shown, icon: iconPath(tokenId), decimals: decimalsOf(from) };
+      const payment_uri = paymentUri(from, this.testChain());
+      return { ...shown, icon: iconPath(tokenId), decimals: decimalsOf(from), payment_uri };
     });
+  }
+
+  /** Null in production, where chains are the ones that they are called. */
+  private testChain(): TestChain | null {
+    const { mode, chainId, usdcAddress } = this.config;
+    return mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
   }
 
   private onrampsOf({ payer, parameters }: Opened): PayFacts['onramps'] {

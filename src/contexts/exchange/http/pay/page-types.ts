@@ -1,4 +1,6 @@
+import type { Locale } from '../../../../platform/http/pages/locale.js';
 import type { OrderRecord } from '../../domain/order-record.js';
+import type { Words } from '../../words/en.js';
 
 /**
  * What the server of the pay widget and its page (`widgets/pay`) tell each other: types alone, as the page is built apart.
@@ -13,6 +15,17 @@ export interface PayFacts {
   readonly link: string;
   /** Hashes lead nowhere in the sandbox. */
   readonly sandbox: boolean;
+  /** Whether `POST orders/:id/test_payment` is there; never outside the sandbox. */
+  readonly test_payments: boolean;
+  readonly merchant: {
+    readonly name: string;
+    /** A `data:` URL. */
+    readonly logo: string | null;
+    readonly help_url: string | null;
+    readonly terms_url: string | null;
+  };
+  readonly locale: Locale;
+  readonly words: Words;
   readonly to: {
     readonly symbol: string;
     readonly chain: string;
@@ -34,6 +47,8 @@ export interface PayFacts {
     readonly explorer: string;
     /** How the network calls what names the receiver beside the address; null where it has none. */
     readonly tag: 'tag' | 'memo' | null;
+    /** With `{address}`, `{amount}` and `{units}`; null where wallets know no URI. */
+    readonly payment_uri: string | null;
   }[];
   readonly onramps: readonly { readonly name: string; readonly url: string }[];
   readonly notice: string | null;
@@ -63,7 +78,15 @@ export interface PayOrder {
   readonly order: OrderRecord;
   /** What is still to come of what was asked. */
   readonly missing: string;
+  readonly transfers: readonly Transfer[];
   /** Nothing changes any more, late deposits aside. */
   readonly is_final: boolean;
   readonly now: number;
+}
+
+/** A transaction of an order, on the chain of the deposit or, for `payout`, on that of the receiver. */
+export interface Transfer {
+  readonly kind: 'deposit' | 'late' | 'payout' | 'refund';
+  readonly amount: string;
+  readonly hash: string;
 }

@@ -1,35 +1,34 @@
-import { escapeHtml, layout, type Advice } from '../../../../platform/http/pages/page.js';
 import type { PageAssets } from '../../../../platform/http/pages/assets.js';
+import type { Locale } from '../../../../platform/http/pages/locale.js';
+import { escapeHtml, layout, type Advice } from '../../../../platform/http/pages/page.js';
+import type { Problem } from '../../../../platform/http/problem.js';
+import { WORDS } from '../../words/words.js';
 import type { PayFacts } from './page-types.js';
 
-/** The script builds the page out of the facts; what stands here is for those who run none, and until it is there. */
+/** The script builds the page out of the facts; this is for browsers that run none, and until it is there. */
 export function payPage(facts: PayFacts, { script, style }: PageAssets): string {
+  const { words, locale, session, merchant } = facts;
   const head = `<link rel="stylesheet" href="/widget/assets/${style}">
 <script src="/widget/assets/${script}" defer></script>`;
-  const { heading, text } =
-    facts.session === null ? LINK_EXPIRED : { heading: 'Payment', text: 'One moment…' };
+  const heading = session === null ? words.expiredLink : words.title;
+  const text =
+    session === null ? words.expiredLinkText.replace('{merchant}', () => merchant.name) : words.loading;
   return layout(
-    'Pay',
+    `${heading} · ${merchant.name}`,
     head,
     `<main data-facts="${escapeHtml(JSON.stringify(facts))}">
 <h1>${escapeHtml(heading)}</h1>
 <p class="lead">${escapeHtml(text)}</p>
-<noscript><p>This page needs JavaScript. Please turn it on and load the page again.</p></noscript>
+<noscript><p>${escapeHtml(words.noScript)}</p></noscript>
 </main>`,
+    locale,
   );
 }
 
-const LINK_EXPIRED: Advice = {
-  heading: 'This link has expired',
-  text: 'Please go back to where you found it and open it again.',
-};
-
-/** What people are told who followed a link that leads nowhere; the words of the service stand below it in small print. */
-export function adviceOn(status: number): Advice {
-  if (status >= 500) return { heading: 'We are having trouble', text: 'Please try again in a moment.' };
-  if (status === 429) return { heading: 'Too many requests', text: 'Please wait a minute and try again.' };
-  return {
-    heading: 'This link does not work',
-    text: 'It is incomplete, was changed, or is no longer valid. Please go back to where you found it and open it again.',
-  };
+/** What a person reads whose link does not work; the words of the service are below it in small print. */
+export function adviceOn({ status }: Problem, lang: Locale): Advice {
+  const words = WORDS[lang];
+  if (status >= 500) return { lang, heading: words.refusedTrouble, text: words.refusedTroubleText };
+  if (status === 429) return { lang, heading: words.refusedTooOften, text: words.refusedTooOftenText };
+  return { lang, heading: words.refusedLink, text: words.refusedLinkText };
 }

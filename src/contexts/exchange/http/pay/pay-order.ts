@@ -1,17 +1,43 @@
-import { isAtLeast, minus } from '../../../../kernel/decimal.js';
-import type { OrderRecord } from '../../domain/order-record.js';
-import type { PayOrder } from './page-types.js';
+import { isAtLeast, minus, sum } from '../../../../kernel/decimal.js';
+import type { MadeOrder } from '../../domain/order.js';
+import { orderRecord } from '../../domain/order-record.js';
+import type { PayOrder, Transfer } from './page-types.js';
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'cancelled', 'expired', 'failed', 'refunded']);
 
 /** contract.md 23.1. */
-export function isFinal({ status }: Pick<OrderRecord, 'status'>): boolean {
+export function isFinal({ status }: Pick<MadeOrder, 'status'>): boolean {
   return FINAL.has(status);
 }
 
-/** The order as the page is told of it; `now` in epoch ms. */
-export function payOrder(record: OrderRecord, now: number): PayOrder {
-  const { amount_from: asked, amount_received: received } = record;
+/** The order as the page displays it; `now` in epoch ms. */
+export function payOrder(state: MadeOrder, now: number): PayOrder {
+  const order = orderRecord(state);
+  const { amount_from: asked, amount_received: received } = order;
   const missing = isAtLeast(received, asked) ? '0' : minus(asked, received);
-  return { order: record, missing, is_final: isFinal(record), now };
+  return { order, missing, transfers: transfersOf(state), is_final: isFinal(state), now };
+}
+
+/** Every transaction that is known, in the order in which they are read. */
+function transfersOf(state: MadeOrder): readonly Transfer[] {
+  const { deposits, lateDeposits, refunds, withdrawTransactionHash, refundTransactionHash } = state;
+  const received = sum(deposits.map(({ amount }) => amount));
+  return [
+    ...deposits.map((each) => transfer('deposit', each)),
+    ...lateDeposits.map((each) => transfer('late', each)),
+    ...(withdrawTransactionHash === null
+      ? []
+      : [transfer('payout', { amount: state.amountTo, transaction_hash: withdrawTransactionHash })]),
+    ...(refundTransactionHash === null
+      ? []
+      : [transfer('refund', { amount: received, transaction_hash: refundTransactionHash })]),
+    ...refunds.map((each) => transfer('refund', each)),
+  ];
+}
+
+function transfer(
+  kind: Transfer['kind'],
+  { amount, transaction_hash: hash }: { readonly amount: string; readonly transaction_hash: string },
+): Transfer {
+  return { kind, amount, hash };
 }

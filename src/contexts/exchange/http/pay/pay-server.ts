@@ -8,12 +8,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { readAssets, sendAsset, type PageAssets } from '../../../../platform/http/pages/assets.js';
+import { localeOf } from '../../../../platform/http/pages/locale.js';
 import { PageServer, sendPage, type PageServerConfig } from '../../../../platform/http/pages/page-server.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { PayerOrders } from '../../application/payer.js';
-import { orderRecord } from '../../domain/order-record.js';
 import { OrderChanges } from '../../views/order-changes.js';
 import { sendIcon } from '../icons.controller.js';
 import { PayGate } from './gate.js';
@@ -23,6 +23,7 @@ import { adviceOn, payPage } from './page.js';
 import { PayCalls, type PageCall } from './pay-calls.js';
 import { PayFactsOf } from './page-facts.js';
 import { PaySessions } from './sessions.js';
+import { TestPayments } from './test-payments.js';
 
 type PayConfig = PageServerConfig & Pick<Config, 'roles' | 'payPort' | 'payFramedBy'>;
 type Params = Readonly<Record<'file' | 'id' | 'action', string>>;
@@ -43,11 +44,14 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly facts: PayFactsOf,
     private readonly calls: PayCalls,
     private readonly orders: PayerOrders,
+    private readonly testPayments: TestPayments,
     changes: OrderChanges,
     log: Log,
     health: HealthRegistry,
   ) {
-    this.server = new PageServer(config, log, health, ({ status }) => adviceOn(status));
+    this.server = new PageServer(config, log, health, (problem, request) =>
+      adviceOn(problem, localeOf(request)),
+    );
     this.streams = new OrderStreams(changes, log);
   }
 
@@ -77,6 +81,10 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
       const { id, action } = request.params as Params;
       return this.call(request, reply, (call) => this.calls.act(call, id, action));
     });
+    if (this.testPayments.areOffered)
+      routes.post('/widget/api/orders/:id/test_payment', (request, reply) =>
+        this.call(request, reply, (call) => this.calls.payForTest(call, (request.params as Params).id)),
+      );
     await this.server.listen(this.config.payPort);
   }
 
@@ -103,7 +111,8 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
       if (!accepts) throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
-    const facts = this.facts.of(opened, request.ip);
+    const facts = await this.facts.of(opened, request.ip, localeOf(request));
+    reply.header('vary', 'accept-language');
     return sendPage(reply, this.config.payFramedBy, () => payPage(facts, assets), SOURCES);
   }
 
@@ -133,7 +142,7 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
       orderId: state.facts.order_id,
       address,
       revision,
-      record: orderRecord(state),
+      state,
       isAllowed: async () => (await this.gate.closed(payer)) === null,
     });
     if ('status' in body) throw new Refusal(body);

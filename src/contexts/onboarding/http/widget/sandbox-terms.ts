@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { localeOf } from '../../../../platform/http/pages/locale.js';
 import { escapeHtml, layout } from '../../../../platform/http/pages/page.js';
 import { PAGE_STYLE } from '../../../../platform/http/pages/page-style.js';
 import { sendPage } from '../../../../platform/http/pages/page-server.js';
 import { SANDBOX_PATHS } from '../../application/present-terms.js';
 import { WORDS } from '../../words/words.js';
-import { localeOf } from './locale.js';
 
 /** Pages of the sandbox that stand for the terms and the privacy notice. */
 export function serveSandboxTerms(routes: FastifyInstance): void {

@@ -1,0 +1,35 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { toMinorUnits } from '../../../../kernel/money.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { TEST_MONEY, type TestMoney } from '../../application/test-money.js';
+import { isOpen, type MadeOrder } from '../../domain/order.js';
+import { payOrder } from './pay-order.js';
+
+/** The key of the test money is known to everybody: on another chain it has none. */
+const DEV_CHAIN = 31337;
+
+/** Pays orders of the sandbox with test USDC. */
+@Injectable()
+export class TestPayments {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'chainId'>,
+    @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
+  ) {}
+
+  get areOffered(): boolean {
+    const { mode, chainId } = this.config;
+    return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN;
+  }
+
+  /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  async pay(state: MadeOrder): Promise<void> {
+    const { provider, deposit_address: address } = state.facts;
+    if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
+      throw DomainError.notFound('Page');
+    const { missing } = payOrder(state, 0);
+    if (!isOpen(state) || missing === '0')
+      throw new DomainError('invalid_transition', `The order is ${state.status}`);
+    await this.money.transfer(address, toMinorUnits(missing));
+  }
+}

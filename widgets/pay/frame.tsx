@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact';
+import { usePage } from './page.js';
+
+/** What is around every screen: whose page it is, whether it is a test, and the ways out. */
+export function Frame({ children }: { children: ComponentChildren }) {
+  const { facts, say } = usePage();
+  const { merchant, return_url: back } = facts;
+  const { name, logo, help_url: help, terms_url: terms } = merchant;
+  return (
+    <>
+      <p class="merchant">
+        {logo !== null && <img src={logo} alt="" />}
+        <span>{name}</span>
+      </p>
+      {facts.sandbox && (
+        <p class="sandbox" role="note">
+          <strong>{say('sandbox')}</strong> {say('sandboxText')}
+        </p>
+      )}
+      {facts.notice !== null && (
+        <p class="notice" role="note">
+          {facts.notice}
+        </p>
+      )}
+      {children}
+      {(back ?? help ?? terms) !== null && (
+        <p class="ways">
+          {back !== null && (
+            <a href={back} target="_top" rel="noreferrer">
+              {say('back', { merchant: name })}
+            </a>
+          )}
+          <OutsideLink href={help}>{say('help')}</OutsideLink>
+          <OutsideLink href={terms}>{say('terms')}</OutsideLink>
+        </p>
+      )}
+    </>
+  );
+}
+
+function OutsideLink({ href, children }: { href: string | null; children: string }) {
+  const { say } = usePage();
+  return href === null ? null : (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+      <span class="unseen"> ({say('opensTab')})</span>
+    </a>
+  );
+}
