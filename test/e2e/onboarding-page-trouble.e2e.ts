@@ -30,7 +30,7 @@ suite('what goes wrong on the onboarding page', () => {
       [503, {}, person.says('troubleServer')],
       [502, {}, person.says('troubleServer')],
       [429, { 'retry-after': '90' }, person.says('troubleOften', { time: 'dentro de 2 minutos' })],
-      [429, {}, person.says('troubleCodes')],
+      [429, {}, person.says('troubleToday')],
     ];
     for (const [status, headers, words] of refusals) {
       const refuse = { status, headers, body: '<h1>Bad gateway</h1>', contentType: 'text/html' };
@@ -195,8 +195,14 @@ suite('what goes wrong on the onboarding page', () => {
     await keyboard.type('Ada');
     await go('last_name');
     await keyboard.type('Lovelace');
-    await go('date_of_birth');
-    await keyboard.type('12101985');
+    for (const [part, typed] of [
+      ['month', '12'],
+      ['day', '10'],
+      ['year', '1985'],
+    ] as const) {
+      await go(`birth_${part}`);
+      await keyboard.type(typed);
+    }
     await person.page.getByRole('checkbox').focus();
     await keyboard.press('Space');
     await keyboard.press('Enter');

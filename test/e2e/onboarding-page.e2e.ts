@@ -97,7 +97,7 @@ suite('the onboarding page in a tab', () => {
   });
 
   it('says after each wrong code how many are left, and asks for a new one after the fifth', async () => {
-    const { person, page, user } = await lab.open('es', { before: (page) => page.clock.install() });
+    const { person, page } = await lab.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
     await person.enterCode('12');
@@ -115,9 +115,6 @@ suite('the onboarding page in a tab', () => {
     await person.text('codeSpent').waitFor();
     await person.lookTwice('onboarding-2-code-spent');
     expect(await person.button('codeAgain').count()).toBe(0);
-    await lab.app.database.query('update onboarding.phone_codes set next_at = now() where user_id = $1', [
-      user.id,
-    ]);
     await page.clock.fastForward(31_000);
     await person.press('codeAgain');
     await person.text('codeSentAgain').waitFor();
@@ -135,9 +132,9 @@ suite('the onboarding page in a tab', () => {
     for (const [field, error] of [
       ['firstNameLabel', 'firstNameMissing'],
       ['lastNameLabel', 'lastNameMissing'],
-      ['birthLabel', 'birthMissing'],
     ] as const)
       expect(await person.errorOf(field)).toBe(person.says(error));
+    expect(await person.errorOfBirth()).toBe(person.says('birthMissing'));
     await person.text('consentMissing').waitFor();
     await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'first_name'"));
     await person.lookTwice('onboarding-3-details-missing');
@@ -145,8 +142,8 @@ suite('the onboarding page in a tab', () => {
     const today = new Date().toISOString().slice(0, 10);
     const tomorrow18 = `${Number(today.slice(0, 4)) - 18}${new Date(Date.now() + 86_400_000).toISOString().slice(4, 10)}`;
     await person.enterDetails('Lovelace', tomorrow18);
-    expect(await person.errorOf('birthLabel')).toBe(person.says('birthTooYoung'));
-    await person.field('birthLabel').fill('1985-12-10');
+    expect(await person.errorOfBirth()).toBe(person.says('birthTooYoung'));
+    await person.enterBirth('1985-12-10');
     await page.getByRole('checkbox').uncheck();
     await person.press('detailsSubmit');
     await person.text('consentMissing').waitFor();
@@ -154,6 +151,48 @@ suite('the onboarding page in a tab', () => {
     await person.press('detailsSubmit');
     await person.heading('documentsHeading');
   });
+
+  it.each(['en', 'es', 'de'] as const)(
+    'says of each field what is wrong with it, and of a date why it is none: %s',
+    async (locale) => {
+      const { person, page } = await lab.open(locale);
+      await person.confirmPhone();
+      await person.heading('detailsHeading');
+      await person.field('firstNameLabel').fill('42');
+      await person.field('lastNameLabel').fill('Lovelace');
+      for (const [date, error] of [
+        ['1985--10', 'birthIncomplete'],
+        ['85-12-10', 'birthYear'],
+        ['1985-02-29', 'birthImpossible'],
+        ['2199-12-10', 'birthPast'],
+      ] as const) {
+        await person.enterBirth(date);
+        await person.press('detailsSubmit');
+        expect(await person.errorOfBirth()).toBe(person.says(error));
+        expect(await person.errorOf('firstNameLabel')).toBe(person.says('firstNameLetters'));
+        expect(await person.errorOf('lastNameLabel')).toBeNull();
+      }
+      await person.field('firstNameLabel').fill('Ada');
+      await person.press('detailsSubmit');
+      await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'birth_year'"));
+      await person.field('birthMonth').fill({ en: 'December', es: 'diciembre', de: 'Dez.' }[locale]);
+      await person.field('birthYearLabel').fill('1985');
+      await page.getByRole('checkbox').check();
+      await person.press('detailsSubmit');
+      await person.heading('documentsHeading');
+      await person
+        .text('documentsKeptSandbox', { days: { en: '7 days', es: '7 días', de: '7 Tage' }[locale] })
+        .waitFor();
+      await person.press('documentsBegin');
+      await person.text('documentsUnchosen').waitFor();
+      await eventually(() => page.evaluate<boolean>("document.activeElement.value === 'passport'"));
+      await person.look(locale === 'en' ? 'onboarding-4-documents-unchosen-desktop' : null);
+      await person.choose('documentsPassport');
+      expect(await person.text('documentsUnchosen').count()).toBe(0);
+      await person.press('documentsBegin');
+      await person.heading('documentPassport');
+    },
+  );
 
   it('shows the terms that hold now when they changed while the page was open', async () => {
     const { person, page } = await lab.open('es');

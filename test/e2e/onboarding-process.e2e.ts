@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
-import { handIn } from '../support/onboard.js';
+import { BROWSER, handIn, REQUEST } from '../support/onboard.js';
 import { ACT } from '../support/people.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
@@ -67,9 +67,9 @@ async function createUser(people: People, phone = PHONE): Promise<string> {
 async function submit(people: People, userId: string, details = DETAILS): Promise<void> {
   const { commandBus, module } = people;
   await commandBus.execute(new StartOnboarding(MERCHANT, userId));
-  await commandBus.execute(new SendPhoneCode(MERCHANT, userId));
+  await commandBus.execute(new SendPhoneCode(MERCHANT, userId, REQUEST));
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
-  await commandBus.execute(new VerifyPhone(MERCHANT, userId, PHONE, code));
+  await commandBus.execute(new VerifyPhone(MERCHANT, userId, PHONE, code, BROWSER));
   await commandBus.execute(new ConfirmDetails(MERCHANT, userId, details, CONSENT));
   await handIn(people, userId, MERCHANT);
 }
@@ -214,9 +214,9 @@ describe('the onboarding process', () => {
     const people = await start({ roles: 'api' });
     const userId = await createUser(people);
     const verify = (phone: string, code: string): Promise<unknown> =>
-      people.commandBus.execute(new VerifyPhone(MERCHANT, userId, phone, code));
+      people.commandBus.execute(new VerifyPhone(MERCHANT, userId, phone, code, BROWSER));
     await people.commandBus.execute(new StartOnboarding(MERCHANT, userId));
-    await people.commandBus.execute(new SendPhoneCode(MERCHANT, userId));
+    await people.commandBus.execute(new SendPhoneCode(MERCHANT, userId, REQUEST));
     const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE)!;
     const refused = { code: 'validation_failed', fields: { code: ['is wrong'] } };
     await expect(verify('+15550002222', code)).rejects.toMatchObject(refused);

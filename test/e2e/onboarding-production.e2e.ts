@@ -11,6 +11,7 @@ import { freePort } from '../../sandbox/processes.js';
 import { certify } from '../support/certificate.js';
 import { TestChain } from '../support/chain.js';
 import { eventually } from '../support/eventually.js';
+import { BROWSER } from '../support/onboard.js';
 import { PHOTO } from '../support/images.js';
 import { Onfido } from '../support/onfido/onfido.js';
 import { invoke } from '../support/operator.js';
@@ -182,14 +183,14 @@ it('of whom nobody is lost: providers come one after the other, and the person e
   };
   const clear = await fetch(`${none.widget}/onboarding/${merchant.apiKey}/${id}/code`, { method: 'POST' });
   expect([clear.status, await clear.json()]).toMatchObject([403, { detail: 'HTTPS is required' }]);
-  expect(await step(none, 'code', { phone_number: PHONE })).toMatchObject([503, {}]);
+  expect(await step(none, 'code', { browser: BROWSER, phone_number: PHONE })).toMatchObject([503, {}]);
   await stopped(none);
 
   const codes = await boot('codes', { ...twilio.settings, TWILIO_URL: await overTls(twilio.url) });
   expect(await readiness(codes)).toEqual([200, `no provider for ${missing}: onboardings wait`]);
-  expect((await step(codes, 'code', { phone_number: PHONE }))[0]).toBe(200);
+  expect((await step(codes, 'code', { browser: BROWSER, phone_number: PHONE }))[0]).toBe(200);
   const code = twilio.lastCode(PHONE);
-  const [, { session }] = await step(codes, 'phone', { phone_number: PHONE, code });
+  const [, { session }] = await step(codes, 'phone', { browser: BROWSER, phone_number: PHONE, code });
   const details = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' };
   const consent = { terms_version: '2026-01', privacy_version: '2026-02' };
   const inSession = (name: string, body: object | Uint8Array<ArrayBuffer>) =>

@@ -8,7 +8,7 @@ import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/applicat
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
-import { upload } from '../support/onboard.js';
+import { BROWSER, upload } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { expectInOrder } from '../support/in-order.js';
@@ -66,9 +66,9 @@ describe('what a person in the widget may do how often', () => {
       });
       return { response, body: (await response.json()) as StepResponse };
     };
-    await step('code', { phone_number: phone });
+    await step('code', { browser: BROWSER, phone_number: phone });
     const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
-    session = (await step('phone', { phone_number: phone, code })).body.session!;
+    session = (await step('phone', { browser: BROWSER, phone_number: phone, code })).body.session!;
     const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
     const events = async (type: string): Promise<number> =>
       (await store.readStream(`onboarding-${userId}`)).filter((event) => event.type === type).length;

@@ -18,7 +18,7 @@ import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { ActivateUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
-import { handIn } from '../support/onboard.js';
+import { BROWSER, handIn, REQUEST } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 const PHONE = '+15550001111';
@@ -63,9 +63,9 @@ describe('one person with one wallet at two merchants', () => {
   async function submit(people: People, { merchant, id }: Person): Promise<void> {
     const { commandBus, module } = people;
     await commandBus.execute(new StartOnboarding(merchant, id));
-    await commandBus.execute(new SendPhoneCode(merchant, id));
+    await commandBus.execute(new SendPhoneCode(merchant, id, REQUEST));
     const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
-    await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code));
+    await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code, BROWSER));
     await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS, CONSENT));
     await handIn(people, id, merchant);
   }

@@ -6,7 +6,7 @@ import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-s
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
-import { upload } from '../support/onboard.js';
+import { BROWSER, upload } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
@@ -96,10 +96,14 @@ describe('the onboarding widget', () => {
   it('leads from the code on the phone to an active user', async () => {
     const { userId, phone } = await createUser();
     await page({ merchant_id: merchantId, user_id: userId });
-    expect((await step(userId, 'code', { phone_number: '+15559999999' })).status).toBe(422);
-    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
-    expect((await step(userId, 'code', { phone_number: phone })).status).toBe(409);
-    const verified = await step(userId, 'phone', { phone_number: phone, code: codeFor(phone) });
+    expect((await step(userId, 'code', { browser: BROWSER, phone_number: '+15559999999' })).status).toBe(422);
+    expect((await step(userId, 'code', { browser: BROWSER, phone_number: phone })).status).toBe(200);
+    expect((await step(userId, 'code', { browser: BROWSER, phone_number: phone })).status).toBe(409);
+    const verified = await step(userId, 'phone', {
+      browser: BROWSER,
+      phone_number: phone,
+      code: codeFor(phone),
+    });
     expect(verified).toMatchObject({ status: 200, body: { stage: 'phone_verified' } });
     const session = verified.body.session!;
     expect((await step(userId, 'details', { ...DETAILS, first_name: ' ' }, session)).status).toBe(422);
@@ -115,12 +119,14 @@ describe('the onboarding widget', () => {
   it('lets nobody on who has not entered the code: the address is not secret', async () => {
     const [{ userId, phone }, other] = [await createUser(), await createUser()];
     for (const each of [userId, other.userId]) await page({ merchant_id: merchantId, user_id: each });
-    await step(userId, 'code', { phone_number: phone });
+    await step(userId, 'code', { browser: BROWSER, phone_number: phone });
     const code = codeFor(phone);
     const wrong = code === '000000' ? '000001' : '000000';
-    expect((await step(userId, 'phone', { phone_number: phone, code: wrong })).status).toBe(422);
-    const { session } = (await step(userId, 'phone', { phone_number: phone, code })).body;
-    expect((await step(userId, 'phone', { phone_number: phone, code })).status).toBe(422);
+    expect((await step(userId, 'phone', { browser: BROWSER, phone_number: phone, code: wrong })).status).toBe(
+      422,
+    );
+    const { session } = (await step(userId, 'phone', { browser: BROWSER, phone_number: phone, code })).body;
+    expect((await step(userId, 'phone', { browser: BROWSER, phone_number: phone, code })).status).toBe(422);
     for (const forged of ['', 'x.y', session!.replace(/^./, '9')]) {
       expect((await step(userId, 'details', DETAILS, forged)).status).toBe(403);
     }

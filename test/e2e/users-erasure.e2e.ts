@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { deactivate, erase, live, operatorOf, type Life } from '../support/erasure/life.js';
 import { batchOf, eventItem } from '../support/event-batches.js';
 import { eventually } from '../support/eventually.js';
+import { REQUEST } from '../support/onboard.js';
 import { createUser, report, USERS } from '../support/payout-calls.js';
 import type { Run } from '../support/operator.js';
 import { expectInOrder } from '../support/in-order.js';
@@ -71,7 +72,8 @@ describe('an erased user', () => {
     expect(again.text).toContain('a new user needs a new key');
     expect((await life.createAgain()).headers['idempotent-replayed']).toBeUndefined();
     const merchantId = app.merchant.credentials.apiKey;
-    for (const step of [new StartOnboarding(merchantId, life.id), new SendPhoneCode(merchantId, life.id)]) {
+    const steps = [new StartOnboarding(merchantId, life.id), new SendPhoneCode(merchantId, life.id, REQUEST)];
+    for (const step of steps) {
       await expect(app.app.get(CommandBus).execute(step)).rejects.toMatchObject({ code: 'not_found' });
     }
     for (const command of [['deactivate'], ['complete-deactivation']]) {

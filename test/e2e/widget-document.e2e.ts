@@ -31,7 +31,7 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",
     );
     expect(response.headers.get('permissions-policy')).toBe(
-      'camera=(self), microphone=(), geolocation=(), payment=()',
+      'camera=(self), microphone=(self), geolocation=(), payment=()',
     );
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
@@ -82,6 +82,8 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
         framers: null,
         codeEverySeconds: 30,
         minimumAge: 21,
+        identityProvider: 'sandbox',
+        imageDays: 7,
         consent: {
           terms: { version: TERMS.ONBOARDING_TERMS_VERSION, url: TERMS.ONBOARDING_TERMS_URL },
           privacy: { version: TERMS.ONBOARDING_PRIVACY_VERSION, url: TERMS.ONBOARDING_PRIVACY_URL },

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { findChromium, picture, TestBrowser, type WatchedPage } from '../support/browser.js';
+import { BROWSER } from '../support/onboard.js';
 import { createUser, onboardingUrl, widgetUrl } from '../support/widget-visitor.js';
 
 const chromium = findChromium();
@@ -72,9 +73,9 @@ suite('pages of the service in a browser', () => {
         });
         return (await response.json()) as Record<string, unknown>;
       };
-      await step('code', { phone_number: user.phone });
+      await step('code', { browser: BROWSER, phone_number: user.phone });
       const { code } = await step('inbox', {});
-      const { session } = await step('phone', { phone_number: user.phone, code });
+      const { session } = await step('phone', { browser: BROWSER, phone_number: user.phone, code });
       const errors: unknown[] = [];
       for (const date_of_birth of ['1985-02-30', '1985-13-01', '2099-01-01', '12/10/1985', '1985-12-10']) {
         const consent = { terms_version: 'sandbox', privacy_version: 'sandbox' };

@@ -98,7 +98,12 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       fetch(`${widget.url}/onboarding/${merchant}/${visitor.userId}/${name}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...session },
-        body: JSON.stringify({ ...DETAILS, phone_number: visitor.phone, code: '000000' }),
+        body: JSON.stringify({
+          ...DETAILS,
+          phone_number: visitor.phone,
+          code: '000000',
+          browser: visitor.browser,
+        }),
       });
     for (const name of ['code', 'phone', 'details', 'identity', 'state', 'card/retry', 'inbox'])
       for (const merchant of [merchantId, randomUUID()])
@@ -251,7 +256,7 @@ describe('the terms (contract.md 18.8)', () => {
       const page = await visitor.page({ headers: { accept: 'text/html' } });
       expect([page.status, await page.text()]).toEqual([
         503,
-        expect.stringContaining('We are having trouble'),
+        expect.stringContaining('We are having technical problems'),
       ]);
       const [status, { detail }] = await answerOf(visitor.step('code', { phone_number: visitor.phone }));
       expect([status, detail]).toEqual([503, 'The terms are not available yet']);

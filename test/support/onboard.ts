@@ -19,6 +19,9 @@ export type Onboarders = Pick<People, 'commandBus' | 'database'> & {
 };
 
 export const MERCHANT = newId();
+/** The nonce of a page, and who requests codes with it. */
+export const BROWSER = 'b0'.repeat(16);
+export const REQUEST = { browser: BROWSER, address: null };
 export const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
 
@@ -34,9 +37,9 @@ export async function confirmed(
   const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
   await commandBus.execute(new CreateUser(merchantId, { phone_number: phone }, plainTicket(userId), {}));
   await commandBus.execute(new StartOnboarding(merchantId, userId));
-  await commandBus.execute(new SendPhoneCode(merchantId, userId));
+  await commandBus.execute(new SendPhoneCode(merchantId, userId, REQUEST));
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
-  await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code));
+  await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code, BROWSER));
   await commandBus.execute(new ConfirmDetails(merchantId, userId, { ...DETAILS, lastName }, CONSENT));
   return userId;
 }

@@ -6,6 +6,7 @@ import type { Words } from '../../src/contexts/onboarding/words/en.js';
 import { WORDS, type Locale } from '../../src/contexts/onboarding/words/words.js';
 
 export const MERCHANT = 'Test merchant';
+const CODE = /\d{6}|\d{3}(?: \d{3}){5}/;
 type Values = Readonly<Record<string, string | number>>;
 type Key = keyof Words;
 export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
@@ -62,8 +63,8 @@ export class Person {
   }
 
   async sandboxCode(): Promise<string> {
-    const note = this.page.locator('.sandbox', { hasText: /\d{6}/ });
-    return /\d{6}/.exec(await note.innerText())![0];
+    const note = this.page.locator('.sandbox', { hasText: CODE });
+    return CODE.exec(await note.innerText())![0];
   }
 
   async enterCode(code: string): Promise<void> {
@@ -80,9 +81,22 @@ export class Person {
     await this.heading('detailsHeading');
     await this.field('firstNameLabel').fill('Ada');
     await this.field('lastNameLabel').fill(lastName);
-    await this.field('birthLabel').fill(birth);
+    await this.enterBirth(birth);
     await this.page.getByRole('checkbox').check();
     await this.press('detailsSubmit');
+  }
+
+  /** A day, `YYYY-MM-DD`. */
+  async enterBirth(birth: string): Promise<void> {
+    const [year, month, day] = birth.split('-') as [string, string, string];
+    await this.field('birthDay').fill(day);
+    await this.field('birthMonth').fill(month);
+    await this.field('birthYearLabel').fill(year);
+  }
+
+  /** What is said to be wrong with the date of birth; empty when nothing is. */
+  async errorOfBirth(): Promise<string> {
+    return (await this.page.locator('#birth-error').textContent()) ?? '';
   }
 
   async choose(document: 'documentsPassport' | 'documentsIdCard' | 'documentsLicence'): Promise<void> {

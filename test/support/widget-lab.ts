@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
@@ -22,6 +23,8 @@ let phones = 0;
 export interface Visitor {
   readonly userId: string;
   readonly phone: string;
+  /** What the page sends with a code and keeps to itself. */
+  readonly browser: string;
   page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
   step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
   /** Uploads what every verification needs, and hands it in. */
@@ -53,6 +56,7 @@ export class Widget {
 
   async visitor(): Promise<Visitor> {
     const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+    const browser = randomBytes(16).toString('hex');
     const profile = { phone_number: phone };
     await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
     const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
@@ -66,12 +70,13 @@ export class Widget {
         duplex: 'half',
       } as RequestInit);
     const step: Visitor['step'] = (name, body = {}, headers = {}) =>
-      post(name, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+      post(name, JSON.stringify({ browser, ...body }), { 'content-type': 'application/json', ...headers });
     const upload: Visitor['upload'] = (kind, image, headers = {}) =>
       post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers });
     return {
       userId,
       phone,
+      browser,
       page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
       step,
       upload,

@@ -2,6 +2,7 @@ import type { ImageKind } from '../../src/contexts/onboarding/domain/image-kind.
 import type {
   OnboardingFacts,
   PageStep,
+  SentCode,
   StepBodies,
   StepMessage,
   StepRefusal,
@@ -21,21 +22,34 @@ export class Refusal extends Error {
     super(`refused with ${status}`);
   }
 
+  /** No further message is sent: a long code is valid. */
+  get longCodeValid(): boolean {
+    return this.status === 429 && 'code' in this.errors;
+  }
+
   get sessionEnded(): boolean {
     return 'session' in this.errors;
   }
 }
 
-type Step = Exclude<keyof StepBodies, 'code' | 'inbox'>;
+type Step = Exclude<keyof StepBodies, 'code' | 'phone' | 'inbox'>;
 
 /** The steps, as the server has them. All reject with {@link Refusal}. */
 export class Api {
   session: string | null = null;
 
-  constructor(private readonly steps: string) {}
+  /** `browser`: the nonce of this page. */
+  constructor(
+    private readonly steps: string,
+    private readonly browser: string,
+  ) {}
 
-  async sendCode(phone_number: string): Promise<void> {
-    await this.post('code', { phone_number });
+  async sendCode(phone_number: string): Promise<SentCode> {
+    return (await this.post('code', { phone_number, browser: this.browser })) as SentCode;
+  }
+
+  async verifyPhone(phone_number: string, code: string): Promise<StepState> {
+    return (await this.post('phone', { phone_number, code, browser: this.browser })) as StepState;
   }
 
   /** The code that the sandbox's phone got last. */

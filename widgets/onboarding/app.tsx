@@ -13,7 +13,10 @@ export function App({ opened }: { opened: OnboardingFacts }) {
   const [facts, setFacts] = useState(opened);
   const keeper = useMemo(() => new PlaceKeeper(opened.userId), []);
   const api = useMemo(
-    () => Object.assign(new Api(opened.steps), { session: keeper.read().session ?? null }),
+    () =>
+      Object.assign(new Api(opened.steps, keeper.read().browser!), {
+        session: keeper.read().session ?? null,
+      }),
     [],
   );
   const say = useMemo(() => sayIn(facts.words), [facts.words]);

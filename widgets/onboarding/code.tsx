@@ -5,15 +5,19 @@ import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError }
 import { sendCode } from './send-code.js';
 import { rich, troubleWords, type Say } from './words.js';
 
+/** Of the code that is valid in any browser. */
+const LONG_DIGITS = 18;
+
 interface CodeProps {
   readonly sentAt: number;
+  readonly isLong: boolean;
   readonly notice: string | null;
-  readonly sentAgain: () => void;
+  readonly sentAgain: (long: boolean | undefined) => void;
   readonly back: () => void;
   readonly verified: (state: StepState) => void;
 }
 
-export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
+export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: CodeProps) {
   const { facts, api, say } = usePage();
   const [code, setCode] = useState('');
   const [wrong, setWrong] = useState({ words: '' });
@@ -32,7 +36,6 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
       if (refusal.attemptsLeft === 0) again.current?.focus();
     } else if ('phone_unreachable' in refusal.errors)
       setTrouble(say('phoneUnreachable', { merchant: facts.merchantName }));
-    else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
     else setTrouble(troubleWords(say, facts.locale, refusal));
   };
   const { busy, run } = useAct(refused);
@@ -45,17 +48,18 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
     event.preventDefault();
     clear();
     const digits = code.replace(/\D/g, '');
-    if (digits.length !== 6) return setWrong({ words: say('codeMissing') });
-    run(async () => verified(await api.step('phone', { phone_number: facts.phoneNumber, code: digits })));
+    if (digits.length !== 6 && digits.length !== LONG_DIGITS)
+      return setWrong({ words: say(isLong ? 'codeMissingLong' : 'codeMissing') });
+    run(async () => verified(await api.verifyPhone(facts.phoneNumber, digits)));
   };
   const sendAgain = (): void => {
     if (left > 0) return;
     clear();
     run(async () => {
-      const isNew = await sendCode(api, facts.phoneNumber);
+      const sent = await sendCode(api, facts.phoneNumber);
       setCode('');
-      setNews(say(isNew ? 'codeSentAgain' : 'codeSentBefore'));
-      sentAgain();
+      setNews(say(sent.notice ?? 'codeSentAgain'));
+      sentAgain(sent.long);
       form.current?.querySelector('input')?.focus();
     });
   };
@@ -63,7 +67,7 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
     <form noValidate onSubmit={submit} ref={form}>
       <Progress at={0} />
       <Heading>{say('codeHeading')}</Heading>
-      <p class="lead">{say('codeLead', { phone: facts.phoneNumber })}</p>
+      <p class="lead">{say(isLong ? 'codeLeadLong' : 'codeLead', { phone: facts.phoneNumber })}</p>
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? news}</Alert>
       {sandboxCode !== undefined && (
         <SandboxNote>
@@ -81,9 +85,9 @@ export function Code({ sentAt, notice, sentAgain, back, verified }: CodeProps) {
           ...{
             inputMode: 'numeric',
             autocomplete: 'one-time-code',
-            maxLength: 12,
+            maxLength: 30,
             value: code,
-            class: 'code',
+            class: isLong ? 'code long' : 'code',
           },
           onInput: ({ currentTarget }) => setCode(currentTarget.value),
         }}

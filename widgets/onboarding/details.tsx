@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
 import { ageOn } from '../../src/contexts/onboarding/domain/age.js';
 import type { Refusal, StepState } from './api.js';
+import { birthOf, type BirthPart, type BirthTrouble, type TypedBirth } from './birth.js';
+import { BirthField } from './birth-field.js';
 import { Consent } from './consent.js';
 import { useAct, useBack, usePage, type Page } from './page.js';
 import {
@@ -19,12 +21,15 @@ import { troubleWords } from './words.js';
 export interface TypedDetails {
   readonly first_name: string;
   readonly last_name: string;
-  readonly date_of_birth: string;
+  readonly birth: TypedBirth;
 }
-export const NOTHING_TYPED: TypedDetails = { first_name: '', last_name: '', date_of_birth: '' };
+export const NOTHING_TYPED: TypedDetails = {
+  ...{ first_name: '', last_name: '' },
+  birth: { day: '', month: '', year: '' },
+};
+const ALL_PARTS: readonly BirthPart[] = ['day', 'month', 'year'];
 
-type Name = keyof TypedDetails | 'consent';
-type Errors = { readonly [Key in Name]?: string };
+type Errors = { readonly [Key in 'first_name' | 'last_name' | 'birth' | 'consent']?: string };
 
 interface DetailsProps {
   readonly typed: TypedDetails;
@@ -40,31 +45,38 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   const { facts, api, say } = page;
   const [agrees, setAgrees] = useState(false);
   const [errors, setErrors] = useState<Errors>({});
+  const [wrongParts, setWrongParts] = useState<readonly BirthPart[]>([]);
   const [trouble, setTrouble] = useState<string | null>(null);
   const form = useFocusOnError(errors);
   useBack(back !== null, () => back?.());
   const { busy, run } = useAct((refusal) => {
     const refused = refusedFields(page, refusal);
     setErrors(refused);
+    setWrongParts(ALL_PARTS);
     if ('consent' in refused) setAgrees(false);
     if (Object.keys(refused).length === 0) setTrouble(troubleWords(say, facts.locale, refusal));
   });
   const submit = (event: Event): void => {
     event.preventDefault();
     setTrouble(null);
-    const wrong = wrongFields(page, typed, agrees);
+    const born = birthOf(typed.birth, facts.locale, facts.today);
+    const wrong = wrongFields(page, typed, born, agrees);
     setErrors(wrong);
-    if (Object.keys(wrong).length > 0) return;
+    setWrongParts(typeof born === 'string' ? ALL_PARTS : born.parts);
+    if (typeof born !== 'string' || Object.keys(wrong).length > 0) return;
     const { terms, privacy } = facts.consent;
     const versions = { terms_version: terms.version, privacy_version: privacy.version };
-    run(async () => confirmed(await api.step('details', { ...typed, ...versions })));
+    const { first_name, last_name } = typed;
+    const details = { first_name, last_name, date_of_birth: born, ...versions };
+    run(async () => confirmed(await api.step('details', details)));
   };
-  const inputOf = (name: keyof TypedDetails): InputAttributes => ({
+  const change = (name: keyof TypedDetails, value: string | TypedBirth): void => {
+    type({ ...typed, [name]: value });
+    if (name in errors) setErrors(({ [name]: _, ...others }) => others);
+  };
+  const inputOf = (name: 'first_name' | 'last_name'): InputAttributes => ({
     value: typed[name],
-    onInput: ({ currentTarget }) => {
-      type({ ...typed, [name]: currentTarget.value });
-      if (name in errors) setErrors(({ [name]: _, ...others }) => others);
-    },
+    onInput: ({ currentTarget }) => change(name, currentTarget.value),
   });
   const { rejected = '', review = '', cardFails: card = '' } = facts.sandbox ?? {};
   return (
@@ -90,16 +102,11 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
           input={{ autocomplete: 'family-name', maxLength: 100, ...inputOf('last_name') }}
         />
       </div>
-      <Field
-        name="date_of_birth"
-        label={say('birthLabel')}
-        hint={say('birthHint', { age: facts.minimumAge })}
-        error={errors.date_of_birth ?? ''}
-        type="date"
-        input={{
-          ...{ autocomplete: 'bday', min: '1900-01-01', max: facts.today },
-          ...inputOf('date_of_birth'),
-        }}
+      <BirthField
+        typed={typed.birth}
+        type={(birth) => change('birth', birth)}
+        error={errors.birth ?? ''}
+        wrong={errors.birth === undefined ? [] : wrongParts}
       />
       {facts.email !== null && (
         <Field
@@ -117,15 +124,25 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   );
 }
 
-function wrongFields({ facts, say }: Page, typed: TypedDetails, agrees: boolean): Errors {
-  const { date_of_birth: born } = typed;
-  const isDay = /^(19|20)\d{2}-\d{2}-\d{2}$/.test(born) && born < facts.today;
-  const isTooYoung = isDay && ageOn(facts.today, born) < facts.minimumAge;
+/** What is wrong with a name; the letters are those of any script. */
+function wrongName(name: string): 'Missing' | 'Letters' | null {
+  if (name.trim() === '') return 'Missing';
+  return /\p{L}/u.test(name) ? null : 'Letters';
+}
+
+function wrongFields(
+  { facts, say }: Page,
+  typed: TypedDetails,
+  born: string | BirthTrouble,
+  agrees: boolean,
+): Errors {
+  const [first, last] = [wrongName(typed.first_name), wrongName(typed.last_name)];
+  const isTooYoung = typeof born === 'string' && ageOn(facts.today, born) < facts.minimumAge;
   return {
-    ...(typed.first_name.trim() === '' && { first_name: say('firstNameMissing') }),
-    ...(typed.last_name.trim() === '' && { last_name: say('lastNameMissing') }),
-    ...(!isDay && { date_of_birth: say('birthMissing') }),
-    ...(isTooYoung && { date_of_birth: say('birthTooYoung', { age: facts.minimumAge }) }),
+    ...(first !== null && { first_name: say(`firstName${first}`) }),
+    ...(last !== null && { last_name: say(`lastName${last}`) }),
+    ...(typeof born !== 'string' && { birth: say(born.trouble) }),
+    ...(isTooYoung && { birth: say('birthTooYoung', { age: facts.minimumAge }) }),
     ...(!agrees && { consent: say('consentMissing') }),
   };
 }
@@ -134,8 +151,8 @@ function refusedFields({ facts, say }: Page, { status, errors }: Refusal): Error
   if (status === 409)
     return 'terms_version' in errors || 'privacy_version' in errors ? { consent: say('consentChanged') } : {};
   return {
-    ...('first_name' in errors && { first_name: say('firstNameMissing') }),
-    ...('last_name' in errors && { last_name: say('lastNameMissing') }),
-    ...('date_of_birth' in errors && { date_of_birth: say('birthTooYoung', { age: facts.minimumAge }) }),
+    ...('first_name' in errors && { first_name: say('firstNameLetters') }),
+    ...('last_name' in errors && { last_name: say('lastNameLetters') }),
+    ...('date_of_birth' in errors && { birth: say('birthTooYoung', { age: facts.minimumAge }) }),
   };
 }

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { Refusal, type ImageKind, type StepState } from './api.js';
 import { Capture } from './capture.js';
 import type { Photo } from './image.js';
-import { useAct, useBack, usePage } from './page.js';
-import { Alert, Heading, Progress, Submit } from './parts.js';
+import { useAct, useBack, usePage, type Page } from './page.js';
+import { Alert, Heading, Progress, Submit, useFocusOnError } from './parts.js';
 import { PhotoView } from './photo-view.js';
 import type { DocumentKind } from './place.js';
 import { troubleWords } from './words.js';
@@ -33,12 +33,15 @@ export function Documents({
   follow,
   changeDetails,
 }: DocumentsProps) {
-  const { facts, api, say } = usePage();
+  const page = usePage();
+  const { facts, api, say } = page;
   const arrived = state.images ?? [];
   const kind = document ?? (arrived.includes('document_front') ? 'id_card' : undefined);
   const [photos, setPhotos] = useState<Partial<Record<ImageKind, Photo>>>({});
   const [capturing, setCapturing] = useState<ImageKind | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [unchosen, setUnchosen] = useState({ is: false });
+  const form = useFocusOnError(unchosen);
   const needed: readonly ImageKind[] =
     kind === 'passport' ? ['document_front', 'selfie'] : ['document_front', 'document_back', 'selfie'];
   const next = needed.find((each) => !arrived.includes(each));
@@ -60,7 +63,7 @@ export function Documents({
   const submit = (event: Event): void => {
     event.preventDefault();
     setTrouble(null);
-    if (kind === undefined) return;
+    if (kind === undefined) return setUnchosen({ is: true });
     if (next === undefined) run(send);
     else setCapturing(next);
   };
@@ -79,12 +82,13 @@ export function Documents({
       />
     );
   return (
-    <form noValidate onSubmit={submit}>
+    <form noValidate onSubmit={submit} ref={form}>
       <Progress at={2} />
       <Heading>{say('documentsHeading')}</Heading>
       <p class="lead">{say('documentsLead', { merchant: facts.merchantName })}</p>
+      <p class="small">{keptWords(page)}</p>
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? notice}</Alert>
-      <fieldset class="kinds">
+      <fieldset class="kinds" role="radiogroup" aria-invalid={unchosen.is} aria-describedby="kinds-error">
         <legend>{say('documentsKind')}</legend>
         {(['passport', 'id_card', 'licence'] as const).map((each) => (
           <label key={each} class="kind">
@@ -93,11 +97,17 @@ export function Documents({
               name="document"
               value={each}
               checked={kind === each}
-              onChange={() => chooseDocument(each)}
+              onChange={() => {
+                setUnchosen({ is: false });
+                chooseDocument(each);
+              }}
             />
             {say(KINDS[each])}
           </label>
         ))}
+        <p class="error" id="kinds-error">
+          {unchosen.is ? say('documentsUnchosen') : ''}
+        </p>
       </fieldset>
       {kind !== undefined && (
         <ul class="photos" aria-label={say('documentsPhotos')}>
@@ -112,12 +122,21 @@ export function Documents({
           ))}
         </ul>
       )}
-      {kind !== undefined && <Submit busy={busy}>{say(submitKey(next, arrived.length))}</Submit>}
+      <Submit busy={busy}>{say(submitKey(next, arrived.length))}</Submit>
       <button type="button" class="quiet" onClick={changeDetails}>
         {say('documentsChange')}
       </button>
     </form>
   );
+}
+
+/** Who checks the photos, and how long they are kept. */
+function keptWords({ facts, say }: Page): string {
+  const { identityProvider: provider, imageDays, locale } = facts;
+  const day = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });
+  const days = day.format(imageDays);
+  if (provider === 'sandbox') return say('documentsKeptSandbox', { days });
+  return provider === null ? say('documentsKept', { days }) : say('documentsKeptBy', { days, provider });
 }
 
 function submitKey(next: ImageKind | undefined, taken: number) {

@@ -58,7 +58,7 @@ interface FieldProps {
   readonly label: string;
   readonly error: string;
   readonly hint?: string;
-  readonly type: 'text' | 'tel' | 'date' | 'email';
+  readonly type: 'text' | 'tel' | 'email';
   readonly input: InputAttributes;
 }
 
@@ -121,7 +121,8 @@ export function Mark({ kind }: { kind: keyof typeof MARKS }) {
 export function useFocusOnError(errors: unknown): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
+    (wrong?.querySelector('input') ?? wrong)?.focus();
   }, [errors]);
   return form;
 }

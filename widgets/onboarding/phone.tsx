@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { useAct, usePage } from './page.js';
 import { Alert, Field, Heading, Progress, Submit, useFocusOnError } from './parts.js';
-import { sendCode } from './send-code.js';
+import { sendCode, type CodeToEnter } from './send-code.js';
 import { troubleWords } from './words.js';
 
 interface PhoneProps {
   /** Why the person is here again. */
   readonly notice: string | null;
-  /** A code is on its way; `words` when there is something to say about it. */
-  readonly sent: (words: string | null) => void;
+  readonly sent: (code: CodeToEnter) => void;
 }
 
 export function Phone({ notice, sent }: PhoneProps) {
@@ -22,7 +21,6 @@ export function Phone({ notice, sent }: PhoneProps) {
       setWrong({ words: say('phoneUnreachable', { merchant: facts.merchantName }) });
     else if ('phone_number' in refusal.errors)
       setWrong({ words: say('phoneOther', { merchant: facts.merchantName }) });
-    else if (refusal.status === 429 && refusal.retryAfterSeconds === null) setTrouble(say('troubleCodes'));
     else setTrouble(troubleWords(say, facts.locale, refusal));
   });
   const submit = (event: Event): void => {
@@ -30,10 +28,7 @@ export function Phone({ notice, sent }: PhoneProps) {
     setTrouble(null);
     if (phone.trim() === '') return setWrong({ words: say('phoneMissing') });
     setWrong({ words: '' });
-    run(async () => {
-      const isNew = await sendCode(api, phone);
-      sent(isNew ? null : say('codeSentBefore'));
-    });
+    run(async () => sent(await sendCode(api, phone)));
   };
   return (
     <form noValidate onSubmit={submit} ref={form}>

@@ -3,8 +3,12 @@ export type DocumentKind = 'passport' | 'id_card' | 'licence';
 /** Where a person is that the server does not know; nothing that the person typed. */
 export interface Place {
   readonly session?: string;
+  /** What binds codes to this tab. */
+  readonly browser?: string;
   /** Epoch ms; there while a code is waited for. */
   readonly codeSentAt?: number;
+  /** That code has 18 digits. */
+  readonly longCode?: boolean;
   readonly document?: DocumentKind;
   /** Details that are confirmed are changed. */
   readonly changing?: true;
@@ -16,6 +20,7 @@ export class PlaceKeeper {
 
   constructor(private readonly userId: string) {
     this.place = this.kept();
+    if (this.place.browser === undefined) this.change({ browser: nonce() });
   }
 
   read(): Place {
@@ -45,4 +50,9 @@ export class PlaceKeeper {
   private get name(): string {
     return `onboarding ${this.userId}`;
   }
+}
+
+function nonce(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -4,6 +4,7 @@ import { Code } from './code.js';
 import { Details, NOTHING_TYPED } from './details.js';
 import { Documents } from './documents.js';
 import { CardFailed, Done, Failed } from './outcome.js';
+import { usePage } from './page.js';
 import { Phone } from './phone.js';
 import type { Place, PlaceKeeper } from './place.js';
 import { Review, Setup } from './waiting.js';
@@ -47,14 +48,16 @@ interface ScreensProps {
 /** One screen a step. */
 export function Screens({ state, place, notice, step, keep, follow, setNotice }: ScreensProps) {
   const [typed, type] = useState(NOTHING_TYPED);
+  const { say } = usePage();
   const change = (): void => keep({ changing: true });
+  const requested = (long = place.longCode): void => keep({ codeSentAt: Date.now(), longCode: long });
   if (step === 'phone')
     return (
       <Phone
         notice={notice}
-        sent={(words) => {
-          setNotice(words);
-          keep({ codeSentAt: Date.now() });
+        sent={({ long, notice }) => {
+          setNotice(notice === null ? null : say(notice));
+          requested(long);
         }}
       />
     );
@@ -63,7 +66,8 @@ export function Screens({ state, place, notice, step, keep, follow, setNotice }:
       <Code
         sentAt={place.codeSentAt!}
         notice={notice}
-        sentAgain={() => keep({ codeSentAt: Date.now() })}
+        isLong={place.longCode === true}
+        sentAgain={requested}
         back={() => {
           setNotice(null);
           keep({ codeSentAt: undefined });

@@ -1,14 +1,22 @@
 import { Refusal, reopen, type Api } from './api.js';
+import type { Words } from '../../src/contexts/onboarding/words/en.js';
 
-/** Asks for a code. False when one is on its way already and that one is to be used. Rejects with {@link Refusal}. */
-export async function sendCode(api: Api, phone: string): Promise<boolean> {
+export interface CodeToEnter {
+  readonly long: boolean | undefined;
+  /** What there is to say about it; null of a code that was just sent. */
+  readonly notice: Extract<keyof Words, `code${string}`> | null;
+}
+
+/** Requests a code. Where none is sent, the one that is still valid is to be used. Rejects with {@link Refusal}. */
+export async function sendCode(api: Api, phone: string): Promise<CodeToEnter> {
   try {
-    await api.sendCode(phone);
-    return true;
+    return { ...(await api.sendCode(phone)), notice: null };
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 409) throw error;
+    if (!(error instanceof Refusal)) throw error;
+    if (error.longCodeValid) return { long: true, notice: 'codeUseLong' };
+    if (error.status !== 409) throw error;
     // It may also be that the account is being closed; then the page is refused too.
     await reopen();
-    return false;
+    return { long: undefined, notice: 'codeSentBefore' };
   }
 }

@@ -31,6 +31,12 @@ export const ONBOARDING_SETTINGS = {
     18,
     'years that a person must have to be onboarded.',
   ),
+  onboardingCodesPerAddress: setting(
+    'ONBOARDING_CODES_PER_ADDRESS',
+    integer(1, 1_000_000),
+    200,
+    'messages with a code that one address may request within 24 hours, for all users together.',
+  ),
   onboardingGiveUpSeconds: setting(
     'ONBOARDING_GIVE_UP_SECONDS',
     integer(1, 2_592_000),

@@ -13,6 +13,7 @@ import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/
 import { Snapshots } from '../../../src/platform/event-store/snapshots.js';
 import type { TestApp } from '../app.js';
 import { batchOf, eventItem } from '../event-batches.js';
+import { BROWSER, REQUEST } from '../onboard.js';
 import { eventually } from '../eventually.js';
 import { invoke, type Run } from '../operator.js';
 import { reported, settledPayout, USERS } from '../payout-calls.js';
@@ -104,9 +105,9 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   const merchantId = merchant.credentials.apiKey;
   const bus = app.get(CommandBus);
   await bus.execute(new StartOnboarding(merchantId, id));
-  await bus.execute(new SendPhoneCode(merchantId, id));
+  await bus.execute(new SendPhoneCode(merchantId, id, REQUEST));
   const code = app.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(person.phone)!;
-  await bus.execute(new VerifyPhone(merchantId, id, person.phone, code));
+  await bus.execute(new VerifyPhone(merchantId, id, person.phone, code, BROWSER));
   const consent = app.get(PresentTerms, { strict: false }).consent();
   await bus.execute(new ConfirmDetails(merchantId, id, person, consent));
   const done = await merchant.post(

@@ -4,6 +4,7 @@ import { CommandHandler } from '../../../platform/commands.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './applicant.js';
@@ -20,7 +21,7 @@ import { VerifyPhone } from './verify-phone.js';
 
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
-/** Another process may send a code of its own in between; then ours no longer counts. */
+/** The phone shows the last code alone, which may be one that somebody else requested in between. */
 const CODE_ATTEMPTS = 5;
 const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
 
@@ -78,11 +79,14 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     { merchantId, userId, phoneNumber }: ExistingUser,
     cause: EventMetadata,
   ): Promise<Onboarding> {
+    const request = { browser: newId(), address: null };
     for (let attempt = 1; ; attempt += 1) {
-      await this.commandBus.execute(new SendPhoneCode(merchantId, userId));
+      await this.commandBus.execute(new SendPhoneCode(merchantId, userId, request));
       const code = this.inbox.lastCode(phoneNumber) ?? '';
       try {
-        return await this.commandBus.execute(new VerifyPhone(merchantId, userId, phoneNumber, code, cause));
+        return await this.commandBus.execute(
+          new VerifyPhone(merchantId, userId, phoneNumber, code, request.browser, cause),
+        );
       } catch (error) {
         if (!(error instanceof DomainError) || error.code !== 'validation_failed') throw error;
         if (attempt === CODE_ATTEMPTS)

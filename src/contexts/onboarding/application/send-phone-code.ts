@@ -5,7 +5,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes } from '../store/phone-codes.js';
+import { PhoneCodes, type CodeRequest } from '../store/phone-codes.js';
 import { WORDS, type Locale } from '../words/words.js';
 import {
   MessageUncertain,
@@ -26,14 +26,15 @@ export interface MessageWords {
 const MOST_OF_NAME = 40;
 
 /**
- * Sends a one-time code to the number of the user's profile, and to no other: the widget's address is not secret.
- * Throws `not_found`, `invalid_transition` when one was sent a moment ago, `rate_limited`, `validation_failed` with
+ * Sends a one-time code to the number of the user's profile, and to no other: the widget's address is not secret. Returns
+ * whether it is a long one. Throws `not_found`, what {@link PhoneCodes.issue} throws, `validation_failed` with
  * `phone_unreachable` for a number that gets no messages, `unavailable`, or whatever else goes wrong, without the code.
  */
-export class SendPhoneCode extends Command<void> {
+export class SendPhoneCode extends Command<{ readonly isLong: boolean }> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
+    readonly request: CodeRequest,
     readonly words: MessageWords = { locale: 'en', merchant: 'your account' },
   ) {
     super();
@@ -50,22 +51,31 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({ merchantId, userId, words }: SendPhoneCode): Promise<void> {
+  async execute({
+    merchantId,
+    userId,
+    request,
+    words,
+  }: SendPhoneCode): Promise<{ readonly isLong: boolean }> {
     const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
-    const code = await this.codes.issue(userId, phoneNumber);
+    const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
     failpoint('onboarding.code_issued');
     try {
-      await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, words) }));
+      await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, isLong, words) }));
       failpoint('onboarding.code_sent');
     } catch (error) {
       // It may still come: the code is good, and another one would make it worthless.
-      if (error instanceof MessageUncertain) return this.warn(userId, error.message);
-      await this.codes.notSent(userId, phoneNumber, code, !(error instanceof ProviderUnavailable));
+      if (error instanceof MessageUncertain) {
+        this.warn(userId, error.message);
+        return { isLong };
+      }
+      await this.codes.notSent(id, !(error instanceof ProviderUnavailable));
       if (error instanceof ProviderRefusal) throw unreachable();
       if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
       this.warn(userId, plainWords(error));
       throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
     }
+    return { isLong };
   }
 
   private warn(userId: string, reason: string): void {
@@ -78,9 +88,12 @@ function unreachable(): DomainError {
   return new DomainError('validation_failed', sentence, { phone_unreachable: ['gets no messages'] });
 }
 
-function textOf(code: string, { locale, merchant }: MessageWords): string {
+function textOf(code: string, isLong: boolean, { locale, merchant }: MessageWords): string {
   const put: Readonly<Record<string, string>> = { code, merchant: merchant.slice(0, MOST_OF_NAME) };
-  return WORDS[locale].sms.replaceAll(/\{(code|merchant)\}/g, (_, name: string) => put[name]!);
+  return WORDS[locale][isLong ? 'smsLong' : 'sms'].replaceAll(
+    /\{(code|merchant)\}/g,
+    (_, name: string) => put[name]!,
+  );
 }
 
 /** Providers quote the message they refuse, and what they say is logged; a bare code is not known by its form. */

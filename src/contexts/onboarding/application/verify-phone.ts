@@ -12,9 +12,8 @@ import { findApplicant } from './applicant.js';
 import { PhoneCodes } from '../store/phone-codes.js';
 
 /**
- * The user entered the code that was sent to `phoneNumber`. Throws `not_found`, `invalid_transition`,
- * `rate_limited` after too many wrong codes in a day, {@link WrongCode} when it is wrong, too old, used or tried too often,
- * or `validation_failed` on `phone_number` when it is not the one of the profile, and then nothing is linked
+ * The user entered the code that was sent to `phoneNumber`, in the `browser` that requested it. Throws `not_found`,
+ * `invalid_transition`, {@link WrongCode} when it is wrong, too old, used, tried too often or of another browser, or `validation_failed` on `phone_number` when it is not the one of the profile, and then nothing is linked
  * (contract.md 18.4).
  */
 export class VerifyPhone extends Command<Onboarding> {
@@ -23,15 +22,16 @@ export class VerifyPhone extends Command<Onboarding> {
     readonly userId: string,
     readonly phoneNumber: string,
     readonly code: string,
+    readonly browser: string,
     readonly cause: EventMetadata = {},
   ) {
     super();
   }
 }
 
-/** The code was not the one that was sent; it takes `attemptsLeft` more guesses. */
+/** The code was not the one that was sent; it takes `attemptsLeft` more guesses; null: a long code takes any number. */
 export class WrongCode extends DomainError {
-  constructor(readonly attemptsLeft: number) {
+  constructor(readonly attemptsLeft: number | null) {
     const refusal = attemptsLeft === 0 ? 'is no longer valid: ask for a new one' : 'is wrong';
     super('validation_failed', `code ${refusal}`, { code: [refusal] });
   }
@@ -46,9 +46,9 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
     private readonly codes: PhoneCodes,
   ) {}
 
-  async execute({ merchantId, userId, phoneNumber, code, cause }: VerifyPhone): Promise<Onboarding> {
+  async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
     const profile = await findApplicant(this.users, merchantId, userId);
-    const tried = await this.codes.redeem(userId, phoneNumber, code);
+    const tried = await this.codes.redeem(userId, phoneNumber, browser, code);
     if (tried !== 'right') throw new WrongCode(tried);
     const at = timestamp(this.clock);
     const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };

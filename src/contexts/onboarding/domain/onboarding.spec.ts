@@ -238,6 +238,13 @@ describe('an onboarding', () => {
     given(started, phoneVerified, detailsConfirmed).when(submit).thenRefused('invalid_transition');
   });
 
+  it('asks for consent again when only the privacy notice has a new version', () => {
+    const other = { ...consent, privacyVersion: 'p2' };
+    given(...before(SUBMIT))
+      .when((state) => confirmDetails({ details, consent: other, minimumAge: 18, at }, state))
+      .then({ ...consentGiven, data: { ...consentGiven.data, privacy_version: 'p2' } } as OnboardingEvent);
+  });
+
   describe('whose card fails', () => {
     const fail =
       (attempt: number): Decide =>

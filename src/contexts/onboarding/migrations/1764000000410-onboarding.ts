@@ -18,16 +18,21 @@ export class Onboarding1764000000410 implements MigrationInterface {
       );
       create index steps_due on onboarding.steps (due_at);
 
+      -- One row for each message of the last 24 hours.
       create table onboarding.phone_codes (
-        user_id uuid primary key,
+        id uuid primary key,
+        user_id uuid not null,
+        -- Keyed hashes. Only this browser may enter a short code; the address counts what it requests.
+        browser_hash text not null,
+        address_hash text,
         code_hash text not null,
-        expires_at timestamptz not null,
+        is_long boolean not null,
         attempts_left int not null,
-        -- What limits codes per user: when the next may be sent, when they were sent and guessed wrong in the last day.
-        next_at timestamptz not null default now(),
-        sent_at timestamptz[] not null default '{}',
-        guessed_at timestamptz[] not null default '{}'
+        sent_at timestamptz not null default now()
       );
+      create index phone_codes_user on onboarding.phone_codes (user_id);
+      create index phone_codes_address on onboarding.phone_codes (address_hash);
+      create index phone_codes_sent on onboarding.phone_codes (sent_at);
     `);
   }
 

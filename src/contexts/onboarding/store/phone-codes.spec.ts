@@ -3,9 +3,27 @@ import { randomBytes } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { MAX_ATTEMPTS, MAX_CODES_A_DAY, PhoneCodes } from './phone-codes.js';
+import {
+  MAX_ATTEMPTS,
+  MAX_CODES_A_DAY,
+  MAX_CODES_OF_AN_ADDRESS,
+  MAX_SHORT_CODES_A_DAY,
+  MAX_SHORT_CODES_OF_AN_ADDRESS,
+  PhoneCodes,
+  type CodeRequest,
+  type IssuedCode,
+  type Tried,
+} from './phone-codes.js';
 
 const PHONE = '+15550001111';
+const CODES_PER_ADDRESS = 20;
+const SHORT = /^[0-9]{6}$/;
+const LONG = /^[0-9]{3}( [0-9]{3}){5}$/;
+
+let addresses = 0;
+const anywhere = (): string => `203.0.113.${++addresses}`;
+const nonce = (): string => randomBytes(16).toString('hex');
+const wrong = (code: string): string => (code === '123456' ? '654321' : '123456');
 
 describe('one-time codes', () => {
   let db: TestDatabase;
@@ -13,75 +31,204 @@ describe('one-time codes', () => {
 
   beforeAll(async () => {
     db = await testDatabase();
-    codes = new PhoneCodes(db.database, new KeyedHash(randomBytes(32)));
+    const config = { onboardingCodesPerAddress: CODES_PER_ADDRESS };
+    codes = new PhoneCodes(db.database, new KeyedHash(randomBytes(32)), config);
   });
   afterAll(() => db.drop());
 
-  const wrong = (code: string): string => (code === '123456' ? '654321' : '123456');
+  /** A browser of a user, at an address of its own. */
+  const browserOf = (userId: string, request: CodeRequest = { browser: nonce(), address: anywhere() }) => ({
+    request,
+    issue: (): Promise<IssuedCode> => codes.issue(userId, PHONE, request),
+    redeem: (code: string, phone = PHONE): Promise<Tried> =>
+      codes.redeem(userId, phone, request.browser, code),
+  });
+  /** As if it were that long ago. */
+  const age = async (userId: string, interval: string): Promise<void> => {
+    await db.database.query(
+      `update onboarding.phone_codes set sent_at = sent_at - $2::interval where user_id = $1`,
+      [userId, interval],
+    );
+  };
 
   it('are good once', async () => {
-    const userId = newId();
-    const code = await codes.issue(userId, PHONE);
-    expect(code).toMatch(/^[0-9]{6}$/);
-    const tries = await Promise.all([codes.redeem(userId, PHONE, code), codes.redeem(userId, PHONE, code)]);
+    const { issue, redeem } = browserOf(newId());
+    const { code } = await issue();
+    expect(code).toMatch(SHORT);
+    const tries = await Promise.all([redeem(code), redeem(code)]);
     expect(tries.filter((each) => each === 'right')).toHaveLength(1);
-    expect(await codes.redeem(userId, PHONE, code)).toBe(0);
+    expect(await redeem(code)).toBe(0);
   });
 
   it('are good for a few tries', async () => {
-    const userId = newId();
-    const code = await codes.issue(userId, PHONE);
-    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
-      expect(await codes.redeem(userId, PHONE, wrong(code))).toBe(MAX_ATTEMPTS - attempt);
-    }
-    expect(await codes.redeem(userId, PHONE, code)).toBe('right');
-    const next = await codes.issue(userId, PHONE);
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
-      await codes.redeem(userId, PHONE, wrong(next));
-    expect(await codes.redeem(userId, PHONE, next)).toBe(0);
+    const { issue, redeem } = browserOf(newId());
+    const { code } = await issue();
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1)
+      expect(await redeem(wrong(code))).toBe(MAX_ATTEMPTS - attempt);
+    expect(await redeem(` ${code.slice(0, 3)} ${code.slice(3)}`)).toBe('right');
+    const next = await issue();
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) await redeem(wrong(next.code));
+    expect(await redeem(next.code)).toBe(0);
   });
 
-  it('run out', async () => {
+  it('expire after ten minutes, long ones after a day', async () => {
     const userId = newId();
-    const code = await codes.issue(userId, PHONE);
-    await db.database.query(`update onboarding.phone_codes set expires_at = now() where user_id = $1`, [
-      userId,
-    ]);
-    expect(await codes.redeem(userId, PHONE, code)).toBe(0);
+    const { issue, redeem } = browserOf(userId);
+    const { code } = await issue();
+    await age(userId, '9 minutes 50 seconds');
+    expect(await redeem(wrong(code))).toBe(MAX_ATTEMPTS - 1);
+    await age(userId, '11 seconds');
+    expect(await redeem(code)).toBe(0);
+    const { code: long } = await longCodeOf(userId);
+    await age(userId, '23 hours 59 minutes');
+    expect(await redeem(long)).toBe('right');
+    await age(userId, '2 minutes');
+    expect(await redeem(long)).toBeNull();
   });
 
-  it('are replaced by the next one, and are good for their own user and number alone', async () => {
+  it('are valid for the browser that requested them, their user and their number', async () => {
     const [userId, other] = [newId(), newId()];
-    const first = await codes.issue(userId, PHONE);
-    const again = async (code: string): Promise<string> => {
-      await codes.notSent(userId, PHONE, code, true);
-      return codes.issue(userId, PHONE);
-    };
-    let second = await again(first);
-    while (second === first) second = await again(second);
-    expect(await codes.redeem(userId, PHONE, first)).toBe(MAX_ATTEMPTS - 1);
-    expect(await codes.redeem(other, PHONE, second)).toBe(0);
-    expect(await codes.redeem(userId, '+15550002222', second)).toBe(MAX_ATTEMPTS - 2);
-    expect(await codes.redeem(userId, PHONE, second)).toBe('right');
+    const [mine, stranger] = [browserOf(userId), browserOf(userId)];
+    const { code } = await mine.issue();
+    const theirs = await stranger.issue();
+    for (let guesses = 0; guesses < 2 * MAX_ATTEMPTS; guesses += 1)
+      await stranger.redeem(guesses === 0 ? code : wrong(theirs.code));
+    expect(await stranger.redeem(theirs.code)).toBe(0);
+    expect(await browserOf(other, mine.request).redeem(code)).toBe(0);
+    expect(await mine.redeem(code, '+15550002222')).toBe(MAX_ATTEMPTS - 1);
+    expect(await mine.redeem(code)).toBe('right');
+  });
+
+  it('are replaced by the next one of the same browser', async () => {
+    const userId = newId();
+    const { issue, redeem, request } = browserOf(userId);
+    const first = await issue();
+    const second = await browserOf(userId, { ...request, address: anywhere() }).issue();
+    if (second.code !== first.code) expect(await redeem(first.code)).toBe(MAX_ATTEMPTS - 1);
+    expect(await redeem(second.code)).toBe('right');
+  });
+
+  it('are requested every 30 seconds by one address, and by others meanwhile', async () => {
+    const userId = newId();
+    const { issue, request } = browserOf(userId);
+    await issue();
+    await expect(issue()).rejects.toMatchObject({ code: 'invalid_transition' });
+    await expect(browserOf(userId, { ...request, browser: nonce() }).issue()).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: expect.any(Number),
+    });
+    expect((await browserOf(userId).issue()).code).toMatch(SHORT);
+    await age(userId, '30 seconds');
+    expect((await issue()).code).toMatch(SHORT);
+  });
+
+  /** Requests codes from ever new addresses until one is long. */
+  async function longCodeOf(userId: string): Promise<IssuedCode> {
+    for (;;) {
+      const issued = await browserOf(userId).issue();
+      if (issued.isLong) return issued;
+    }
+  }
+
+  it('have six digits six times a day; the further messages have a long code, until there are ten', async () => {
+    const userId = newId();
+    const sent = await Promise.all(Array.from({ length: MAX_CODES_A_DAY }, () => browserOf(userId).issue()));
+    const forms = sent.map(({ code }) => (SHORT.test(code) ? 'short' : LONG.test(code) ? 'long' : code));
+    expect(forms.filter((form) => form === 'short')).toHaveLength(MAX_SHORT_CODES_A_DAY);
+    expect(forms.filter((form) => form === 'long')).toHaveLength(MAX_CODES_A_DAY - MAX_SHORT_CODES_A_DAY);
+    await expect(browserOf(userId).issue()).rejects.toMatchObject({
+      code: 'rate_limited',
+      fields: { code: ['use the code of 18 digits that was sent to the phone'] },
+    });
+    // Whoever holds the phone gets in, in any browser, as often as it takes.
+    for (const { code } of sent.filter(({ isLong }) => isLong))
+      for (const browser of [browserOf(userId), browserOf(userId)])
+        expect(await browser.redeem(code)).toBe('right');
+    await age(userId, '24 hours');
+    expect((await browserOf(userId).issue()).code).toMatch(SHORT);
+  });
+
+  it('leave messages of the day to other addresses, and end with long codes for each address', async () => {
+    const userId = newId();
+    const address = anywhere();
+    const forms: boolean[] = [];
+    for (let sent = 0; sent < MAX_CODES_OF_AN_ADDRESS; sent += 1) {
+      forms.push((await browserOf(userId, { browser: nonce(), address }).issue()).isLong);
+      await age(userId, '30 seconds');
+    }
+    expect(forms.filter((isLong) => !isLong)).toHaveLength(MAX_SHORT_CODES_OF_AN_ADDRESS);
+    expect(forms.slice(MAX_SHORT_CODES_OF_AN_ADDRESS)).toEqual([true, true]);
+    await expect(browserOf(userId, { browser: nonce(), address }).issue()).rejects.toMatchObject({
+      code: 'rate_limited',
+      fields: { code: expect.anything() },
+    });
+    expect((await browserOf(userId).issue()).isLong).toBe(false);
+  });
+
+  it('are requested by one address so many times a day, for whichever users', async () => {
+    const address = anywhere();
+    const requested = await Promise.allSettled(
+      Array.from({ length: CODES_PER_ADDRESS + 5 }, () =>
+        browserOf(newId(), { browser: nonce(), address }).issue(),
+      ),
+    );
+    expect(requested.filter(({ status }) => status === 'fulfilled')).toHaveLength(CODES_PER_ADDRESS);
+    const userId = newId();
+    await expect(browserOf(userId, { browser: nonce(), address }).issue()).rejects.toMatchObject({
+      code: 'rate_limited',
+      fields: {},
+    });
+    expect((await browserOf(userId).issue()).code).toMatch(SHORT);
   });
 
   it('count towards the day when something was charged for them, sent or not', async () => {
     const [userId, other] = [newId(), newId()];
     for (let sent = 0; sent < 2 * MAX_CODES_A_DAY; sent += 1)
-      await codes.notSent(userId, PHONE, await codes.issue(userId, PHONE), false);
+      await codes.notSent((await browserOf(userId).issue()).id, false);
     for (let sent = 0; sent < MAX_CODES_A_DAY; sent += 1)
-      await codes.notSent(other, PHONE, await codes.issue(other, PHONE), true);
-    await expect(codes.issue(other, PHONE)).rejects.toMatchObject({ code: 'rate_limited' });
+      await codes.notSent((await browserOf(other).issue()).id, true);
+    await expect(browserOf(other).issue()).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  it('do not stand in the database', async () => {
+  it('that could not be sent are worth nothing, and count when somebody guessed meanwhile', async () => {
     const userId = newId();
-    const code = await codes.issue(userId, PHONE);
-    const rows = await db.database.query<{ text: string }>(
-      'select code_hash as text from onboarding.phone_codes where user_id = $1',
+    for (let outage = 0; outage < MAX_SHORT_CODES_A_DAY; outage += 1) {
+      const { issue, redeem } = browserOf(userId);
+      const { id, code, isLong } = await issue();
+      expect(isLong).toBe(false);
+      expect(await redeem(wrong(code))).toBe(MAX_ATTEMPTS - 1);
+      await codes.notSent(id, false);
+      expect(await redeem(code)).toBe(0);
+    }
+    const { id, code, isLong } = await browserOf(userId).issue();
+    expect(isLong).toBe(true);
+    await codes.notSent(id, true);
+    expect(await browserOf(userId).redeem(code)).toBeNull();
+  });
+
+  it('are forgotten once they count no more', async () => {
+    const [userId, other] = [newId(), newId()];
+    await browserOf(userId).issue();
+    await browserOf(other).issue();
+    await age(userId, '24 hours');
+    await codes.deleteOld();
+    const rows = await db.database.query<{ user_id: string }>(
+      'select user_id from onboarding.phone_codes where user_id in ($1, $2)',
+      [userId, other],
+    );
+    expect(rows.map(({ user_id }) => user_id)).toEqual([other]);
+  });
+
+  it('are not in the database, nor are the nonce and the address', async () => {
+    const userId = newId();
+    const { issue, request } = browserOf(userId);
+    const { code } = await issue();
+    const [row] = await db.database.query<{ text: string; code_hash: string }>(
+      'select kept::text as text, code_hash from onboarding.phone_codes kept where user_id = $1',
       [userId],
     );
-    expect(rows[0]!.text).toMatch(/^[0-9a-f]{64}$/);
-    expect(rows[0]!.text).not.toBe(code);
+    expect(row!.code_hash).toMatch(/^[0-9a-f]{64}$/);
+    for (const secret of [request.browser, request.address!]) expect(row!.text).not.toContain(secret);
+    expect(row!.code_hash).not.toBe(code);
   });
 });

@@ -1,120 +1,192 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 
 export const CODE_DIGITS = 6;
 export const VALID_SECONDS = 600;
 export const MAX_ATTEMPTS = 5;
-/** Seconds between two codes for one user: a message costs money and the widget's address is not secret. */
+/** Seconds between two codes that one address requests for one user, unless the first was used up. */
 export const CODE_EVERY_SECONDS = 30;
-/** Codes, and wrong guesses, per user within 24 hours, whichever they are. */
+/** Messages per user within 24 hours, and those of one address among them. */
 export const MAX_CODES_A_DAY = 10;
-export const MAX_GUESSES_A_DAY = 30;
+export const MAX_CODES_OF_AN_ADDRESS = 6;
+/**
+ * After so many short codes the further messages carry a long one. That also bounds what a stranger may guess:
+ * {@link MAX_ATTEMPTS} of 10^6 for each short code, 30 of 10^6 within 24 hours for each user.
+ */
+export const MAX_SHORT_CODES_A_DAY = 6;
+export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
+/** Too many to guess, so that wrong ones need no count and nobody can use up the tries of the person. */
+const LONG_CODE = /^[0-9]{18}$/;
+const LONG_GROUPS = 6;
 
-/** A guess that was not right tells how many more the code takes; 0: none, it has run out, was used or tried too often. */
-export type Tried = 'right' | number;
+/** Who requests a code. `browser`: a nonce that only the requesting page has. `address`: null inside of the service. */
+export interface CodeRequest {
+  readonly browser: string;
+  readonly address: string | null;
+}
 
-/** The times of that column that lie within the last 24 hours. */
-const lastDay = (column: 'sent_at' | 'guessed_at'): string =>
-  `array(select at from unnest(kept.${column}) at where at > now() - interval '24 hours')`;
-const MAY_GUESS = `cardinality(${lastDay('guessed_at')}) < ${MAX_GUESSES_A_DAY}`;
-const MAY_SEND = `cardinality(${lastDay('sent_at')}) < ${MAX_CODES_A_DAY}`;
+export interface IssuedCode {
+  readonly id: string;
+  /** As the message shows it. */
+  readonly code: string;
+  readonly isLong: boolean;
+}
+
+/** How many more guesses a short code takes (0: it expired, was used or was never sent to this browser); null for a long one. */
+export type Tried = 'right' | number | null;
+
+interface Sent {
+  readonly of_user: number;
+  readonly short_of_user: number;
+  readonly of_address: number;
+  readonly short_of_address: number;
+  readonly of_address_for_all: number;
+  /** Seconds until this address may request the next one for this user, and whether this browser has the code. */
+  readonly wait: number | null;
+  readonly mine: boolean | null;
+}
 
 /**
- * One-time codes for phones: kept as keyed hashes, good for {@link VALID_SECONDS} and {@link MAX_ATTEMPTS} tries,
- * once. A new code for the same user replaces the one before. A user has one row, and every decision is one statement
- * on it, which PostgreSQL evaluates under the row's lock: the limits hold over all processes.
+ * One-time codes for phones, kept as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
+ * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it. A long code is valid for 24 hours in any
+ * browser, as often as it is entered. A message is refused only while a long code is valid that was sent to the phone: whoever
+ * holds the phone gets in, whatever a stranger with the link requests or guesses (docs/adr/0158).
  */
 @Injectable()
 export class PhoneCodes {
   constructor(
     private readonly database: Database,
     private readonly keyedHash: KeyedHash,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingCodesPerAddress'>,
   ) {}
 
   /**
-   * A fresh code for this user and number; whoever gets it must hand it to nobody but the phone. Throws
-   * `invalid_transition` less than {@link CODE_EVERY_SECONDS} after a code that is not used yet, `rate_limited` at
-   * the limits of the day.
+   * A new code for this user and number, to be sent to the phone alone. It replaces a short one of the same browser. Throws
+   * `invalid_transition` where this browser has a code that is less than {@link CODE_EVERY_SECONDS} old, otherwise
+   * `rate_limited`; with `code` among its fields where a long code is valid.
    */
-  async issue(userId: string, phoneNumber: string): Promise<string> {
-    const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
-    const issued = await this.database.query(
-      `insert into onboarding.phone_codes as kept (user_id, code_hash, expires_at, attempts_left, next_at, sent_at)
-       values ($1, $2, now() + make_interval(secs => $3), $4, now() + make_interval(secs => $5), array[now()])
-       on conflict (user_id) do update set code_hash = excluded.code_hash, expires_at = excluded.expires_at,
-         attempts_left = excluded.attempts_left, next_at = excluded.next_at,
-         sent_at = ${lastDay('sent_at')} || excluded.sent_at
-       where kept.next_at <= now() and ${MAY_SEND} and ${MAY_GUESS}
-       returning user_id`,
-      [userId, this.hash(userId, phoneNumber, code), VALID_SECONDS, MAX_ATTEMPTS, CODE_EVERY_SECONDS],
-    );
-    if (issued.length === 0) await this.refuse(userId);
-    return code;
+  async issue(userId: string, phoneNumber: string, request: CodeRequest): Promise<IssuedCode> {
+    const browser = this.keyedHash.of('browser', userId, request.browser);
+    const address = request.address === null ? null : this.keyedHash.of('address', request.address);
+    return this.database.transaction(async (tx) => {
+      // One order for all: the counts below hold over all processes, and nobody waits in a circle.
+      for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
+        await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+      const {
+        rows: [sent],
+      } = await tx.query<Sent>(
+        `select count(*) filter (where user_id = $1)::int as of_user,
+           count(*) filter (where user_id = $1 and not is_long)::int as short_of_user,
+           count(*) filter (where user_id = $1 and address_hash = $2)::int as of_address,
+           count(*) filter (where user_id = $1 and address_hash = $2 and not is_long)::int as short_of_address,
+           count(*) filter (where address_hash = $2)::int as of_address_for_all,
+           ceil($4 - extract(epoch from now() - max(sent_at) filter (
+             where user_id = $1 and address_hash = $2 and attempts_left > 0)))::int as wait,
+           bool_or(browser_hash = $3) filter (
+             where user_id = $1 and attempts_left > 0 and sent_at > now() - make_interval(secs => $4)) as mine
+         from onboarding.phone_codes
+         where (user_id = $1 or address_hash = $2) and sent_at > now() - interval '24 hours'`,
+        [userId, address, browser, CODE_EVERY_SECONDS],
+      );
+      this.requireRoom(sent!);
+      const isLong =
+        sent!.short_of_user >= MAX_SHORT_CODES_A_DAY ||
+        sent!.short_of_address >= MAX_SHORT_CODES_OF_AN_ADDRESS;
+      const code = isLong ? longCode() : digits(CODE_DIGITS);
+      const id = newId();
+      await tx.query(
+        `with replaced as (
+           update onboarding.phone_codes set attempts_left = 0
+           where user_id = $2 and browser_hash = $3 and not is_long
+         )
+         insert into onboarding.phone_codes (id, user_id, browser_hash, address_hash, code_hash, is_long, attempts_left)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [id, userId, browser, address, this.hash(userId, phoneNumber, code), isLong, MAX_ATTEMPTS],
+      );
+      return { id, code, isLong };
+    });
   }
 
   /**
-   * The code could not be handed over: another one may be asked for at once. Where nothing was `charged`, as the provider
-   * was unavailable, it does not count towards the day: who tries again and again meanwhile is not shut out for it.
+   * The code could not be sent: another one may be requested at once. Where nothing was `charged`, as the provider was
+   * unavailable, it does not count, unless somebody guessed it meanwhile.
    */
-  async notSent(userId: string, phoneNumber: string, code: string, charged: boolean): Promise<void> {
+  async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
-      `update onboarding.phone_codes set next_at = now(),
-         sent_at = case when $3 then sent_at else sent_at[:cardinality(sent_at) - 1] end
-       where user_id = $1 and code_hash = $2`,
-      [userId, this.hash(userId, phoneNumber, code), charged],
+      `with forgotten as (
+         delete from onboarding.phone_codes where id = $1 and not $2 and attempts_left = $3 returning id
+       )
+       update onboarding.phone_codes set attempts_left = 0
+       where id = $1 and not exists (select from forgotten)`,
+      [id, charged, MAX_ATTEMPTS],
     );
   }
 
-  /**
-   * Whether that is the code that was sent to that number. `right` at most once for each code; every call counts as a
-   * try. Throws `rate_limited` after {@link MAX_GUESSES_A_DAY} wrong ones, also for the right code.
-   */
-  async redeem(userId: string, phoneNumber: string, code: string): Promise<Tried> {
-    // Comparing in SQL tells nothing by its time: who does not hold the key cannot choose the hash.
+  /** Whether that code was sent to that number: a short one to this browser, and then it is `right` once. */
+  async redeem(userId: string, phoneNumber: string, browser: string, entered: string): Promise<Tried> {
+    const code = entered.replace(/[\s.-]/g, '');
+    const hash = this.hash(userId, phoneNumber, code);
+    if (LONG_CODE.test(code)) {
+      const right = await this.database.query(
+        `select 1 from onboarding.phone_codes where user_id = $1 and code_hash = $2 and is_long
+           and attempts_left > 0 and sent_at > now() - interval '24 hours'`,
+        [userId, hash],
+      );
+      return right.length > 0 ? 'right' : null;
+    }
+    // Comparing in SQL shows nothing by its time: without the key nobody can choose the hash.
     const [tried] = await this.database.query<{ right: boolean; attempts_left: number }>(
-      `update onboarding.phone_codes as kept set
-         attempts_left = case when code_hash = $2 then 0 else attempts_left - 1 end,
-         next_at = case when code_hash = $2 then now() else next_at end,
-         guessed_at = case when code_hash = $2 then guessed_at else ${lastDay('guessed_at')} || now() end
-       where user_id = $1 and attempts_left > 0 and expires_at > now() and ${MAY_GUESS}
-       returning code_hash = $2 as right, attempts_left`,
-      [userId, this.hash(userId, phoneNumber, code)],
+      `update onboarding.phone_codes
+         set attempts_left = case when code_hash = $3 then 0 else attempts_left - 1 end
+       where user_id = $1 and browser_hash = $2 and not is_long and attempts_left > 0
+         and sent_at > now() - make_interval(secs => $4)
+       returning code_hash = $3 as right, attempts_left`,
+      [userId, this.keyedHash.of('browser', userId, browser), hash, VALID_SECONDS],
     );
-    if (tried?.right === true) return 'right';
-    if (tried === undefined) await this.refuseGuesses(userId);
-    return tried?.attempts_left ?? 0;
+    return tried?.right === true ? 'right' : (tried?.attempts_left ?? 0);
   }
 
-  /** Says which of the limits it was. */
-  private async refuse(userId: string): Promise<never> {
-    await this.refuseGuesses(userId);
-    const [kept] = await this.database.query<{ may_send: boolean }>(
-      `select ${MAY_SEND} as may_send from onboarding.phone_codes kept where user_id = $1`,
-      [userId],
-    );
-    if (kept?.may_send === false) {
-      throw new DomainError('rate_limited', 'Too many codes were sent within a day; try again later');
-    }
-    throw new DomainError(
-      'invalid_transition',
-      'A code was sent a moment ago; wait before asking for another',
+  /** Those that count no more. */
+  async deleteOld(): Promise<void> {
+    await this.database.query(
+      `delete from onboarding.phone_codes where sent_at < now() - interval '24 hours'`,
     );
   }
 
-  private async refuseGuesses(userId: string): Promise<void> {
-    const [kept] = await this.database.query<{ may_guess: boolean }>(
-      `select ${MAY_GUESS} as may_guess from onboarding.phone_codes kept where user_id = $1`,
-      [userId],
-    );
-    if (kept?.may_guess === false) {
-      throw new DomainError('rate_limited', 'Too many wrong codes within a day; try again later');
+  private requireRoom({ of_user, of_address, of_address_for_all, wait, mine }: Sent): void {
+    if (of_user >= MAX_CODES_A_DAY || of_address >= MAX_CODES_OF_AN_ADDRESS) {
+      const advice = 'use the code of 18 digits that was sent to the phone';
+      throw new DomainError('rate_limited', `Too many codes were sent within a day; ${advice}`, {
+        code: [advice],
+      });
     }
+    if (wait !== null && wait > 0) {
+      if (mine === true)
+        throw new DomainError(
+          'invalid_transition',
+          'A code was sent a moment ago; wait before requesting another',
+        );
+      throw new DomainError('rate_limited', `A code was just sent; try again in ${wait} seconds`, {}, wait);
+    }
+    if (of_address_for_all >= this.config.onboardingCodesPerAddress)
+      throw new DomainError('rate_limited', 'Too many codes were requested from this network within a day');
   }
 
   private hash(userId: string, phoneNumber: string, code: string): string {
-    return this.keyedHash.of('phone code', userId, phoneNumber, code);
+    return this.keyedHash.of('phone code', userId, phoneNumber, code.replaceAll(' ', ''));
   }
+}
+
+function digits(count: number): string {
+  return String(randomInt(10 ** count)).padStart(count, '0');
+}
+
+/** In groups of three, to be read and typed. */
+function longCode(): string {
+  return Array.from({ length: LONG_GROUPS }, () => digits(3)).join(' ');
 }

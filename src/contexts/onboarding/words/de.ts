@@ -3,6 +3,8 @@ import type { Words } from './en.js';
 /** German; people are addressed as "Sie". */
 export const de: Words = {
   sms: '{code} ist Ihr Code für {merchant}. Geben Sie ihn an niemanden weiter.',
+  smsLong:
+    '{code} ist Ihr Code für {merchant}. Er gilt 24 Stunden in jedem Browser. Geben Sie ihn an niemanden weiter.',
 
   title: 'Registrierung',
   loading: 'Einen Moment…',
@@ -24,37 +26,51 @@ export const de: Words = {
     'Das ist nicht die Nummer, die {merchant} von Ihnen hat. Prüfen Sie sie oder bitten Sie {merchant}, sie zu ändern.',
   phoneUnreachable:
     'An diese Nummer können wir keine Nachricht senden. Bitten Sie {merchant}, eine zu hinterlegen, die SMS empfängt.',
-  phoneSubmit: 'Code schicken',
+  phoneSubmit: 'Code senden',
 
   codeHeading: 'Geben Sie den Code ein',
-  codeLead: 'Wir haben sechs Ziffern an {phone} geschickt. Der Code gilt zehn Minuten.',
+  codeLead: 'Wir haben einen sechsstelligen Code an {phone} gesendet. Er ist zehn Minuten gültig.',
+  codeLeadLong:
+    'Wir haben einen 18-stelligen Code an {phone} gesendet. Er ist 24 Stunden in jedem Browser gültig.',
   codeLabel: 'Code',
-  codeMissing: 'Geben Sie die sechs Ziffern des Codes ein.',
+  codeMissing: 'Geben Sie alle sechs Ziffern des Codes ein.',
+  codeMissingLong: 'Geben Sie alle 18 Ziffern des Codes ein.',
   codeWrong: 'Der Code stimmt nicht. Sehen Sie in der Nachricht nach und versuchen Sie es noch einmal.',
   codeWrongLeft: 'Der Code stimmt nicht. Sie haben noch {left} Versuche.',
   codeWrongLast: 'Der Code stimmt nicht. Sie haben noch einen Versuch.',
-  codeSpent: 'Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.',
-  codeSentBefore: 'Wir haben gerade erst einen Code geschickt. Bitte verwenden Sie diesen.',
-  codeSentAgain: 'Wir haben einen neuen Code geschickt.',
+  codeSpent: 'Dieser Code ist nicht mehr gültig. Fordern Sie einen neuen an.',
+  codeSentBefore: 'Wir haben Ihnen gerade einen Code gesendet. Bitte verwenden Sie diesen.',
+  codeUseLong:
+    'Heute können wir an diese Nummer keine weiteren Nachrichten senden. Geben Sie den 18-stelligen Code ein, den wir Ihnen bereits gesendet haben.',
+  codeSentAgain: 'Wir haben einen neuen Code gesendet.',
   codeSubmit: 'Bestätigen',
-  codeAgain: 'Neuen Code schicken',
-  codeAgainIn: 'Neuen Code schicken in {seconds} s',
+  codeAgain: 'Neuen Code senden',
+  codeAgainIn: 'Neuen Code senden in {seconds} s',
   codeBack: 'Zurück zur Telefonnummer',
-  codeSandbox: 'Hier kommt nichts auf einem Telefon an. Der Code ist {code}.',
+  codeSandbox: 'In der Testumgebung werden keine Nachrichten gesendet. Ihr Code ist {code}.',
   codeSandboxGone:
-    'Hier kommt nichts auf einem Telefon an, und der Code ist nicht mehr da. Fordern Sie einen neuen an.',
+    'In der Testumgebung werden keine Nachrichten gesendet, und dieser Code ist abgelaufen. Fordern Sie einen neuen an.',
 
   detailsHeading: 'Ihre Angaben',
-  detailsLead: 'Geben Sie alles so ein, wie es in Ihrem Pass oder Personalausweis steht.',
+  detailsLead: 'Geben Sie alles genau so ein, wie es in Ihrem Pass oder Personalausweis steht.',
   detailsSandbox:
-    'Mit dem Nachnamen {rejected} scheitert die Identitätsprüfung, mit {review} bleibt sie offen, mit {card} scheitert die erste Karte. Mit jedem anderen geht alles gut.',
+    'Mit dem Nachnamen {rejected} schlägt die Identitätsprüfung fehl, mit {review} bleibt sie offen, mit {card} schlägt die erste Karte fehl. Mit jedem anderen Namen gelingt alles.',
   firstNameLabel: 'Vorname',
-  firstNameMissing: 'Geben Sie Ihren Vornamen ein, mit höchstens 100 Zeichen.',
+  firstNameMissing: 'Geben Sie Ihren Vornamen ein.',
+  firstNameLetters: 'Geben Sie Ihren Vornamen in Buchstaben ein.',
   lastNameLabel: 'Nachname',
-  lastNameMissing: 'Geben Sie Ihren Nachnamen ein, mit höchstens 100 Zeichen.',
+  lastNameMissing: 'Geben Sie Ihren Nachnamen ein.',
+  lastNameLetters: 'Geben Sie Ihren Nachnamen in Buchstaben ein.',
   birthLabel: 'Geburtsdatum',
   birthHint: 'Sie müssen mindestens {age} Jahre alt sein.',
+  birthDay: 'Tag',
+  birthMonth: 'Monat',
+  birthYearLabel: 'Jahr',
   birthMissing: 'Geben Sie Ihr Geburtsdatum ein.',
+  birthIncomplete: 'Geben Sie Tag, Monat und Jahr ein.',
+  birthYear: 'Geben Sie das Jahr vierstellig ein, zum Beispiel 1985.',
+  birthImpossible: 'Dieses Datum gibt es nicht. Prüfen Sie Tag und Monat.',
+  birthPast: 'Prüfen Sie das Jahr: Es muss zwischen 1900 und heute liegen.',
   birthTooYoung: 'Für die Registrierung müssen Sie mindestens {age} Jahre alt sein.',
   emailLabel: 'E-Mail',
   emailHint: 'So ist sie bei {merchant} hinterlegt.',
@@ -70,10 +86,17 @@ export const de: Words = {
     'Die Nutzungsbedingungen oder die Datenschutzerklärung haben sich geändert. Bitte lesen Sie sie noch einmal und stimmen Sie zu.',
   detailsSubmit: 'Weiter',
 
-  documentsHeading: 'Fotos von Ihrem Dokument und von Ihnen',
+  documentsHeading: 'Fotos von Ihrem Dokument und Ihrem Gesicht',
   documentsLead:
-    'Wir vergleichen Ihr Gesicht mit Ihrem Dokument. Die Fotos gehen an die Identitätsprüfung, {merchant} sieht sie nicht.',
+    'Wir vergleichen Ihr Gesicht mit dem Foto auf Ihrem Dokument. {merchant} sieht diese Fotos nicht.',
+  documentsKept:
+    'Ein Dienst für Identitätsprüfung prüft die Fotos. Wir löschen unsere Kopien, sobald er sie erhalten hat, und bewahren sie höchstens {days} auf.',
+  documentsKeptBy:
+    '{provider} prüft die Fotos. Wir löschen unsere Kopien, sobald {provider} sie erhalten hat, und bewahren sie höchstens {days} auf.',
+  documentsKeptSandbox:
+    'In der Testumgebung werden Fotos nicht geprüft. Sie werden nach der simulierten Prüfung gelöscht und höchstens {days} aufbewahrt.',
   documentsKind: 'Welches Dokument verwenden Sie?',
+  documentsUnchosen: 'Wählen Sie zuerst ein Dokument.',
   documentsPassport: 'Reisepass',
   documentsIdCard: 'Personalausweis',
   documentsLicence: 'Führerschein',
@@ -91,11 +114,11 @@ export const de: Words = {
   selfie: 'Foto von Ihrem Gesicht',
 
   captureFrontHelp:
-    'Legen Sie das Dokument auf einen dunklen, ruhigen Untergrund. Alle vier Ecken sind im Bild.',
-  captureBackHelp: 'Drehen Sie das Dokument um. Alle vier Ecken sind im Bild.',
-  captureSelfieHelp: 'Sehen Sie gerade in die Kamera, bei gutem Licht, ohne Mütze und Sonnenbrille.',
-  captureStarting: 'Die Kamera startet. Vielleicht fragt Ihr Browser, ob er sie verwenden darf.',
-  captureLive: 'Bild der Kamera',
+    'Legen Sie das Dokument auf eine dunkle, glatte Fläche. Alle vier Ecken müssen sichtbar sein.',
+  captureBackHelp: 'Drehen Sie das Dokument um. Alle vier Ecken müssen sichtbar sein.',
+  captureSelfieHelp: 'Sehen Sie bei gutem Licht gerade in die Kamera, ohne Mütze und Sonnenbrille.',
+  captureStarting: 'Die Kamera startet. Ihr Browser bittet möglicherweise um Erlaubnis.',
+  captureLive: 'Kameravorschau',
   captureTake: 'Foto aufnehmen',
   captureTaken: 'Das aufgenommene Foto',
   captureLook: 'Ist alles scharf und gut zu lesen?',
@@ -107,7 +130,7 @@ export const de: Words = {
   captureCameraAgain: 'Kamera noch einmal versuchen',
   captureBack: 'Zurück zur Übersicht',
   captureSample: 'Beispielfoto verwenden',
-  captureSandbox: 'Jedes Foto ist recht, niemand sieht es an.',
+  captureSandbox: 'Jedes Foto genügt: Niemand prüft es.',
 
   cameraRefused:
     'Die Kamera ist für diese Seite gesperrt. Erlauben Sie sie in den Einstellungen Ihres Browsers (das Symbol neben der Adresse) und versuchen Sie es noch einmal, oder laden Sie ein Foto hoch.',
@@ -131,9 +154,9 @@ export const de: Words = {
 
   reviewHeading: 'Ihre Dokumente werden geprüft',
   reviewText:
-    'Meistens dauert das wenige Minuten, manchmal bis zu einem Tag. Sie können diese Seite schließen: Unter demselben Link sehen Sie, wie es steht.',
+    'Das dauert meist wenige Minuten, kann aber bis zu einem Tag dauern. Sie können diese Seite schließen und denselben Link später öffnen, um nachzusehen.',
   reviewSince: 'Abgeschickt am {time}',
-  reviewLost: 'Die Verbindung ist unterbrochen. Wir versuchen es weiter.',
+  reviewLost: 'Die Verbindung ist unterbrochen. Wir verbinden Sie wieder…',
 
   failedHeading: 'Wir konnten Ihre Identität nicht bestätigen',
   failedText:
@@ -183,28 +206,28 @@ export const de: Words = {
 
   setupHeading: 'Wir richten Ihr Konto ein',
   setupText:
-    'Ihre Identität ist bestätigt. Jetzt kommen Wallet und Karte; diese Seite geht von selbst weiter.',
+    'Ihre Identität ist bestätigt. Jetzt richten wir Wallet und Karte ein. Diese Seite aktualisiert sich automatisch.',
   setupSlow:
     'Es dauert länger als sonst. Sie können hier warten oder später mit demselben Link wiederkommen.',
 
   doneHeading: 'Ihr Konto ist bereit',
   doneText: 'Wallet und Karte sind eingerichtet. {merchant} kann Ihnen jetzt Geld senden.',
-  doneEmbedded: 'Sie können auf der Seite von {merchant} weitermachen.',
+  doneEmbedded: 'Sie können zu {merchant} zurückkehren.',
   doneClose: 'Sie können diese Seite schließen.',
   doneContinue: 'Zurück zu {merchant}',
 
   sessionEnded:
-    'Sie waren eine Weile weg. Bestätigen Sie Ihre Telefonnummer noch einmal, dann geht es dort weiter, wo Sie waren.',
+    'Ihre Sitzung ist abgelaufen. Bestätigen Sie Ihre Telefonnummer noch einmal, um dort weiterzumachen, wo Sie waren.',
   troubleOffline: 'Sie sind offline. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
   troubleUnreachable:
     'Wir erreichen den Dienst nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
   troubleServer:
-    'Bei uns ist etwas schiefgegangen. Es ist nichts verloren; versuchen Sie es gleich noch einmal.',
-  troubleOften: 'Das war zu oft. Versuchen Sie es {time} noch einmal.',
-  troubleToday: 'Das war für heute zu oft. Versuchen Sie es morgen noch einmal.',
-  troubleCodes: 'Heute wurden zu viele Codes geschickt. Versuchen Sie es morgen noch einmal.',
+    'Bei uns ist etwas schiefgegangen. Es ging nichts verloren. Versuchen Sie es gleich noch einmal.',
+  troubleOften: 'Zu viele Versuche. Versuchen Sie es {time} noch einmal.',
+  troubleToday:
+    'Zu viele Versuche für heute. Versuchen Sie es morgen noch einmal oder aus einem anderen Netz.',
   troubleEntry: 'In diesem Formular stimmt etwas nicht. Prüfen Sie es und versuchen Sie es noch einmal.',
-  troubleMoved: 'Das ist inzwischen geschehen, vielleicht in einem anderen Tab. So steht es jetzt.',
+  troubleMoved: 'Das ist bereits geschehen, vielleicht in einem anderen Tab. Hier geht es jetzt weiter.',
 
   refusedLink: 'Dieser Link funktioniert nicht',
   refusedLinkText:
@@ -216,11 +239,11 @@ export const de: Words = {
   refusedClosingText: 'Mit diesem Link kann man sich nicht mehr registrieren.',
   refusedTooOften: 'Zu viele Anfragen',
   refusedTooOftenText: 'Bitte warten Sie eine Minute und versuchen Sie es noch einmal.',
-  refusedTrouble: 'Bei uns klemmt es gerade',
-  refusedTroubleText: 'Bitte versuchen Sie es gleich noch einmal. Von Ihren Eingaben ist nichts verloren.',
+  refusedTrouble: 'Wir haben technische Probleme',
+  refusedTroubleText: 'Bitte versuchen Sie es gleich noch einmal. Ihre Eingaben sind nicht verloren.',
 
   sandboxTerms: 'Bedingungen der Testumgebung',
   sandboxPrivacy: 'Datenschutz in der Testumgebung',
   sandboxTermsText:
-    'Hier wird nur ausprobiert. Niemand wird hier wirklich registriert, und die Zustimmung verpflichtet zu nichts. Bitte geben Sie erfundene Namen ein und zeigen Sie erfundene Dokumente.',
+    'Dies ist eine Testumgebung. Sie registrieren sich hier nicht wirklich, und die Zustimmung hat keine rechtliche Wirkung. Verwenden Sie erfundene Namen und Dokumente.',
 };

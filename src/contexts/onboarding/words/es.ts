@@ -2,7 +2,9 @@ import type { Words } from './en.js';
 
 /** Spanish; people are addressed as "tú". */
 export const es: Words = {
-  sms: '{code} es tu código para {merchant}. No se lo des a nadie.',
+  sms: '{code} es tu código para {merchant}. No lo compartas con nadie.',
+  smsLong:
+    '{code} es tu código para {merchant}. Vale 24 horas en cualquier navegador. No lo compartas con nadie.',
 
   title: 'Crear cuenta',
   loading: 'Un momento…',
@@ -26,36 +28,51 @@ export const es: Words = {
   phoneSubmit: 'Enviarme un código',
 
   codeHeading: 'Escribe el código',
-  codeLead: 'Hemos enviado seis cifras al {phone}. El código vale diez minutos.',
+  codeLead: 'Hemos enviado un código de seis cifras al {phone}. Es válido durante diez minutos.',
+  codeLeadLong:
+    'Hemos enviado un código de 18 cifras al {phone}. Es válido durante 24 horas en cualquier navegador.',
   codeLabel: 'Código',
   codeMissing: 'Escribe las seis cifras del código.',
-  codeWrong: 'El código no es correcto. Mira el mensaje y vuelve a intentarlo.',
+  codeMissingLong: 'Escribe las 18 cifras del código.',
+  codeWrong: 'El código no es correcto. Revisa el mensaje y vuelve a intentarlo.',
   codeWrongLeft: 'El código no es correcto. Te quedan {left} intentos.',
   codeWrongLast: 'El código no es correcto. Te queda un intento.',
-  codeSpent: 'Este código ya no vale. Pide uno nuevo.',
+  codeSpent: 'Este código ya no es válido. Pide uno nuevo.',
   codeSentBefore: 'Te enviamos un código hace un momento. Usa ese.',
+  codeUseLong:
+    'Hoy no podemos enviar más mensajes a este número. Escribe el código de 18 cifras que ya te hemos enviado.',
   codeSentAgain: 'Te hemos enviado un código nuevo.',
   codeSubmit: 'Confirmar',
   codeAgain: 'Enviar un código nuevo',
   codeAgainIn: 'Enviar un código nuevo en {seconds} s',
   codeBack: 'Volver al número de teléfono',
-  codeSandbox: 'Aquí no llega nada a ningún teléfono. El código es {code}.',
-  codeSandboxGone: 'Aquí no llega nada a ningún teléfono y el código ya no está. Pide uno nuevo.',
+  codeSandbox: 'En el entorno de pruebas no se envían mensajes. Tu código es {code}.',
+  codeSandboxGone:
+    'En el entorno de pruebas no se envían mensajes y este código ha caducado. Pide uno nuevo.',
 
   detailsHeading: 'Tus datos',
   detailsLead: 'Escríbelos tal como aparecen en tu pasaporte o documento de identidad.',
   detailsSandbox:
     'Con el apellido {rejected} la verificación falla, con {review} queda en revisión y con {card} falla la primera tarjeta. Con cualquier otro todo sale bien.',
   firstNameLabel: 'Nombre',
-  firstNameMissing: 'Escribe tu nombre, con 100 caracteres como máximo.',
+  firstNameMissing: 'Escribe tu nombre.',
+  firstNameLetters: 'Escribe tu nombre con letras.',
   lastNameLabel: 'Apellidos',
-  lastNameMissing: 'Escribe tus apellidos, con 100 caracteres como máximo.',
+  lastNameMissing: 'Escribe tus apellidos.',
+  lastNameLetters: 'Escribe tus apellidos con letras.',
   birthLabel: 'Fecha de nacimiento',
   birthHint: 'Debes tener al menos {age} años.',
-  birthMissing: 'Indica tu fecha de nacimiento.',
+  birthDay: 'Día',
+  birthMonth: 'Mes',
+  birthYearLabel: 'Año',
+  birthMissing: 'Escribe tu fecha de nacimiento.',
+  birthIncomplete: 'Escribe el día, el mes y el año.',
+  birthYear: 'Escribe el año con cuatro cifras, por ejemplo 1985.',
+  birthImpossible: 'Esta fecha no existe. Revisa el día y el mes.',
+  birthPast: 'Revisa el año: debe estar entre 1900 y hoy.',
   birthTooYoung: 'Para crear una cuenta debes tener al menos {age} años.',
   emailLabel: 'Correo electrónico',
-  emailHint: 'El que tiene {merchant}.',
+  emailHint: 'La dirección que {merchant} tiene de ti.',
   consent: 'Acepto las {terms} y he leído el {privacy}.',
   consentTerms: 'condiciones de uso',
   consentPrivacy: 'aviso de privacidad',
@@ -66,10 +83,16 @@ export const es: Words = {
     'Las condiciones o el aviso de privacidad han cambiado. Vuelve a leerlos y acéptalos, por favor.',
   detailsSubmit: 'Continuar',
 
-  documentsHeading: 'Fotos de tu documento y de ti',
-  documentsLead:
-    'Comparamos tu cara con tu documento. Las fotos van a la verificación de identidad y {merchant} no las ve.',
-  documentsKind: '¿Qué documento usas?',
+  documentsHeading: 'Fotos de tu documento y de tu cara',
+  documentsLead: 'Comparamos tu cara con la foto de tu documento. {merchant} no ve estas fotos.',
+  documentsKept:
+    'Un servicio de verificación de identidad comprueba las fotos. Borramos nuestras copias en cuanto las recibe y las guardamos {days} como máximo.',
+  documentsKeptBy:
+    '{provider} comprueba las fotos. Borramos nuestras copias en cuanto {provider} las recibe y las guardamos {days} como máximo.',
+  documentsKeptSandbox:
+    'En el entorno de pruebas nadie comprueba las fotos. Se borran tras la verificación simulada y se guardan {days} como máximo.',
+  documentsKind: '¿Qué documento vas a usar?',
+  documentsUnchosen: 'Elige primero un documento.',
   documentsPassport: 'Pasaporte',
   documentsIdCard: 'Documento de identidad',
   documentsLicence: 'Permiso de conducir',
@@ -86,23 +109,24 @@ export const es: Words = {
   documentBack: 'Parte trasera del documento',
   selfie: 'Foto de tu cara',
 
-  captureFrontHelp: 'Pon el documento sobre un fondo oscuro y liso. Que se vean las cuatro esquinas.',
-  captureBackHelp: 'Dale la vuelta al documento. Que se vean las cuatro esquinas.',
+  captureFrontHelp:
+    'Pon el documento sobre una superficie oscura y lisa. Asegúrate de que se vean las cuatro esquinas.',
+  captureBackHelp: 'Dale la vuelta al documento. Asegúrate de que se vean las cuatro esquinas.',
   captureSelfieHelp: 'Mira de frente a la cámara, con buena luz y sin gorra ni gafas de sol.',
   captureStarting: 'Encendiendo la cámara. Puede que el navegador te pida permiso.',
-  captureLive: 'Imagen de la cámara',
+  captureLive: 'Vista previa de la cámara',
   captureTake: 'Hacer la foto',
   captureTaken: 'La foto que has hecho',
   captureLook: '¿Se ve todo nítido y se lee bien?',
   captureLookSelfie: '¿Se ve bien toda tu cara?',
   captureUse: 'Usar esta foto',
   captureAgain: 'Repetir la foto',
-  captureUpload: 'Mejor subir una foto',
+  captureUpload: 'Subir una foto en su lugar',
   captureUploadOnly: 'Subir una foto',
   captureCameraAgain: 'Probar otra vez con la cámara',
   captureBack: 'Volver al resumen',
   captureSample: 'Usar una foto de muestra',
-  captureSandbox: 'Sirve cualquier foto, nadie la mira.',
+  captureSandbox: 'Sirve cualquier foto: nadie la comprueba.',
 
   cameraRefused:
     'La cámara está bloqueada para esta página. Permítela en los ajustes del navegador (el símbolo junto a la dirección) y vuelve a intentarlo, o sube una foto.',
@@ -120,22 +144,22 @@ export const es: Words = {
   imageSmall: 'Esta foto es demasiado pequeña para leerla. Elige una más grande.',
   imageLarge: 'Esta foto es demasiado grande. Hazla otra vez o elige una más pequeña.',
   imageRefused: 'Esta foto no sirve. Hazla otra vez o elige otra.',
-  imagesMissing: 'Faltan fotos por llegar. Hazlas otra vez, por favor.',
+  imagesMissing: 'Algunas fotos no han llegado. Hazlas otra vez, por favor.',
 
   reviewHeading: 'Estamos revisando tus documentos',
   reviewText:
-    'Suele tardar unos minutos y a veces hasta un día. Puedes cerrar esta página: abre el mismo enlace para ver cómo va.',
+    'Suele tardar unos minutos, pero puede tardar hasta un día. Puedes cerrar esta página y abrir el mismo enlace más tarde para ver cómo va.',
   reviewSince: 'Enviado el {time}',
-  reviewLost: 'Se ha perdido la conexión. Seguimos intentándolo.',
+  reviewLost: 'Se ha perdido la conexión. Intentando reconectar…',
 
   failedHeading: 'No hemos podido verificar tu identidad',
   failedText: 'Revisa tus datos y haz las fotos otra vez, con buena luz y sin reflejos.',
-  failedReason: 'La verificación de identidad dice: {reason}',
+  failedReason: 'La verificación de identidad ha indicado: {reason}',
   failedRetry: 'Volver a intentarlo',
 
   cardFailedHeading: 'No se ha podido emitir tu tarjeta',
   cardFailedText: 'Tu identidad está verificada y tu monedero está listo. Solo falta la tarjeta.',
-  cardFailedReason: 'El emisor de la tarjeta dice: {reason}',
+  cardFailedReason: 'El emisor de la tarjeta ha indicado: {reason}',
   cardFailedRetry: 'Volver a intentarlo',
 
   reasonExpired: 'Tu documento ha caducado. Usa uno que esté vigente.',
@@ -169,39 +193,38 @@ export const es: Words = {
 
   setupHeading: 'Estamos preparando tu cuenta',
   setupText:
-    'Tu identidad está verificada. Ahora preparamos tu monedero y tu tarjeta; esta página sigue sola.',
+    'Tu identidad está verificada. Ahora preparamos tu monedero y tu tarjeta. Esta página se actualiza automáticamente.',
   setupSlow: 'Tarda más de lo normal. Puedes esperar aquí o volver más tarde con el mismo enlace.',
 
   doneHeading: 'Tu cuenta está lista',
   doneText: 'Tu monedero y tu tarjeta están listos. {merchant} ya puede pagarte.',
-  doneEmbedded: 'Puedes continuar en la página de {merchant}.',
+  doneEmbedded: 'Puedes volver a {merchant}.',
   doneClose: 'Puedes cerrar esta página.',
   doneContinue: 'Volver a {merchant}',
 
-  sessionEnded:
-    'Ha pasado un rato sin actividad. Confirma otra vez tu número de teléfono para seguir donde estabas.',
+  sessionEnded: 'Tu sesión ha caducado. Confirma otra vez tu número de teléfono para seguir donde estabas.',
   troubleOffline: 'No tienes conexión. Compruébala y vuelve a intentarlo.',
   troubleUnreachable: 'No podemos conectar con el servicio. Comprueba tu conexión y vuelve a intentarlo.',
-  troubleServer: 'Algo ha fallado por nuestra parte. No se ha perdido nada; prueba otra vez en un momento.',
+  troubleServer:
+    'Algo ha fallado por nuestra parte. No se ha perdido nada. Vuelve a intentarlo en un momento.',
   troubleOften: 'Demasiados intentos. Vuelve a intentarlo {time}.',
-  troubleToday: 'Demasiados intentos por hoy. Vuelve a intentarlo mañana.',
-  troubleCodes: 'Hoy ya hemos enviado demasiados códigos. Vuelve a intentarlo mañana.',
+  troubleToday: 'Demasiados intentos por hoy. Vuelve a intentarlo mañana o desde otra red.',
   troubleEntry: 'Hay algo que no está bien en este formulario. Revísalo y vuelve a intentarlo.',
-  troubleMoved: 'Esto ya se ha hecho, quizá en otra pestaña. Así está ahora.',
+  troubleMoved: 'Esto ya se ha hecho, quizá en otra pestaña. Aquí es donde estás ahora.',
 
   refusedLink: 'Este enlace no funciona',
   refusedLinkText: 'Está incompleto o ya no es válido. Vuelve a donde lo encontraste y ábrelo otra vez.',
   refusedSuspended: 'El registro está en pausa',
-  refusedSuspendedText: 'Ahora mismo nadie puede registrarse con este enlace. Inténtalo más tarde.',
+  refusedSuspendedText: 'Ahora mismo no es posible registrarse con este enlace. Inténtalo más tarde.',
   refusedClosing: 'Esta cuenta se está cerrando',
   refusedClosingText: 'Ya no es posible registrarse con este enlace.',
   refusedTooOften: 'Demasiadas solicitudes',
   refusedTooOftenText: 'Espera un minuto y vuelve a intentarlo.',
-  refusedTrouble: 'Tenemos problemas',
+  refusedTrouble: 'Tenemos problemas técnicos',
   refusedTroubleText: 'Vuelve a intentarlo en un momento. No se ha perdido nada de lo que has escrito.',
 
   sandboxTerms: 'Condiciones del entorno de pruebas',
   sandboxPrivacy: 'Privacidad en el entorno de pruebas',
   sandboxTermsText:
-    'Este es un lugar para probar. Aquí no se registra a nadie y aceptar no te obliga a nada. Escribe nombres inventados y muestra documentos inventados.',
+    'Este es un entorno de pruebas. No te registras en ningún servicio y aceptar no tiene efectos legales. Usa nombres y documentos inventados.',
 };

@@ -41,6 +41,8 @@ export class Stage {
       ...providers.twilio.settings,
       ...providers.onfido.settings,
       ...providers.stripe.settings,
+      // All people come from one address.
+      ONBOARDING_CODES_PER_ADDRESS: '1000000',
       ONBOARDING_WALLETS: 'xpub',
       ONBOARDING_WALLET_XPUB: xpub,
       WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,2,5,10,30,60',

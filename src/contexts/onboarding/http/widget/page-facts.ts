@@ -3,6 +3,7 @@ import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
 import { UsersView } from '../../../users/contract.js';
+import { chosenOf } from '../../adapters/providers.js';
 import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
 import { findApplicant } from '../../application/applicant.js';
 import { PresentTerms } from '../../application/present-terms.js';
@@ -10,6 +11,12 @@ import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
 import { WORDS, type Locale } from '../../words/words.js';
 import { WidgetGate } from './gate.js';
 import type { OnboardingFacts } from './page-types.js';
+
+/** How people know who checks their identity. */
+const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
+
+type PageConfig = Parameters<typeof chosenOf>[0] &
+  Pick<Config, 'onboardingMinimumAge' | 'onboardingImageDays'>;
 
 /** Who opens a page, and how. */
 export interface Opening {
@@ -23,7 +30,7 @@ export interface Opening {
 @Injectable()
 export class OnboardingFactsOf {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'onboardingMinimumAge'>,
+    @Inject(CONFIG) private readonly config: PageConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly users: UsersView,
     private readonly gate: WidgetGate,
@@ -44,6 +51,8 @@ export class OnboardingFactsOf {
       framers: this.gate.framersOf(merchant),
       codeEverySeconds: CODE_EVERY_SECONDS,
       minimumAge: this.config.onboardingMinimumAge,
+      identityProvider: NAMES[chosenOf(this.config).identity] ?? null,
+      imageDays: this.config.onboardingImageDays,
       consent,
       today: timestamp(this.clock).slice(0, 10),
       sandbox: this.config.mode === 'sandbox' ? SANDBOX_NAMES : null,

@@ -24,6 +24,10 @@ export interface OnboardingFacts {
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
+  /** Who checks the photos, by name: `sandbox` for its stand-in, null where nobody is configured. */
+  readonly identityProvider: string | null;
+  /** After so many days photos are deleted in any case. */
+  readonly imageDays: number;
   readonly consent: {
     readonly terms: { readonly version: string; readonly url: string };
     readonly privacy: { readonly version: string; readonly url: string };
@@ -37,10 +41,18 @@ export interface OnboardingFacts {
   readonly words: Words;
 }
 
-/** Bodies of the steps. All but `code` and `phone` carry the session as a Bearer token. */
+/** What `code` answers with: a long code of 18 digits is valid for a day in any browser, another one as {@link StepBodies} says. */
+export interface SentCode {
+  readonly long: boolean;
+}
+
+/**
+ * Bodies of the steps. `browser` is a nonce that the page made and shows to nobody (32 to 64 hex digits): a code of six digits
+ * is valid with the nonce of the request that sent it. All but `code` and `phone` carry the session as a Bearer token.
+ */
 export interface StepBodies {
-  code: { readonly phone_number: string };
-  phone: { readonly phone_number: string; readonly code: string };
+  code: { readonly phone_number: string; readonly browser: string };
+  phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
   /** The versions are those that the page showed. */
   details: {
     readonly first_name: string;
@@ -72,8 +84,8 @@ export interface StepState {
 }
 
 /**
- * A refusal: a problem document. `errors.session`: the session has ended; `errors.code`: the code was not right;
- * `errors.phone_unreachable`: the number gets no messages.
+ * A refusal: a problem document. `errors.session`: the session has ended; `errors.code`: the code was not right
+ * (422), or no further message is sent as a long code is valid (429); `errors.phone_unreachable`: the number gets no messages.
  */
 export interface StepRefusal {
   readonly status: number;

@@ -16,6 +16,14 @@ export function phoneOf(body: Body): string {
   return textOf(body, 'phone_number').replace(PHONE_SEPARATORS, '');
 }
 
+/** The nonce of the page: 128 bits at least, or a stranger could share it by chance. */
+export function browserOf(body: Body): string {
+  const nonce = textOf(body, 'browser');
+  if (!/^[0-9a-f]{32,64}$/.test(nonce))
+    throw DomainError.invalid({ browser: ['must be 32 to 64 hex digits'] });
+  return nonce;
+}
+
 export function consentOf(body: Body): Consent {
   return { termsVersion: textOf(body, 'terms_version'), privacyVersion: textOf(body, 'privacy_version') };
 }

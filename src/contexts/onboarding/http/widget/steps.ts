@@ -4,6 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
+import { clientOf } from '../../../../platform/http/address.js';
 import { toProblem } from '../../../../platform/http/error-mapping.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { findApplicant } from '../../application/applicant.js';
@@ -22,22 +23,23 @@ import { UsersView } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
 import { reasonIn } from '../../words/reasons.js';
 import type { Locale } from '../../words/words.js';
-import type { StepState } from './page-types.js';
+import type { SentCode, StepState } from './page-types.js';
 import type { Person } from './person.js';
 import { WidgetSessions } from './sessions.js';
-import { consentOf, detailsOf, phoneOf, textOf } from './step-bodies.js';
+import { browserOf, consentOf, detailsOf, phoneOf, textOf } from './step-bodies.js';
 
 export interface StepCall {
   readonly merchant: KnownMerchant;
   readonly userId: string;
   readonly session: string;
+  readonly address: string;
   readonly locale: Locale;
   /** What the events of the step say of their cause. */
   readonly cause: EventMetadata;
   readonly body: Readonly<Record<string, unknown>>;
 }
 /** `code`: the one that the sandbox's phone got last. */
-type StepResponse = StepState | { readonly code: string | null } | Record<string, never>;
+type StepResponse = StepState | SentCode | { readonly code: string | null };
 
 /** The steps of the widget, by their path. Those after the phone ask for a session. */
 @Injectable()
@@ -64,7 +66,8 @@ export class WidgetSteps {
     @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
   ) {}
 
-  private async sendCode({ merchant, userId, locale, body, cause }: StepCall): Promise<StepResponse> {
+  private async sendCode(call: StepCall): Promise<SentCode> {
+    const { merchant, userId, address, locale, body, cause } = call;
     const { merchantId } = merchant;
     // Where nobody can agree to anything, nobody gets a message either.
     this.terms.present();
@@ -72,23 +75,27 @@ export class WidgetSteps {
     if (phoneOf(body) !== applicant.phoneNumber) {
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     }
+    const request = { browser: browserOf(body), address: clientOf(address) };
     // The first act of a person: whoever only looks at the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
     const words = { locale, merchant: merchant.shownAs };
-    await this.commandBus.execute(new SendPhoneCode(merchantId, userId, words));
-    return {};
+    const send = new SendPhoneCode(merchantId, userId, request, words);
+    return { long: (await this.commandBus.execute(send)).isLong };
   }
 
   private async verifyPhone({ merchant, userId, locale, body, cause }: StepCall): Promise<StepResponse> {
-    const code = textOf(body, 'code').trim();
-    const verify = new VerifyPhone(merchant.merchantId, userId, phoneOf(body), code, cause);
+    const [code, browser] = [textOf(body, 'code'), browserOf(body)];
+    const verify = new VerifyPhone(merchant.merchantId, userId, phoneOf(body), code, browser, cause);
     try {
       const state = await this.commandBus.execute(verify);
       return { ...(await this.stateOf(state, locale)), session: this.sessions.open(userId) };
     } catch (error) {
       if (!(error instanceof WrongCode)) throw error;
-      const members = { attempts_left: error.attemptsLeft };
-      throw new Refusal({ ...toProblem(error), members });
+      const { attemptsLeft } = error;
+      throw new Refusal({
+        ...toProblem(error),
+        ...(attemptsLeft !== null && { members: { attempts_left: attemptsLeft } }),
+      });
     }
   }
 

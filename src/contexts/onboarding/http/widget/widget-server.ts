@@ -27,8 +27,8 @@ import { WidgetSteps } from './steps.js';
 
 /** What the page shows of the camera and of images before they are sent are blobs of its own. */
 const SOURCES = { script: "'self'", style: "'self'", image: "'self' data: blob:", media: 'blob:' };
-/** The page asks for the camera itself, also where a merchant's frame delegates it. */
-const PERMISSIONS = 'camera=(self), microphone=(), geolocation=(), payment=()';
+/** The page asks for the camera itself, also where a merchant's frame delegates it; the contract has it delegate both. */
+const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
 /** A photo takes its time from a phone with a bad connection. */
 const UPLOAD_TIMEOUT_MS = 60_000;
@@ -129,6 +129,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
       merchant,
       userId,
       session: sessionOf(request),
+      address: request.ip,
       locale: localeOf(request),
       cause: causeOf(request, merchantId),
       body: body as Readonly<Record<string, unknown>>,

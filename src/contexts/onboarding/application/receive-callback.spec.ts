@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { ReceiveCallback, ReceiveCallbackHandler } from './receive-callback.js';
+
+const NOW = new Date('2026-11-22T12:00:00.000Z');
+const MAX_AGE_SECONDS = 3600;
+
+/** What becomes of a callback that was signed so many seconds from now. */
+async function received(seconds: number): Promise<{ outcome: string; kept: number }> {
+  let kept = 0;
+  const reader = {
+    provider: 'p',
+    read: () => ({ eventId: 'e', at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
+  };
+  const callbacks = {
+    take: async () => {
+      kept += 1;
+      return 'taken';
+    },
+  };
+  const handler = new ReceiveCallbackHandler(
+    reader,
+    { now: () => NOW },
+    { identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
+    callbacks as never,
+  );
+  return { outcome: await handler.execute(new ReceiveCallback('p', {}, Buffer.alloc(0))), kept };
+}
+
+describe('a callback of the identity provider', () => {
+  it.each([
+    [0, 'taken', 1],
+    [-MAX_AGE_SECONDS, 'taken', 1],
+    [-MAX_AGE_SECONDS - 1, 'expired', 0],
+    [300, 'taken', 1],
+    [301, 'expired', 0],
+    [86_400, 'expired', 0],
+  ])('signed %d seconds from now is %s', async (seconds, outcome, kept) => {
+    expect(await received(seconds)).toEqual({ outcome, kept });
+  });
+});

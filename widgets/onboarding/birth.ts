@@ -1,0 +1,57 @@
+import type { Words } from '../../src/contexts/onboarding/words/en.js';
+
+/** A date of birth as it is typed, in three fields. */
+export interface TypedBirth {
+  readonly day: string;
+  readonly month: string;
+  readonly year: string;
+}
+export type BirthPart = keyof TypedBirth;
+
+/** Why a date cannot be used, and the fields that are wrong. */
+export interface BirthTrouble {
+  readonly trouble: Extract<keyof Words, `birth${string}`>;
+  readonly parts: readonly BirthPart[];
+}
+
+const PARTS: readonly BirthPart[] = ['day', 'month', 'year'];
+
+/** The fields in the order of the language: that of the browser where it is a regional form of the language of the page. */
+export function partsIn(locale: string, browser: string): readonly BirthPart[] {
+  const tag = browser.split('-')[0] === locale ? browser : locale;
+  const order = new Intl.DateTimeFormat(tag).formatToParts().map(({ type }) => type);
+  return [...PARTS].sort((one, other) => order.indexOf(one) - order.indexOf(other));
+}
+
+/** The day as `YYYY-MM-DD`; a month may be a number or a name in the language of the page. Nothing is guessed. */
+export function birthOf(typed: TypedBirth, locale: string, today: string): string | BirthTrouble {
+  const missing = PARTS.filter((part) => typed[part].trim() === '');
+  if (missing.length > 0)
+    return { trouble: missing.length === PARTS.length ? 'birthMissing' : 'birthIncomplete', parts: missing };
+  const [day, month, year] = [numberIn(typed.day), monthIn(typed.month, locale), typed.year.trim()];
+  // 85 may be 1985 or a slip.
+  if (!/^\d{4}$/.test(year)) return { trouble: 'birthYear', parts: ['year'] };
+  const date = `${year}-${pad(month)}-${pad(day)}`;
+  const moment = new Date(`${date}T00:00:00Z`);
+  const isDay = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date);
+  if (!isDay) return { trouble: 'birthImpossible', parts: month >= 1 && month <= 12 ? ['day'] : ['month'] };
+  if (date >= today || year < '1900') return { trouble: 'birthPast', parts: ['year'] };
+  return date;
+}
+
+function numberIn(text: string): number {
+  return /^\s*\d{1,2}\.?\s*$/.test(text) ? Number.parseInt(text, 10) : 0;
+}
+
+function monthIn(text: string, locale: string): number {
+  const named = text.trim().replace(/\.$/, '').toLowerCase();
+  if (!/^\p{L}{3,}$/u.test(named)) return numberIn(text);
+  const names = Array.from({ length: 12 }, (_, month) =>
+    new Date(Date.UTC(2000, month, 15)).toLocaleString(locale, { month: 'long', timeZone: 'UTC' }),
+  );
+  return names.findIndex((name) => name.toLowerCase().startsWith(named)) + 1;
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, '0');
+}
