@@ -78,7 +78,7 @@ suite('a person whose link a stranger uses', () => {
       await person.heading('codeHeading');
       await person.text('codeUseLong').waitFor();
       await person.text('codeLeadLong', { phone: user.phone }).waitFor();
-      await person.look(locale === 'en' && where === 'in a tab' ? 'onboarding-2-code-long-phone' : null);
+      await person.look(locale === 'en' && where === 'in a tab' ? 'onboarding-2-code-long-desktop' : null);
       const code = await person.sandboxCode();
       expect(code).toMatch(/^\d{3}( \d{3}){5}$/);
       await person.enterCode('123 456 78');
