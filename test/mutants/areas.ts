@@ -6,6 +6,11 @@ export interface Area {
 }
 
 export const AREAS: readonly Area[] = [
+  {
+    name: 'books',
+    files: /^src\/contexts\/audit\/domain\//,
+    suites: ['test/e2e/audit.e2e.ts', 'test/e2e/audit-orders.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
+  },
   { name: 'domain', files: /^src\/contexts\/[^/]+\/domain\//, suites: [] },
   {
     name: 'authentication',
@@ -22,19 +27,31 @@ export const AREAS: readonly Area[] = [
   {
     name: 'idempotency',
     files: /^src\/platform\/idempotency\//,
-    suites: ['test/e2e/edge-idempotency.e2e.ts', 'test/e2e/outlived-keys.e2e.ts'],
+    suites: [
+      'test/e2e/edge-idempotency.e2e.ts',
+      'test/e2e/outlived-keys.e2e.ts',
+      'test/e2e/users-erasure.e2e.ts',
+    ],
   },
-  { name: 'sealing', files: /^src\/platform\/sealing\//, suites: ['test/e2e/users-erasure.e2e.ts'] },
+  {
+    name: 'sealing',
+    files: /^src\/platform\/(sealing\/|event-store\/authentic)/,
+    suites: ['test/e2e/users-erasure.e2e.ts'],
+  },
   {
     name: 'ledger',
     files:
       /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|exported-ledger|signatures))/,
     suites: ['test/e2e/ledger.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
   },
-  { name: 'amounts', files: /^widgets\/pay\/[^/]*amount/, suites: ['test/e2e/pay-widget.e2e.ts'] },
+  {
+    name: 'amounts',
+    files: /^widgets\/pay\/(amounts|decimal-text)\./,
+    suites: ['test/e2e/pay-widget.e2e.ts'],
+  },
 ];
 
 export function areaOf(file: string): Area | undefined {
-  if (/\.spec\.tsx?$/.test(file)) return undefined;
+  if (/\.spec\.tsx?$|\/migrations\//.test(file)) return undefined;
   return AREAS.find(({ files }) => files.test(file));
 }

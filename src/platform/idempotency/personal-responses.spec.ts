@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { newId } from '../../kernel/ids.js';
+import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
+import { Sealer } from '../sealing/sealer.js';
+import { PersonalResponses } from './personal-responses.js';
+import { ResponseSeal } from './response-seal.js';
+import { ResponseStore } from './response-store.js';
+
+const DAY_MS = 86_400_000;
+const GOES_ON = new AbortController().signal;
+
+describe('stored responses that name a person', () => {
+  const sealer = new Sealer(randomBytes(32));
+  let test: TestDatabase;
+  let store: ResponseStore;
+  let responses: PersonalResponses;
+  const [merchant, other, userId] = [newId(), newId(), newId()];
+  const now = (days = 0): string => new Date(Date.now() + days * DAY_MS).toISOString();
+
+  beforeAll(async () => {
+    test = await testDatabase();
+    store = new ResponseStore(test.pool, new PostgresEventStore(test.pool));
+    responses = new PersonalResponses(store, sealer);
+  });
+  afterAll(() => test.drop());
+
+  /** Its key. */
+  async function stored(
+    body: string,
+    { scope = merchant, by = sealer, sealed = true } = {},
+  ): Promise<string> {
+    const response = { scope, key: newId(), fingerprint: 'POST /users', status: 201, body };
+    const seal = new ResponseSeal(by);
+    await store.storeOrGet(sealed ? seal.seal(response) : response);
+    return response.key;
+  }
+  const isKept = async (key: string, scope = merchant): Promise<boolean> =>
+    (await store.find(scope, key)) !== null;
+
+  it('go with the person; those of others, of other merchants and those that nobody can open stay', async () => {
+    const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"user":"${userId}"}`)];
+    const stay = [
+      await stored(`{"id":"${newId()}"}`),
+      await stored(`{"id":"${userId}"}`, { sealed: false }),
+      await stored(`{"id":"${userId}"}`, { by: new Sealer(randomBytes(32)) }),
+    ];
+    const others = await stored(`{"id":"${userId}"}`, { scope: other });
+    expect(await responses.drop({ userId, merchantId: merchant, createdAt: now() }, GOES_ON)).toBe(true);
+    expect(await Promise.all(gone.map((key) => isKept(key)))).toEqual([false, false]);
+    expect(await Promise.all(stay.map((key) => isKept(key)))).toEqual([true, true, true]);
+    expect(await isKept(others, other)).toBe(true);
+  });
+
+  it('are looked for from a day before the person was created: clocks may differ', async () => {
+    const key = await stored(`{"id":"${userId}"}`);
+    await responses.drop({ userId, merchantId: merchant, createdAt: now(1.1) }, GOES_ON);
+    expect(await isKept(key)).toBe(true);
+    await responses.drop({ userId, merchantId: merchant, createdAt: now(0.9) }, GOES_ON);
+    expect(await isKept(key)).toBe(false);
+  });
+
+  it('are found behind five hundred others, unless the erasure is stopped before', async () => {
+    const [crowded, person] = [newId(), newId()];
+    await Promise.all(Array.from({ length: 500 }, () => stored('{"id":"somebody"}', { scope: crowded })));
+    const key = await stored(`{"id":"${person}"}`, { scope: crowded });
+    const drop = (signal: AbortSignal): Promise<boolean> =>
+      responses.drop({ userId: person, merchantId: crowded, createdAt: now() }, signal);
+    expect(await drop(AbortSignal.abort())).toBe(false);
+    expect(await isKept(key, crowded)).toBe(true);
+    expect(await drop(GOES_ON)).toBe(true);
+    expect(await isKept(key, crowded)).toBe(false);
+    await store.delete([]);
+    expect(await store.find(crowded, newId())).toBeNull();
+  });
+});
