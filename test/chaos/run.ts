@@ -15,6 +15,7 @@ import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { races } from './suites/races.js';
 import { lyingNode } from './suites/lying-node.js';
+import { reorganisations } from './suites/reorganisations.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
@@ -45,6 +46,7 @@ const SUITES: Readonly<
   'giant-receipts': { suite: giantReceipts, count: 3, of: 'rounds' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
+  reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
   keys: { suite: keys, count: 5, of: 'rotations' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
@@ -107,7 +109,7 @@ async function main(): Promise<number> {
 
 function usage(): string {
   const suites = Object.entries(SUITES).map(
-    ([name, { count, of }]) => `  ${name.padEnd(14)} ${count} ${of} unless told otherwise`,
+    ([name, { count, of }]) => `  ${name.padEnd(15)} ${count} ${of} unless told otherwise`,
   );
   const sizes = SIZES.map((name) => `[--${name} N]`).join(' ');
   return `npm run chaos -- <suite> [--count N]\n\n${suites.join('\n')}

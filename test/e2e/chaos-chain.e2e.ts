@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { giantReceipts } from '../chaos/suites/giant-receipts.js';
 import { lyingNode } from '../chaos/suites/lying-node.js';
+import { reorganisations } from '../chaos/suites/reorganisations.js';
 import { skewedClock } from '../chaos/suites/skewed-clock.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
 import { Verdict } from '../chaos/support/verdict.js';
@@ -26,5 +27,11 @@ test.concurrent('a node that lies ends no payout wrongly', () => hold(lyingNode,
 test.concurrent(
   'a worker with a wrong clock ends no payout wrongly',
   () => hold(skewedClock, 2),
+  PATIENCE_MS,
+);
+
+test.concurrent(
+  'reorganisations leave books and chain in agreement',
+  () => hold(reorganisations, 20),
   PATIENCE_MS,
 );

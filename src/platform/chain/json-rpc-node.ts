@@ -14,6 +14,8 @@ const RESPONSE_BYTES = 1_048_576;
 const CALL_BYTES = 65_536;
 const MOST_BYTES = 8_388_608;
 
+const TIMEOUT_MS = 5000;
+
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -43,7 +45,8 @@ export interface AskOptions {
 /**
  * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
  * per call, and whoever follows many transactions makes very many of them. A batch that fails for one of its calls is split until that one
- * is alone; one that only takes long is not, because its parts would take long too.
+ * is alone; one that only takes long is not, because its parts would take long too. Splitting
+ * takes no longer than one request may: many large responses must not hold up whoever waits for the batch.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
@@ -75,28 +78,40 @@ export class JsonRpcNode {
     await this.pool.destroy();
   }
 
-  private async part(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcResponse[]> {
+  /** `until`: what is left of the time for the parts of a batch that failed, by the clock that never jumps. */
+  private async part(
+    calls: readonly RpcCall[],
+    options: AskOptions,
+    until = Infinity,
+  ): Promise<readonly RpcResponse[]> {
     const slots = options.batch === 1 ? this.slots.alone : this.slots.batches;
-    const responses = [...(await slots.run(() => this.send(calls, options)))];
+    const responses = [...(await slots.run(() => this.send(calls, options, until)))];
     if (calls.length === 1) return responses;
     const again = responses.flatMap((response, place) => (worthAsking(response) ? [place] : []));
+    const end = Math.min(until, performance.now() + (options.timeoutMs ?? TIMEOUT_MS));
     const size = Math.ceil(calls.length / PARTS);
     const asked = parts(again, size, (places) =>
       this.part(
         places.map((place) => calls[place]!),
         options,
+        end,
       ),
     );
     (await Promise.all(asked)).flat().forEach((response, n) => (responses[again[n]!] = response));
     return responses;
   }
 
-  private async send(calls: readonly RpcCall[], options: AskOptions): Promise<readonly RpcResponse[]> {
-    const { timeoutMs = 5000, maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MOST_BYTES) } =
-      options;
+  private async send(
+    calls: readonly RpcCall[],
+    options: AskOptions,
+    until: number,
+  ): Promise<readonly RpcResponse[]> {
+    const { maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MOST_BYTES) } = options;
     const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
     const refuse = (kind: Refusal['kind'], message: string): readonly RpcResponse[] =>
       calls.map(() => ({ refused: { kind, message } }));
+    const timeoutMs = Math.floor(Math.min(options.timeoutMs ?? TIMEOUT_MS, until - performance.now()));
+    if (timeoutMs <= 0) return refuse('slow', 'no time left to ask for each alone');
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const { statusCode, body } = await this.pool.request({

@@ -24,6 +24,14 @@ export async function activePayee(baseUrl: string, who: Credentials): Promise<Pa
   return { id: user.id, wallet: read.user.issuer_wallet_address };
 }
 
+/** A signed transfer that the chain does not know yet. */
+export interface Prepared {
+  readonly to: string;
+  readonly minor: number;
+  readonly raw: string;
+  readonly hash: string;
+}
+
 /** Sends test USDC straight to the dev chain, whose accounts are unlocked: no part of the service is asked. */
 export class Treasury {
   /** The node picks the nonce: two transfers at once would get the same one. */
@@ -54,25 +62,37 @@ export class Treasury {
 
   /** A transfer whose hash is known before the chain hears of it, from an account that sends nothing else. */
   async prepare(to: string, amountMinor: number): Promise<{ hash: string; broadcast: () => Promise<void> }> {
-    const sender = Wallet.createRandom();
-    await rpc(this.rpcUrl, 'anvil_setBalance', [sender.address, '0xde0b6b3a7640000']);
-    await this.transfer(sender.address, amountMinor);
-    const raw = await sender.signTransaction({
-      type: 2,
-      chainId: this.chainId,
-      nonce: 0,
-      to: this.usdc,
-      data: transferData(to, amountMinor),
-      gasLimit: 100_000,
-      maxFeePerGas: 10_000_000_000,
-      maxPriorityFeePerGas: 1,
-    });
+    const [{ raw, hash }] = (await this.rivals([to], amountMinor)) as [Prepared];
     return {
-      hash: keccak256(raw),
+      hash,
       broadcast: async () => {
         await rpc(this.rpcUrl, 'eth_sendRawTransaction', [raw]);
       },
     };
+  }
+
+  /** Transfers of one sender to each of these, of which the chain can take one: they have the same nonce. */
+  async rivals(recipients: readonly string[], amountMinor: number): Promise<readonly Prepared[]> {
+    const sender = Wallet.createRandom();
+    await rpc(this.rpcUrl, 'anvil_setBalance', [sender.address, '0xde0b6b3a7640000']);
+    await this.transfer(sender.address, amountMinor);
+    return Promise.all(
+      recipients.map(async (to, n) => {
+        // A unit less for each: two to the same wallet are two transactions.
+        const minor = amountMinor - n;
+        const raw = await sender.signTransaction({
+          type: 2,
+          chainId: this.chainId,
+          nonce: 0,
+          to: this.usdc,
+          data: transferData(to, minor),
+          gasLimit: 100_000,
+          maxFeePerGas: 10_000_000_000,
+          maxPriorityFeePerGas: 1,
+        });
+        return { to, minor, raw, hash: keccak256(raw) };
+      }),
+    );
   }
 }
 

@@ -10,9 +10,8 @@ import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './l
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
-/** Most transactions with large receipts that are remembered, and that one look asks for in another way. */
-const LARGE_KNOWN = 10_000;
-const LARGE_PER_LOOK = 50;
+/** Transactions with large receipts that are remembered. */
+const MAX_LARGE = 10_000;
 /** Merchants whose transactions travel in batches of their own. */
 const MOST_GROUPS = 8;
 /** In a batch a slow transaction holds up the others; one that is asked for alone may take longer. */
@@ -32,7 +31,7 @@ type Receipts = Map<string, TransactionReceipt | null>;
 export class ChainNode {
   private readonly node: JsonRpcNode;
   private readonly absences = new Absences();
-  private readonly large = new LRUCache<string, true>({ max: LARGE_KNOWN });
+  private readonly large = new LRUCache<string, true>({ max: MAX_LARGE });
 
   constructor(
     private readonly options: ChainNodeOptions,
@@ -89,7 +88,10 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /** Puts into `receipts` what the node says of each; a hash without a usable response is left out. */
+  /**
+   * Puts into `receipts` what the node says of each; a hash without a usable response is left out. So is one whose
+   * receipt is large or refused, unless it is asked for alone: reading these takes as long as the node likes.
+   */
   private async read(
     wanted: readonly WantedTransaction[],
     alone: boolean,
@@ -98,6 +100,7 @@ export class ChainNode {
   ): Promise<readonly string[]> {
     const refusals = new Set<string>();
     const large = wanted.filter(({ hash }) => this.large.has(hash));
+    if (large.length > 0 && !alone) refusals.add('large receipts are read alone');
     const others = wanted.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
     for (const { hash } of wanted) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
     const options = alone
@@ -123,15 +126,15 @@ export class ChainNode {
       const { kind, message } = response.refused;
       refusals.add(message);
       if (kind === 'denied') denied += 1;
-      // A batch that takes long, or too much of what is allowed, says nothing of the one at fault.
-      if ((kind !== 'slow' && kind !== 'denied') || alone) large.push(each);
+      large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
     // One transaction that is denied whoever asks must not hold up the others.
     if (!alone && denied > 0 && denied === inOrder.length)
       throw new ChainUnavailable([...refusals].join(', '));
+    if (!alone) return [...refusals];
     await Promise.all(
-      large.slice(0, LARGE_PER_LOOK).map(async (each) => {
+      large.map(async (each) => {
         const receipt = await readLargeTransaction(this.node, each, this.options.token);
         if (receipt !== undefined) receipts.set(each.hash, receipt);
       }),

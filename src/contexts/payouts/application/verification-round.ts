@@ -95,7 +95,7 @@ export class VerificationRound {
           this.logger.warn({ msg: 'outcome not written', payoutId, error: result.reason as unknown });
           next.push({ payoutId, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
         } else if (result.value === 'ended') ended.push(payoutId);
-        else next.push(result.value);
+        else next.push({ ...result.value, isLarge: look.receipts.get(part[place]!.hash)?.partial });
       });
     }
     await this.table.remove(ended);

@@ -42,6 +42,8 @@ export interface NextCheck {
   readonly delayMs: number;
   /** Null when the look gave no usable response: the finding before it stays. */
   readonly finding: string | null;
+  /** It can be read alone only: it stays in the line of those. */
+  readonly isLarge?: boolean | undefined;
   /** The look was the first after the window that says this; a later one may agree. */
   readonly closing?: { readonly finding: string; readonly head: number };
 }
@@ -93,14 +95,15 @@ export class Verifications {
        set next_check_at = now() + make_interval(secs => next.delay / 1000.0),
            old = work.created_at < now() - make_interval(secs => ${FRESH_SECONDS}),
            last_finding = coalesce(next.finding, work.last_finding),
-           unanswered = case when next.finding is null then least(work.unanswered + 1, 100) else 0 end,
+           unanswered = case when next.finding is null then least(work.unanswered + 1, 100)
+             when next.is_large then 1 else 0 end,
            closing_finding = coalesce(next.closing, work.closing_finding),
            closing_head = case when coalesce(next.closing, work.closing_finding) is distinct from work.closing_finding
              then next.head else work.closing_head end,
            closing_at = case when coalesce(next.closing, work.closing_finding) is distinct from work.closing_finding
              then now() else work.closing_at end
-       from unnest($1::uuid[], $2::float8[], $3::text[], $4::text[], $5::bigint[])
-         as next (payout_id, delay, finding, closing, head)
+       from unnest($1::uuid[], $2::float8[], $3::text[], $4::text[], $5::bigint[], $6::boolean[])
+         as next (payout_id, delay, finding, closing, head, is_large)
        where work.payout_id = next.payout_id`,
       [
         checks.map((check) => check.payoutId),
@@ -108,6 +111,7 @@ export class Verifications {
         checks.map((check) => check.finding),
         checks.map((check) => check.closing?.finding ?? null),
         checks.map((check) => check.closing?.head ?? null),
+        checks.map((check) => check.isLarge === true),
       ],
     );
   }
