@@ -4,6 +4,7 @@ import { compare } from '../harness/compare.js';
 import { alternate, timed, type Sample } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { LEDGER, ledgerFollower } from '../../src/contexts/audit/application/ledger-follower.js';
+import { beginLedger } from '../../src/contexts/audit/store/ledger.js';
 import { KNOWN_EVENTS, MIGRATIONS } from '../../src/composition.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { AuthenticEventStore } from '../../src/platform/event-store/authentic-event-store.js';
@@ -34,7 +35,10 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
   const url = await environment.database(NAME);
   const database = await Database.connect({ url, poolSize: 8, migrations: MIGRATIONS });
   const plain = new PostgresEventStore(database.pool);
-  const store = new AuthenticEventStore(plain, new Sealer(randomBytes(32)));
+  const sealer = new Sealer(randomBytes(32));
+  const store = new AuthenticEventStore(plain, sealer);
+  const logId = await store.identity();
+  await database.transaction((tx) => beginLedger(tx, logId, sealer));
   const behind: number[] = [];
   /** Nothing else is done in this process or in PostgreSQL: what the ledger takes shows at its largest. */
   const append = async (into: EventStore = store): Promise<Sample> => {
@@ -72,7 +76,7 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
     await runner.stop();
     return sample;
   };
-  const ledger = (): SubscriptionDefinition => ledgerFollower(store);
+  const ledger = (): SubscriptionDefinition => ledgerFollower(store, sealer, UNGUARDED);
   const samples = await alternate(
     [
       { name: 'views and ledger', run: () => followedBy([...views(), ledger()]) },
@@ -133,6 +137,9 @@ async function runLedger({ options, environment, checks, progress }: RowContext)
     ],
   };
 }
+
+/** Nobody changes this ledger. */
+const UNGUARDED = { last: null, guard: <T>(_: string, work: () => Promise<T>): Promise<T> => work() };
 
 async function sizeOf(database: Database): Promise<number> {
   const [row] = await database.query<{ size: string }>('select size from audit.ledger');

@@ -34,7 +34,7 @@ export function verifyProof(proof, pem) {
 
 /** Returns the head without its signature. Throws an Error when the key did not sign it. */
 export function verifyHead(head, pem) {
-  const { log_id, size, root, position, signed_at, key_id, signature, public_key } = head;
+  const { log_id, size, root, position, signed_at, key_id, previous, signature, public_key } = head;
   const key = createPublicKey(pem);
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is no Ed25519 key');
   const der = key.export({ type: 'spki', format: 'der' });
@@ -45,10 +45,11 @@ export function verifyHead(head, pem) {
   if (!Number.isSafeInteger(size) || !HASH.test(root)) throw new Error('the head is malformed');
   if (!/^[0-9a-f]{128}$/.test(signature)) throw new Error('the signature is malformed');
   // RFC 8785: members in the order of their names, no white space.
-  const text = JSON.stringify({ key_id, kind: 'disburse.head.v1', log_id, position, root, signed_at, size });
+  const members = { key_id, kind: 'disburse.head.v1', log_id, position, previous, root, signed_at, size };
+  const text = JSON.stringify(members);
   if (!verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex')))
     throw new Error('the signature of the head is wrong');
-  return { log_id, size, root, position, signed_at };
+  return { log_id, size, root, position, signed_at, previous };
 }
 
 /** RFC 9162, 2.1.3.2. */

@@ -49,7 +49,7 @@ function proofs(): readonly PayoutProof[] {
   const rows = leaves.map((leaf) => tree.append(leafHash(leaf)));
   const named = {
     ...{ log_id: randomUUID(), size: tree.size, root: tree.root.toString('hex'), position: '6004' },
-    ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey) },
+    ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey), previous: '00'.repeat(32) },
   };
   const head = { ...named, signature: signText(headText(named), privateKey), public_key: pem };
   return ids.map((payout_id, place) => ({
@@ -112,7 +112,7 @@ describe('the verifier of heads', () => {
   const headOver = (size: number): ShownHead => {
     const named = {
       ...{ log_id, size, root: roots[size - 1]!, position: String(size) },
-      ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey) },
+      ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey), previous: null },
     };
     return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
   };

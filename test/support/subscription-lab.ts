@@ -44,7 +44,7 @@ export class SubscriptionLab {
   private constructor(
     readonly database: TestDatabase,
     readonly writer: EventStore,
-    private readonly sealer: Sealer,
+    readonly sealer: Sealer,
   ) {}
 
   static async open(): Promise<SubscriptionLab> {

@@ -3,6 +3,9 @@ import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE } from '../../platform/event-store/port.js';
 import { HeadSigner } from './application/head-signer.js';
 import { ledgerFollower } from './application/ledger-follower.js';
+import { Sealer } from '../../platform/sealing/sealer.js';
+import { LedgerAnchor } from './application/ledger-anchor.js';
+import { LedgerStart } from './application/ledger-start.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { LedgerController } from './http/ledger.controller.js';
@@ -10,16 +13,20 @@ import { Ledger1764000001300 } from './migrations/1764000001300-ledger.js';
 import { AUDIT_SETTINGS } from './settings.js';
 import { Heads } from './store/heads.js';
 import { Ledger } from './store/ledger.js';
+import { LedgerTables } from './store/ledger-tables.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 
-@Module({ providers: [SigningKeys, LedgerKeys], exports: [SigningKeys, LedgerKeys] })
+@Module({
+  providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart],
+  exports: [SigningKeys, LedgerKeys],
+})
 class LedgerKeysModule {}
 
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
   controllers: [LedgerController],
-  providers: [Ledger, Heads, HeadSigner, PayoutProofs],
+  providers: [Ledger, Heads, LedgerAnchor, HeadSigner, PayoutProofs],
 })
 export class AuditModule {}
 
@@ -27,16 +34,21 @@ export class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  subscriptions: (get) => [ledgerFollower(get(EVENT_STORE))],
+  subscriptions: (get) => [ledgerFollower(get(EVENT_STORE), get(Sealer), get(LedgerAnchor))],
   operator: { module: () => LedgerKeysModule, subscriptions: () => [] },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: {
     audit: async () => {
-      const [books, ledger] = await Promise.all([import('./cli/audit.js'), import('./cli/ledger.js')]);
+      const [books, ledger, begin] = await Promise.all([
+        import('./cli/audit.js'),
+        import('./cli/ledger.js'),
+        import('./cli/begin.js'),
+      ]);
       return (program, operator) => {
         books.auditProgram(program, operator);
         ledger.ledgerProgram(program, operator);
+        begin.beginProgram(program, operator);
       };
     },
   },

@@ -26,8 +26,16 @@ export function withMac(event: NewEvent, stream: string, revision: number, macs:
   };
 }
 
+interface Macced extends Pick<
+  RecordedEvent,
+  'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'
+> {
+  readonly data: object;
+  readonly metadata: object;
+}
+
 /** Whether the service wrote this event at this place of its stream. */
-export function hasValidMac(event: RecordedEvent, macs: Pick<Macs, 'isAuthentic'>): boolean {
+export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {
   const metadataText = event.metadataText ?? JSON.stringify(event.metadata);
   const match = MAC_AT_END.exec(metadataText);
   if (match === null || (match[1] === '{' && match.index > 0)) return false;

@@ -35,7 +35,7 @@ function headOf(events: readonly StoredEvent[], { key_id, sign }: Signer): Signe
   const tree = new MerkleTree();
   for (const event of events) tree.append(hashOfEvent(event));
   const [size, root] = [tree.size, tree.root.toString('hex')];
-  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id };
+  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id, previous: null };
   return { ...head, signature: sign(headText(head)) };
 }
 

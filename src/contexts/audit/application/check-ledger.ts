@@ -1,7 +1,7 @@
 import { hashOfEvent, type StoredEvent } from '../domain/event-leaf.js';
 import type { LedgerFinding } from '../domain/ledger-findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import { DifferencesOfLog } from './differences-of-log.js';
 import { HeadRoots, type ReadHeads } from './head-roots.js';
@@ -17,6 +17,10 @@ export interface CheckedLedger {
   readonly judge: (head: SignedHead) => string | null;
   /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
   readonly isVouched?: (head: SignedHead) => boolean;
+  /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
+  readonly isForged?: (event: StoredEvent) => boolean;
+  /** What is wrong with the rows that the follower and the signer authenticate. */
+  readonly forgedRows?: readonly string[];
 }
 
 export interface LedgerReport {
@@ -65,8 +69,11 @@ export class LedgerCheck {
   constructor(private readonly ledger: CheckedLedger) {
     const judged = (head: SignedHead): boolean => ledger.judge(head) === null;
     this.leafRoots = new HeadRoots(ledger.heads, judged);
+    let previous: string | null = null;
     const noted = (head: SignedHead): boolean => {
-      const why = ledger.judge(head);
+      const isNext = ledger.state === null || head.previous === previous;
+      previous = hashOfHead(head);
+      const why = ledger.judge(head) ?? (isNext ? null : 'it does not follow the head before it');
       if (why !== null) this.note({ kind: 'head', size: head.size, why });
       return why === null;
     };
@@ -77,7 +84,11 @@ export class LedgerCheck {
   async see(events: readonly StoredEvent[]): Promise<void> {
     for (const event of events) {
       const hash = hashOf(event);
-      if (this.ledger.state !== null) await this.compare(event, hash ?? NO_HASH);
+      const isDifferent = this.ledger.state !== null && (await this.compare(event, hash ?? NO_HASH));
+      if (!isDifferent && this.ledger.isForged?.(event)) {
+        const { position, stream, revision, id } = event;
+        this.note({ kind: 'forged', position, stream, revision, id });
+      }
       this.log.append(hash ?? NO_HASH);
       if (this.logRoots.isDue(this.log.size)) await this.logRoots.compare(this.log);
     }
@@ -97,6 +108,7 @@ export class LedgerCheck {
     const { state } = this.ledger;
     if (isCut) this.note({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
     this.noteRoots();
+    for (const what of this.ledger.forgedRows ?? []) this.note({ kind: 'ledger', what });
     if (state !== null) this.checkLeaves(state);
     return {
       events: log.size,
@@ -108,7 +120,8 @@ export class LedgerCheck {
     };
   }
 
-  private async compare(event: StoredEvent, hash: Buffer): Promise<void> {
+  /** Whether the event is another one than the ledger has. */
+  private async compare(event: StoredEvent, hash: Buffer): Promise<boolean> {
     const index = this.log.size;
     let leaf = this.page[this.place] ?? (await this.leaf());
     if (leaf?.position !== event.position) {
@@ -119,11 +132,16 @@ export class LedgerCheck {
         leaf = await this.leaf();
       }
       // Behind the last leaf: it is not one yet.
-      if (leaf === null && position > BigInt(this.ledger.state!.position)) return;
-      if (leaf?.position !== event.position) return this.differences.add({ index, event, leaf: null });
+      if (leaf === null && position > BigInt(this.ledger.state!.position)) return false;
+      if (leaf?.position !== event.position) {
+        this.differences.add({ index, event, leaf: null });
+        return true;
+      }
     }
-    if (!hash.equals(leaf.hash)) this.differences.add({ index, event, leaf });
+    const isDifferent = !hash.equals(leaf.hash);
+    if (isDifferent) this.differences.add({ index, event, leaf });
     await this.pass(leaf);
+    return isDifferent;
   }
 
   private async pass(leaf: Leaf): Promise<void> {

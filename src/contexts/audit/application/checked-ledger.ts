@@ -1,7 +1,9 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
-import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import type { StoredEvent } from '../domain/event-leaf.js';
+import { hasValidMac } from '../../../platform/event-store/event-mac.js';
+import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
-import type { Ledger } from '../store/ledger.js';
+import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { CheckedLedger } from './check-ledger.js';
 import type { ReadHeads } from './head-roots.js';
@@ -14,7 +16,7 @@ export interface Brought {
   /** The public key as it was first published. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
   /** Of the master key, where it is at hand: tells which keys the service made. */
-  readonly sealer: Pick<Sealer, 'openBytes'> | null;
+  readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
 }
 
 export interface LedgerAtHand {
@@ -39,7 +41,31 @@ export async function ledgerAtHand(
   );
   const leaves = (index: number, limit: number) => stored.ledger.leaves(index, limit);
   const isVouched = (head: SignedHead): boolean => trust.vouchesFor(head);
-  return { ledger: { state, leaves, heads, judge: (head) => trust.judge(head), isVouched }, trust };
+  const forgedRows = sealer === null ? [] : await forgedRowsOf(stored, state, sealer);
+  const isForged = sealer === null ? undefined : (event: StoredEvent) => !hasValidMac(event, sealer);
+  const judge = (head: SignedHead): string | null => trust.judge(head);
+  return {
+    ledger: { state, leaves, heads, judge, isVouched, forgedRows, ...(isForged && { isForged }) },
+    trust,
+  };
+}
+
+async function forgedRowsOf(
+  { heads }: { readonly heads: Heads },
+  state: LedgerState | null,
+  sealer: Pick<Sealer, 'isAuthentic'>,
+): Promise<readonly string[]> {
+  const forged: string[] = [];
+  if (state !== null && !isAuthenticState(state, sealer))
+    forged.push('the service did not write the row of audit.ledger');
+  const last = await heads.lastSigned(sealer);
+  if (last === null) forged.push('the service did not write the row of audit.last_head');
+  else if (last.size > 0) {
+    const head = await heads.at(last.size);
+    if (head === null || hashOfHead(head) !== last.hash)
+      forged.push(`the head that was signed last, over ${last.size} events, is not in audit.heads`);
+  }
+  return forged;
 }
 
 /** A log without its database, as an export is: heads that came along with it, and keys of which `known` is the auditor's. */

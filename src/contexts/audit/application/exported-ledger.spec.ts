@@ -13,11 +13,13 @@ import { hashOfEvent } from '../domain/event-leaf.js';
 import type { Manifest } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import { Heads } from '../store/heads.js';
-import { Ledger, LedgerWriter } from '../store/ledger.js';
+import { beginHeads, Heads } from '../store/heads.js';
+import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import type { LedgerFinding } from '../domain/ledger-findings.js';
 import type { LedgerReport } from './check-ledger.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
+import { LedgerAnchor } from './ledger-anchor.js';
 import { HeadSigner } from './head-signer.js';
 import { LedgerKeys } from './ledger-keys.js';
 import { keyIdOf, newKeyPair, pemOf, signText } from './signatures.js';
@@ -35,14 +37,21 @@ type Writable = { -readonly [member in keyof Manifest]: Manifest[member] };
 describe('the signed head of an export', () => {
   let db: TestDatabase;
   let store: PostgresEventStore;
+  const sealer = new Sealer(randomBytes(32));
+  const anchor = new LedgerAnchor(new HealthRegistry());
   const folder = specFolder('exported-ledger');
   const [whole, copy, pem] = [join(folder, 'whole'), join(folder, 'copy'), join(folder, 'key.pem')];
 
   beforeAll(async () => {
     db = await testDatabase();
     store = new PostgresEventStore(db.pool);
-    const sealer = new Sealer(randomBytes(32));
     const keys = new LedgerKeys(new SigningKeys(db.database), sealer, systemClock);
+    const logId = await store.identity();
+    await keys.begin();
+    await db.database.transaction(async (tx) => {
+      await beginLedger(tx, logId, sealer);
+      await beginHeads(tx, sealer);
+    });
     await write(12);
     await signHead(keys);
     writeFileSync(pem, pemOf((await new SigningKeys(db.database).all())[0]!));
@@ -75,10 +84,10 @@ describe('the signed head of an export', () => {
     const events = await store.readAll(null, 100);
     const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
     const logId = await store.identity();
-    await db.database.transaction((tx) => new LedgerWriter().extend(tx, logId, leaves));
+    await db.database.transaction((tx) => new LedgerWriter(sealer).extend(tx, logId, leaves));
     const [ledger, heads] = [new Ledger(db.database), new Heads(db.database)];
     const config = { auditHeadSeconds: 10, auditHeadsFile: null };
-    await new HeadSigner(ledger, heads, keys, systemClock, config).sign();
+    await new HeadSigner(ledger, heads, keys, anchor, sealer, systemClock, config).sign();
   }
 
   const manifestAt = (path: string): Manifest =>

@@ -14,6 +14,7 @@ function headOver(leaves: readonly Buffer[]): SignedHead {
     position: String(size),
     signed_at: `at ${size}`,
     key_id: 'k',
+    previous: null,
     signature: 's',
   };
   return { ...signed, size, root };

@@ -3,10 +3,15 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { consistencyRanges, provesConsistency, subtreesOf } from '../domain/merkle-proof.js';
+import { joinedRoot } from '../domain/merkle-tree.js';
+import { LedgerChanged, type SignedExtent } from '../domain/signed-extent.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
-import { Ledger } from '../store/ledger.js';
+import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
 import { HeadsFile } from './heads-file.js';
+import { LedgerAnchor } from './ledger-anchor.js';
 import { LedgerKeys } from './ledger-keys.js';
 
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
@@ -19,6 +24,8 @@ export class HeadSigner {
     private readonly ledger: Ledger,
     private readonly heads: Heads,
     private readonly keys: LedgerKeys,
+    private readonly anchor: LedgerAnchor,
+    private readonly sealer: Sealer,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) config: Pick<Config, 'auditHeadSeconds' | 'auditHeadsFile'>,
   ) {
@@ -33,20 +40,71 @@ export class HeadSigner {
     });
   }
 
-  /** The new head; null when the newest one covers the ledger. */
+  /** The new head; null when the newest one covers the ledger. Throws {@link LedgerChanged} where it does not extend the last one. */
   async sign(): Promise<SignedHead | null> {
+    return this.anchor.guard('signer', async () => {
+      this.anchor.last ??= await this.lastInFile();
+      const head = await this.heads.extend(this.sealer, (last) => this.next(last));
+      failpoint('head.stored');
+      if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
+      return head;
+    });
+  }
+
+  private async next(last: SignedExtent): Promise<SignedHead | null> {
     // One row, so that size, position and root belong together whatever is added meanwhile.
     const state = await this.ledger.state();
-    if (state === null) return null;
+    if (state === null && last.size === 0 && this.anchor.last === null) return null;
+    if (state === null) throw new LedgerChanged('audit.ledger was emptied');
+    const former = await this.formerHead(last);
+    if (!isAuthenticState(state, this.sealer))
+      throw new LedgerChanged('the row of audit.ledger was not written by the service');
+    if (former !== null) await this.requireExtends(former, state);
+    this.anchor.last = last.size > 0 ? last : this.anchor.last;
+    if (state.tree.size === last.size) return null;
     const { logId, tree, position } = state;
-    if (tree.size === (await this.heads.newest())?.size) return null;
     const head = await this.keys.sign({
       ...{ log_id: logId, size: tree.size, root: tree.root.toString('hex'), position },
       signed_at: timestamp(this.clock),
+      previous: former === null ? null : last.hash,
     });
     failpoint('head.signed');
-    await this.heads.add(head);
-    failpoint('head.stored');
     return head;
+  }
+
+  /** The head that was signed last; null before the first. Neither it nor one that this process knows may be missing. */
+  private async formerHead(last: SignedExtent): Promise<SignedHead | null> {
+    const known = this.anchor.last;
+    if (known !== null && known.size > last.size)
+      throw new LedgerChanged(`heads went back to ${last.size} of ${known.size} signed events`);
+    if (last.size === 0) return null;
+    const former = await this.hasHead(last);
+    if (known !== null) await this.hasHead(known);
+    return former;
+  }
+
+  private async hasHead({ size, hash }: SignedExtent): Promise<SignedHead> {
+    const head = await this.heads.at(size);
+    if (head !== null && hashOfHead(head) === hash) return head;
+    throw new LedgerChanged(`audit.heads no longer has the head that was signed over ${size} events`);
+  }
+
+  private async requireExtends(former: SignedHead, { tree }: LedgerState): Promise<void> {
+    if (tree.size < former.size)
+      throw new LedgerChanged(`the ledger went back to ${tree.size} of ${former.size} signed events`);
+    const parts = consistencyRanges(former.size, tree.size).map(subtreesOf);
+    const path = await Promise.all(
+      parts.map(async (part) => joinedRoot(await this.ledger.subtrees(part))),
+    ).catch((error: unknown) => {
+      throw new LedgerChanged('audit.leaves lacks leaves that were signed', { cause: error });
+    });
+    const [before, now] = [{ size: former.size, root: Buffer.from(former.root, 'hex') }, tree];
+    if (!provesConsistency(before, now, path))
+      throw new LedgerChanged(`the ledger does not extend the head over ${former.size} events`);
+  }
+
+  private async lastInFile(): Promise<SignedExtent | null> {
+    const head = (await this.file?.newest()) ?? null;
+    return head === null ? null : { size: head.size, hash: hashOfHead(head) };
   }
 }

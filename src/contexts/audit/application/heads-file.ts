@@ -10,6 +10,16 @@ const TAIL_BYTES = 4096;
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
+  /** The head of the last whole line; null without one. */
+  async newest(): Promise<SignedHead | null> {
+    const file = await open(this.path, 'a+', 0o644);
+    try {
+      return await lastOf(file);
+    } finally {
+      await file.close();
+    }
+  }
+
   /** Adds every head that the file lacks. */
   async append(heads: Pick<Heads, 'newest' | 'after'>): Promise<void> {
     const newest = await heads.newest();

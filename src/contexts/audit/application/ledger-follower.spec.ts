@@ -11,10 +11,14 @@ import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';
-import { Ledger, LedgerWriter } from '../store/ledger.js';
+import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { checkLedger } from './check-ledger.js';
 import { HeadsFile } from './heads-file.js';
+import { LedgerAnchor } from './ledger-anchor.js';
 import { LEDGER, ledgerFollower } from './ledger-follower.js';
+
+const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
 
 describe('the ledger that follows a log', () => {
   let lab: SubscriptionLab;
@@ -23,6 +27,8 @@ describe('the ledger that follows a log', () => {
   beforeAll(async () => {
     lab = await SubscriptionLab.open();
     ledger = new Ledger(lab.database.database);
+    const logId = await lab.writer.identity();
+    await lab.database.database.transaction((tx) => beginLedger(tx, logId, lab.sealer));
   });
   afterEach(() => lab.end());
   afterAll(() => lab.database.drop());
@@ -39,7 +45,7 @@ describe('the ledger that follows a log', () => {
     const judge = (): null => null;
     return (await checkLedger(pages, { state, leaves, heads: async () => [], judge })).findings;
   };
-  const follow = (): void => lab.process(ledgerFollower(lab.writer)).runner.start();
+  const follow = (): void => lab.process(ledgerFollower(lab.writer, lab.sealer, anchor())).runner.start();
 
   it('has every event once, in order, also of unknown types, with two processes that come and go', async () => {
     await lab.write(30);
@@ -93,7 +99,7 @@ describe('the ledger that follows a log', () => {
 
   it('goes on from what is stored: after a transaction that was not committed, and after another process', async () => {
     const logId = await lab.writer.identity();
-    const [one, other] = [new LedgerWriter(), new LedgerWriter()];
+    const [one, other] = [new LedgerWriter(lab.sealer), new LedgerWriter(lab.sealer)];
     const extend = (writer: LedgerWriter, from: number, fails = false): Promise<unknown> =>
       lab.database.database
         .transaction(async (tx) => {
@@ -128,7 +134,7 @@ describe('the ledger that follows a log', () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
-    const { runner } = lab.process(ledgerFollower({ identity }));
+    const { runner } = lab.process(ledgerFollower({ identity }, lab.sealer, anchor()));
     runner.start();
     await lab.write(1, WANTED);
     await eventually(() =>
@@ -141,7 +147,16 @@ describe('the ledger that follows a log', () => {
 
 describe('the file of heads', () => {
   const head = (size: number, log_id = 'one'): SignedHead => ({
-    ...{ log_id, size, root: '00', position: String(size), signed_at: 't', key_id: 'k', signature: 's' },
+    ...{
+      log_id,
+      size,
+      root: '00',
+      position: String(size),
+      signed_at: 't',
+      key_id: 'k',
+      previous: null,
+      signature: 's',
+    },
   });
   const of = (...heads: readonly SignedHead[]) => ({
     newest: async () => heads.at(-1) ?? null,

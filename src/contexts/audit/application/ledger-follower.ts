@@ -1,7 +1,9 @@
 import type { EventStore } from '../../../platform/event-store/port.js';
+import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { LedgerWriter } from '../store/ledger.js';
+import type { LedgerAnchor } from './ledger-anchor.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
@@ -9,8 +11,12 @@ export const LEDGER = subscriptionName('audit.ledger');
 const GATHER_MS = 40;
 
 /** Makes every event of the log a leaf of the ledger, behind the appends, in the order of the log. */
-export function ledgerFollower(store: Pick<EventStore, 'identity'>): SubscriptionDefinition {
-  const writer = new LedgerWriter();
+export function ledgerFollower(
+  store: Pick<EventStore, 'identity'>,
+  macs: Macs,
+  anchor: Pick<LedgerAnchor, 'guard' | 'last'>,
+): SubscriptionDefinition {
+  const writer = new LedgerWriter(macs);
   return {
     name: LEDGER,
     events: [],
@@ -18,7 +24,8 @@ export function ledgerFollower(store: Pick<EventStore, 'identity'>): Subscriptio
     gatherMs: GATHER_MS,
     async apply(events, tx) {
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
-      await writer.extend(tx, await store.identity(), leaves);
+      const logId = await store.identity();
+      await anchor.guard('follower', () => writer.extend(tx, logId, leaves, anchor.last?.size));
     },
   };
 }

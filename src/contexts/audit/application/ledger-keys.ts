@@ -2,11 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
+import { LedgerChanged } from '../domain/signed-extent.js';
 import { headText, keyText, type Head, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { SigningKeys, type KeptKey } from '../store/signing-keys.js';
 import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
-/** The keys that sign heads: the first is made when it is needed, each later one when an operator asks for it. */
+/** The keys that sign heads: the first is made when the ledger begins, each later one when an operator asks for it. */
 @Injectable()
 export class LedgerKeys {
   constructor(
@@ -33,10 +34,16 @@ export class LedgerKeys {
     return keys.at(-1)!;
   }
 
+  /** Makes the first key, where there is none. */
+  async begin(): Promise<void> {
+    await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
+  }
+
   private async current(): Promise<KeptKey> {
     const newest = (await this.keys.all()).at(-1);
-    if (newest !== undefined) return newest;
-    return (await this.keys.change((present) => (present.length > 0 ? null : this.make(null)))).at(-1)!;
+    if (newest === undefined) throw new LedgerChanged('audit.signing_keys was emptied');
+    if (isOwnKey(newest, this.sealer)) return newest;
+    throw new LedgerChanged(`the key ${newest.key_id} of audit.signing_keys was not made by the service`);
   }
 
   private make(former: KeptKey | null): KeptKey {

@@ -16,6 +16,14 @@ export type LedgerFinding =
       readonly stream: string;
       readonly id: string;
     }
+  /** Its MAC is missing or wrong: the service did not write it there. */
+  | {
+      readonly kind: 'forged';
+      readonly position: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly id: string;
+    }
   | { readonly kind: 'inserted'; readonly position: string; readonly stream: string; readonly id: string }
   | { readonly kind: 'deleted'; readonly position: string }
   /** The log ends before `size` events that were there. */
@@ -64,6 +72,8 @@ export function describeFinding(finding: LedgerFinding): string {
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) is not the one that was recorded there`;
     case 'moved':
       return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and stands at ${finding.position}`;
+    case 'forged':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) was not written by the service`;
     case 'inserted':
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
     case 'deleted':

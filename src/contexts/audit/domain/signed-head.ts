@@ -1,3 +1,4 @@
+import { sha256 } from '../../../kernel/sha256.js';
 import { canonicalJson } from './event-leaf.js';
 
 /** What a signature of the ledger's key says: at this time these were the first `size` events of this log. */
@@ -14,6 +15,8 @@ export interface Head {
   readonly signed_at: string;
   /** Of the key that signed. */
   readonly key_id: string;
+  /** {@link hashOfHead} of the head before it, in hex; null for the first. */
+  readonly previous: string | null;
 }
 
 export interface SignedHead extends Head {
@@ -35,11 +38,13 @@ export interface SigningKey {
 
 /** The head that a value holds, without other members. Throws TypeError where it is none. */
 export function readHead(value: unknown): SignedHead {
-  const { log_id, size, root, position, signed_at, key_id, signature } = (value ?? {}) as SignedHead;
+  const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
+    {}) as SignedHead;
   if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
   for (const text of [log_id, root, position, signed_at, key_id, signature])
     if (typeof text !== 'string') throw new TypeError('a member is missing');
-  return { log_id, size, root, position, signed_at, key_id, signature };
+  if (previous !== null && typeof previous !== 'string') throw new TypeError('a member is missing');
+  return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
 /** The key that a value holds, without other members. Throws TypeError where it is none. */
@@ -53,8 +58,22 @@ export function readKey(value: unknown): SigningKey {
 }
 
 /** The bytes that are signed of a head, as UTF-8. */
-export function headText({ log_id, size, root, position, signed_at, key_id }: Head): string {
-  return canonicalJson({ kind: 'disburse.head.v1', log_id, size, root, position, signed_at, key_id });
+export function headText({ log_id, size, root, position, signed_at, key_id, previous }: Head): string {
+  return canonicalJson({
+    kind: 'disburse.head.v1',
+    log_id,
+    size,
+    root,
+    position,
+    signed_at,
+    key_id,
+    previous,
+  });
+}
+
+/** What the next head names it by: SHA-256 over the bytes that are signed, a line feed and the signature in hex. */
+export function hashOfHead(head: SignedHead): string {
+  return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }
 
 /** The bytes of a key that the key before it signs, as UTF-8. */

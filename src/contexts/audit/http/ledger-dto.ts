@@ -23,6 +23,13 @@ class LedgerHead implements ShownHead {
   @Shown({ type: 'string', pattern: '^[0-9a-f]{16}$' }, { description: 'Of the key that signed.' })
   key_id!: string;
 
+  @Shown(HASH, {
+    nullable: true,
+    description:
+      'The head before it: SHA-256 over the text that it signed, a line feed and its signature in hex. Null in the first.',
+  })
+  previous!: string | null;
+
   @Shown(
     { type: 'string', pattern: '^[0-9a-f]{128}$' },
     {

@@ -21,7 +21,9 @@ export class Ledger1764000001300 implements MigrationInterface {
         -- Of the last leaf.
         position bigint not null,
         -- Roots of the complete subtrees, the largest first.
-        peaks bytea not null
+        peaks bytea not null,
+        -- By a key of the ring, over the row: the follower wrote it.
+        mac text not null
       ) with (fillfactor = 20);
 
       create table audit.signing_keys (
@@ -46,7 +48,17 @@ export class Ledger1764000001300 implements MigrationInterface {
         position bigint not null,
         signed_at timestamptz not null,
         key_id text not null references audit.signing_keys,
+        -- Hash of the head before it; null for the first.
+        previous bytea,
         signature bytea not null
+      );
+
+      -- The newest head, with a MAC: heads cannot be removed unnoticed. Size 0 before the first.
+      create table audit.last_head (
+        only_row boolean primary key default true check (only_row),
+        size bigint not null,
+        hash text not null,
+        mac text not null
       );
     `);
   }

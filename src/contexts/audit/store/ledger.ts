@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
+import type { Macs } from '../../../platform/event-store/event-mac.js';
+import { LedgerChanged } from '../domain/signed-extent.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
 
@@ -10,6 +12,8 @@ export interface LedgerState {
   readonly tree: MerkleTree;
   /** Of the last leaf. */
   readonly position: string;
+  /** Over the three. */
+  readonly mac: string;
 }
 
 /** One event as the ledger knows it. */
@@ -28,9 +32,29 @@ interface StateRow {
   readonly size: string;
   readonly position: string;
   readonly peaks: Buffer;
+  readonly mac: string;
 }
 
-const STATE = 'select log_id, size, position, peaks from audit.ledger';
+const STATE = 'select log_id, size, position, peaks, mac from audit.ledger';
+const PURPOSE = 'ledger';
+
+/** Whether the follower wrote this state. */
+export function isAuthenticState(state: LedgerState, macs: Pick<Macs, 'isAuthentic'>): boolean {
+  return macs.isAuthentic(PURPOSE, textOf(state), state.mac);
+}
+
+function textOf({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
+  return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
+}
+
+/** The ledger of a log without events. Nothing else makes its row: without it nothing is added. */
+export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, macs: Macs): Promise<void> {
+  const empty = { logId, tree: new MerkleTree(), position: '-1' };
+  await tx.query(
+    `insert into audit.ledger (log_id, size, position, peaks, mac) values ($1, 0, $2, $3, $4) on conflict do nothing`,
+    [logId, empty.position, empty.tree.peakBytes, macs.mac(PURPOSE, textOf(empty))],
+  );
+}
 
 /** The Merkle tree over the log, in `audit.leaves` and `audit.ledger`. */
 @Injectable()
@@ -97,34 +121,37 @@ export class Ledger {
 }
 
 /**
- * Adds leaves behind the last one, in the transaction that moves the checkpoint of whoever follows the log. It remembers
+ * Adds leaves to those that the service itself added, in the transaction that moves the checkpoint of whoever follows the log. It remembers
  * where it left the tree; the row in the database, which is locked until the transaction ends, says whether that still
  * holds: another process may have gone on, or the transaction may not have been committed.
  */
 export class LedgerWriter {
   private last: LedgerState | null = null;
 
-  /** What is there already is left out. Throws where the ledger belongs to another log than `logId`. */
-  async extend(tx: PoolClient, logId: string, leaves: readonly NewLeaf[]): Promise<void> {
+  constructor(private readonly macs: Macs) {}
+
+  /**
+   * What is there already is left out. Throws {@link LedgerChanged} for a state that the service did not write, and where
+   * the ledger belongs to another log than `logId`.
+   */
+  async extend(tx: PoolClient, logId: string, leaves: readonly NewLeaf[], signed = 0): Promise<void> {
     const from = this.last;
     this.last = null;
-    if (from !== null && from.logId === logId) this.last = await extendFrom(tx, from, leaves);
+    if (from !== null && from.logId === logId) this.last = await extendFrom(tx, from, leaves, this.macs);
     if (this.last !== null) return;
     const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
-    if (rows[0] === undefined) {
-      await tx.query('insert into audit.ledger (log_id, size, position, peaks) values ($1, 0, -1, $2)', [
-        logId,
-        Buffer.alloc(0),
-      ]);
-    }
-    const state =
-      rows[0] === undefined ? { logId, tree: new MerkleTree(), position: '-1' } : stateOf(rows[0]);
+    if (rows[0] === undefined) throw new LedgerChanged('audit.ledger was emptied');
+    const state = stateOf(rows[0]);
+    if (!isAuthenticState(state, this.macs))
+      throw new LedgerChanged('the row of audit.ledger was not written by the service');
+    if (state.tree.size < signed)
+      throw new LedgerChanged(`the ledger went back to ${state.tree.size} of ${signed} signed events`);
     if (state.logId !== logId) {
-      throw new Error(
+      throw new LedgerChanged(
         `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
       );
     }
-    this.last = await extendFrom(tx, state, leaves);
+    this.last = await extendFrom(tx, state, leaves, this.macs);
   }
 }
 
@@ -133,6 +160,7 @@ async function extendFrom(
   tx: PoolClient,
   from: LedgerState,
   leaves: readonly NewLeaf[],
+  macs: Macs,
 ): Promise<LedgerState | null> {
   const after = BigInt(from.position);
   const fresh = leaves.filter(({ position }) => BigInt(position) > after);
@@ -148,11 +176,12 @@ async function extendFrom(
       start += HASH_BYTES;
     }
   }
+  const mac = macs.mac(PURPOSE, textOf({ logId: from.logId, tree, position }));
   // One parameter of bytes, cut apart there: an array of them would travel as text.
   const { rowCount } = await tx.query({
     name: 'audit.extend',
     text: `with moved as (
-        update audit.ledger set size = $1, position = $2, peaks = $3 where size = $4 and position = $5 and log_id = $10
+        update audit.ledger set size = $1, position = $2, peaks = $3, mac = $11 where size = $4 and position = $5 and log_id = $10
         returning 1
       ), added as (
         insert into audit.leaves (index, position, hashes)
@@ -168,11 +197,21 @@ async function extendFrom(
       starts,
       [...starts.slice(1), start],
       from.logId,
+      mac,
     ],
   });
-  return rowCount === 1 ? { logId: from.logId, tree, position } : null;
+  return rowCount === 1 ? { logId: from.logId, tree, position, mac } : null;
 }
 
-function stateOf({ log_id, size, position, peaks }: StateRow): LedgerState {
-  return { logId: log_id, tree: new MerkleTree(Number(size), peaks), position };
+function stateOf({ log_id, size, position, peaks, mac }: StateRow): LedgerState {
+  return { logId: log_id, tree: treeOf(Number(size), peaks), position, mac };
+}
+
+/** Throws {@link LedgerChanged} for peaks of another size. */
+function treeOf(size: number, peaks: Buffer): MerkleTree {
+  try {
+    return new MerkleTree(size, peaks);
+  } catch (error) {
+    throw new LedgerChanged('the row of audit.ledger was not written by the service', { cause: error });
+  }
 }

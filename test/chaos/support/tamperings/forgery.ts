@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { keyIdOf, newKeyPair, signText } from '../../../../src/contexts/audit/application/signatures.js';
 import { hashOfEvent } from '../../../../src/contexts/audit/domain/event-leaf.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
-import { headText } from '../../../../src/contexts/audit/domain/signed-head.js';
+import { hashOfHead, headText } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import type { Scene, Tampering } from './tampering.js';
 
@@ -151,6 +151,7 @@ async function rewriteHeads(
   const { rows } = await tx.query<{ size: string; position: string; signed_at: Date; log_id: string }>(
     'select h.size, h.position, h.signed_at, l.log_id from audit.heads h cross join audit.ledger l order by h.size',
   );
+  let previous: string | null = null;
   for (const { size, position, signed_at, log_id } of rows) {
     while (tree.size < Number(size)) tree.append(leaves.rows[tree.size]!.hash);
     const root = tree.root.toString('hex');
@@ -165,10 +166,14 @@ async function rewriteHeads(
       position,
       signed_at: signed_at.toISOString(),
       key_id: key.id,
+      previous,
     };
+    const signature = signText(headText(head), key.privateKey);
     await tx.query(
-      `update audit.heads set root = $2, key_id = $3, signature = decode($4, 'hex') where size = $1`,
-      [size, tree.root, key.id, signText(headText(head), key.privateKey)],
+      `update audit.heads set root = $2, key_id = $3, signature = decode($4, 'hex'), previous = decode($5, 'hex')
+       where size = $1`,
+      [size, tree.root, key.id, signature, previous],
     );
+    previous = hashOfHead({ ...head, signature });
   }
 }

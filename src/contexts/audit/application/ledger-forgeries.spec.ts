@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { eventually } from '../../../../test/support/eventually.js';
+import { SubscriptionLab } from '../../../../test/support/subscription-lab.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
+import { MerkleTree } from '../domain/merkle-tree.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
+import { Heads } from '../store/heads.js';
+import { Ledger } from '../store/ledger.js';
+import { LedgerTables } from '../store/ledger-tables.js';
+import { SigningKeys } from '../store/signing-keys.js';
+import { HeadSigner } from './head-signer.js';
+import { LedgerAnchor } from './ledger-anchor.js';
+import { LEDGER, ledgerFollower } from './ledger-follower.js';
+import { LedgerKeys } from './ledger-keys.js';
+import { LedgerStart } from './ledger-start.js';
+
+const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
+
+describe('a ledger whose tables somebody changes who has no master key, while follower and signer run', () => {
+  let lab: SubscriptionLab;
+  let health: HealthRegistry;
+  let signer: HeadSigner;
+  let first: SignedHead;
+
+  beforeEach(async () => {
+    jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    lab = await SubscriptionLab.open();
+    const { database } = lab.database;
+    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
+    await new LedgerStart(lab.writer, keys, new LedgerTables(database, lab.sealer)).onModuleInit();
+    ({ signer, health } = start());
+    await lab.write(5);
+    first = (await signed(5))!;
+    await copyTables();
+    await lab.write(4);
+    expect((await signed(9))!.previous).toBe(hashOfHead(first));
+  });
+  afterEach(async () => {
+    await lab.end();
+    await lab.database.drop();
+    jest.restoreAllMocks();
+  });
+
+  /** A process with follower and signer. */
+  function start(): { readonly signer: HeadSigner; readonly health: HealthRegistry } {
+    const { database } = lab.database;
+    const own = new HealthRegistry();
+    const anchor = new LedgerAnchor(own);
+    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor)).runner.start();
+    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
+    const config = { auditHeadSeconds: 3600, auditHeadsFile: null };
+    const made = new HeadSigner(
+      ...([
+        new Ledger(database),
+        new Heads(database),
+        keys,
+        anchor,
+        lab.sealer,
+        systemClock,
+        config,
+      ] as const),
+    );
+    return { signer: made, health: own };
+  }
+
+  const sql = async (text: string): Promise<void> => {
+    await lab.database.pool.query(text);
+  };
+  /** The next head, once the ledger has so many leaves. */
+  const signed = async (size: number): Promise<SignedHead | null> => {
+    const ledger = new Ledger(lab.database.database);
+    await eventually(async () => (await ledger.state())?.tree.size === size);
+    return signer.sign();
+  };
+  const problem = async (): Promise<string | undefined> => (await health.report()).checks['ledger']?.detail;
+  const copyTables = async (): Promise<void> => {
+    for (const table of [...TABLES, 'event_store.checkpoints', 'event_store.events'])
+      await sql(`create table public.${table.replace('.', '_')} as table ${table}`);
+  };
+  const putBack = async (tables: readonly string[]): Promise<void> => {
+    await sql(`truncate ${tables.join(', ')} cascade`);
+    for (const table of tables) await sql(`insert into ${table} table public.${table.replace('.', '_')}`);
+  };
+  const refuses = async (sentence: string): Promise<void> => {
+    const { length } = await new Heads(lab.database.database).after(0, 100);
+    await expect(signer.sign()).rejects.toThrow(sentence);
+    expect(await problem()).toContain(sentence);
+    expect(Logger.prototype.error).toHaveBeenCalledWith(
+      expect.objectContaining({ msg: expect.stringContaining(sentence) }),
+    );
+    expect(await new Heads(lab.database.database).after(0, 100)).toHaveLength(length);
+  };
+
+  it('signs no frontier that somebody wrote, and signs again when it is back', async () => {
+    const { rows } = await lab.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
+    const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
+    tree.append(Buffer.alloc(32, 1));
+    await sql(`update audit.ledger set size = ${tree.size}, peaks = '\\x${tree.peakBytes.toString('hex')}'`);
+    await refuses('the row of audit.ledger was not written by the service');
+    await sql(`update audit.ledger set size = 9, peaks = '\\x${rows[0]!.peaks.toString('hex')}'`);
+    expect(await signer.sign()).toBeNull();
+    expect(await problem()).toBeUndefined();
+  });
+
+  it('does not extend a frontier that somebody wrote', async () => {
+    await sql(`update audit.ledger set position = position - 1`);
+    await lab.write(1);
+    await eventually(
+      async () => (await problem()) === 'the row of audit.ledger was not written by the service',
+    );
+  });
+
+  it.each([
+    ['everything', [...TABLES, 'event_store.checkpoints', 'event_store.events'], 'heads went back to 5 of 9'],
+    ['leaves and ledger', ['audit.leaves', 'audit.ledger'], 'the ledger went back to 5 of 9'],
+    ['heads', ['audit.heads', 'audit.last_head'], 'heads went back to 5 of 9'],
+    ['heads alone', ['audit.heads'], 'no longer has the head that was signed over 9'],
+  ])('signs nothing after %s was cut back to an older head', async (_, tables, sentence) => {
+    await putBack(tables);
+    await refuses(sentence);
+  });
+
+  it('adds no leaves to a ledger that was cut back with the log, and signs none when the log was written anew', async () => {
+    await putBack([...TABLES, 'event_store.checkpoints', 'event_store.events']);
+    await lab.write(6);
+    await eventually(async () => (await problem()) !== undefined);
+    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+    await refuses('heads went back to 5 of 9');
+  });
+
+  it.each([
+    ['audit.ledger', 'audit.ledger was emptied'],
+    ['audit.heads', 'no longer has the head'],
+    ['audit.last_head', 'audit.last_head was emptied'],
+    [TABLES.join(), 'was emptied'],
+  ])('neither signs nor makes a key after %s was emptied, also in a new process', async (names, sentence) => {
+    await sql(`truncate ${names} cascade`);
+    await refuses(sentence);
+    await lab.end();
+    ({ signer, health } = start());
+    const { database } = lab.database;
+    const keys = new SigningKeys(database);
+    const { length } = await keys.all();
+    const ledgerKeys = new LedgerKeys(keys, lab.sealer, systemClock);
+    const tables = new LedgerTables(database, lab.sealer);
+    await new LedgerStart(lab.writer, ledgerKeys, tables).onModuleInit();
+    await refuses(sentence);
+    expect(await keys.all()).toHaveLength(length);
+  });
+
+  it('makes no fresh key after the keys were emptied', async () => {
+    await sql('truncate audit.signing_keys cascade');
+    await lab.write(1);
+    await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === 10);
+    await expect(signer.sign()).rejects.toThrow();
+    expect(await new SigningKeys(lab.database.database).all()).toEqual([]);
+  });
+
+  it('makes no leaf of a forged event', async () => {
+    await sql(`insert into event_store.events select position + 100, 'payout-x', 0, gen_random_uuid(), 'payout.received.v2',
+      data, metadata, now() from event_store.events order by position desc limit 1`);
+    await eventually(async () =>
+      JSON.stringify((Logger.prototype.error as jest.Mock).mock.calls).includes('forged event'),
+    );
+    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(9);
+  });
+
+  it('begins again when an operator says so', async () => {
+    await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
+    await refuses('was emptied');
+    await lab.end();
+    const { database } = lab.database;
+    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
+    await new LedgerStart(lab.writer, keys, new LedgerTables(database, lab.sealer)).again();
+    ({ signer, health } = start());
+    expect(await signed(9)).toMatchObject({ size: 9, previous: null });
+    expect(await problem()).toBeUndefined();
+    expect(LEDGER).toBe('audit.ledger');
+  });
+});
