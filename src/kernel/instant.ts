@@ -14,6 +14,14 @@ export function parseInstant(text: string): Date | null {
   return instant < 0 ? null : new Date(instant);
 }
 
+const ISO_8601 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?$/i;
+
+/** As {@link parseInstant}, also without seconds, which are 0, and without an offset: UTC. */
+export function parseDateTime(text: string): Date | null {
+  const parts = ISO_8601.exec(text);
+  return parts && parseInstant(`${parts[1]!.toUpperCase()}${parts[2] ?? ':00'}${parts[3] ?? 'Z'}`);
+}
+
 function offsetMs(zone: string): number {
   if (zone.toUpperCase() === 'Z') return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));

@@ -107,6 +107,14 @@ describe('GET /v1/merchant/orders', () => {
     ]);
   });
 
+  it('200: a status in any case, times without seconds and offset, and a + that arrived as a blank', async () => {
+    expect((await page({ ...JANUARY, status: 'EXPIRED' })).total_count).toBe(1);
+    const span = { start_date: '2026-01-02T00:00', end_date: '2026-01-03T01:00:00+01:00' };
+    const { total_count } = await page(span);
+    expect(total_count).toBeGreaterThan(0);
+    expect((await page({ ...span, end_date: '2026-01-03T01:00:00 01:00' })).total_count).toBe(total_count);
+  });
+
   it('200: the same orders by pages of every size, each with the count of all', async () => {
     for (const size of [1, 2, 4, 5, 6]) {
       const seen: number[] = [];
@@ -140,7 +148,6 @@ describe('GET /v1/merchant/orders', () => {
       '2026-1-1',
       '20260101',
       'yesterday',
-      '2026-01-01T00:00',
       '2026-01-01 00:00:00Z',
       '0000-01-01',
       '1969-12-31',
@@ -171,7 +178,6 @@ describe('GET /v1/merchant/orders', () => {
       /^end_date/,
     ],
     ['a status that does not exist', { ...JANUARY, status: 'done' }, /^status must be one of/],
-    ['a status in capitals', { ...JANUARY, status: 'PENDING' }, /^status must be one of/],
     ['an empty user', { ...JANUARY, user_id: '' }, /^user_id must not be empty/],
     ['a user of 256', { ...JANUARY, user_id: '😀'.repeat(256) }, /^user_id must/],
     ['a user with a line feed', { ...JANUARY, user_id: 'a\nb' }, /^user_id must/],

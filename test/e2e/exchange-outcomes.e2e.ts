@@ -61,6 +61,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       DATABASE_URL: app.config.databaseUrl!,
       EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
       MASTER_KEY: app.config.masterKey!,
+      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      USDC_ADDRESS: app.config.usdcAddress!,
     };
     return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
   };
@@ -118,11 +120,33 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
         ({ order_id }) => order_id === order.id,
       )?.owed;
     expect(await eventually(owed)).toBe('33.5');
-    const refund = (amount: string): Promise<{ owed: string }> =>
-      exchange('refund', order.id, '--amount', amount, '--transaction', '0xback', '--by', 'ops');
+    const payer = await app.chain.funded.getAddress();
+    const back = (await app.chain.transfer(payer, '33.5')).hash;
+    const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
+      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, '--by', 'ops', ...more);
     await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
-    expect(await refund('33.5')).toEqual({ owed: '0' });
-    expect(await refund('33.5')).toEqual({ owed: '0' });
+    await expect(refund('33.5', '0xabc')).rejects.toThrow('--transaction must be a transaction of ethereum');
+    await expect(refund('33.5', `0x${'1'.repeat(64)}`)).rejects.toThrow('no such transaction');
+    await expect(refund('33.5', await app.chain.revertedTransfer(payer, '33.5'))).rejects.toThrow(
+      'it failed',
+    );
+    await expect(refund('33.4')).rejects.toThrow('holds no transfer of 33.4 USDC on Ethereum');
+    const stranger = app.chain.newAddress();
+    const elsewhere = (await app.chain.transfer(stranger, '33.5')).hash;
+    await expect(refund('33.5', elsewhere)).rejects.toThrow('to an address that paid the order');
+    await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
+    const recorded = { owed: '0', currency: 'USDC on Ethereum', is_checked: true };
+    expect(await refund('33.5')).toEqual(recorded);
+    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ owed: '0' });
+    const another = await made();
+    await pay(another, '100');
+    await pay(another, '33.5');
+    await until(another.id, ({ late_deposits }) => late_deposits.length > 0);
+    const again = ['--amount', '33.5', '--transaction'];
+    await expect(exchange('refund', another.id, ...again, back)).rejects.toThrow(
+      'recorded as a refund of order-',
+    );
+    expect(await exchange('refund', another.id, ...again, elsewhere, '--to', stranger)).toEqual(recorded);
     await eventually(async () => (await owed()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
     const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);

@@ -2,12 +2,14 @@ import { Module } from '@nestjs/common';
 import type { Get } from '../../platform/context.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import type { SubscriptionDefinition } from '../../platform/projections/projection.js';
+import { ChainRefundTransfers } from './adapters/refund-transfers.js';
 import { CancelOrderHandler } from './application/cancel-order.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { MarkOrderAsPaidHandler } from './application/mark-order-as-paid.js';
 import { OrderLog } from './application/order-log.js';
 import { OrderLook } from './application/order-look.js';
 import { OrderWatcher } from './application/order-watcher.js';
+import { REFUND_TRANSFERS } from './application/ports.js';
 import { ProviderCalls } from './application/provider-calls.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { RefreshOrderHandler } from './application/refresh-order.js';
@@ -17,7 +19,10 @@ import { ProvidersModule } from './providers.module.js';
 import { Watches } from './store/watches.js';
 
 /** Operators give back what is owed. By itself, because they need it without the rest of orders. */
-@Module({ providers: [RecordRefundHandler, Watches], exports: [Watches] })
+@Module({
+  providers: [RecordRefundHandler, Watches, { provide: REFUND_TRANSFERS, useClass: ChainRefundTransfers }],
+  exports: [Watches],
+})
 export class RefundsModule {}
 
 /** Orders: made, acted on, and watched at their providers until nothing more can become of them. */

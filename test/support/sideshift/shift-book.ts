@@ -131,7 +131,7 @@ export class ShiftBook {
       createdAt: this.now(),
       expiresAt: quote.expiresAt,
       // Of such a network all shifts share an address.
-      depositAddress: hasMemo ? 'rShared11111111111111111111111111' : `0x${randomBytes(20).toString('hex')}`,
+      depositAddress: hasMemo ? 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' : `0x${randomBytes(20).toString('hex')}`,
       depositMemo: hasMemo ? String(randomBytes(4).readUInt32BE()) : null,
       settleAddress,
       externalId: typeof externalId === 'string' ? externalId : null,

@@ -1,7 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { isDecimal } from '../../../kernel/decimal.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  ClaimTaken,
+  COMMAND_LOOP,
+  type Claim,
+  type CommandLoop,
+} from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
@@ -50,17 +55,32 @@ export class OrderLook {
     failpoint('order.asked');
     const observation = await this.observationOf(status, loaded);
     const { isDepositUnderWay } = observation;
-    if (observe(observation, loaded).length === 0) return { state: loaded, isDepositUnderWay };
+    const expected = observe(observation, loaded);
+    if (expected.length === 0) return { state: loaded, isDepositUnderWay };
     let events: readonly OrderEvent[] = [];
-    const { state } = await this.loop.execute(
+    const written = this.loop.execute(
       order,
       orderId,
       (current: Order) => [...(events = observe(observation, current))],
-      cause === undefined ? { metadata: { actor: 'exchange.watch' }, follows: true } : { metadata: cause },
+      {
+        ...(cause === undefined
+          ? { metadata: { actor: 'exchange.watch' }, follows: true }
+          : { metadata: cause }),
+        claims: claimsOf(status, expected),
+      },
     );
+    const { state } = await written.catch((error: unknown) => this.refuse(orderId, error));
     failpoint('order.observed');
     this.report(events, made(state));
     return { state: made(state), isDepositUnderWay };
+  }
+
+  private refuse(orderId: string, error: unknown): never {
+    if (!(error instanceof ClaimTaken)) throw error;
+    const { claim, owner } = error;
+    const msg = 'deposit refused: its transaction is a deposit of another order';
+    this.logger.error({ msg, order_id: orderId, claim: claim.key, owner });
+    throw new ProviderUnavailable('lists a transaction that another order has', 'contradiction');
   }
 
   /** An order may have been paid out for a deposit that never came. */
@@ -96,6 +116,18 @@ export class OrderLook {
       throw error;
     }
   }
+}
+
+/** Of the deposits that are about to be recorded. */
+function claimsOf({ deposits }: ProviderStatus, events: readonly OrderEvent[]): Claim[] {
+  const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
+  const keys = deposits.flatMap(({ id, claim }) => (claim === undefined || !recorded.has(id) ? [] : [claim]));
+  return [...new Set(keys)].map((key) => ({
+    category: 'deposit',
+    key,
+    field: 'transaction_hash',
+    message: 'is a deposit of another order',
+  }));
 }
 
 function isPlausible({ deposits, completeUntil, outcome }: ProviderStatus): boolean {

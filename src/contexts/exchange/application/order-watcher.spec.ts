@@ -55,6 +55,35 @@ describe('the watch of orders', () => {
     expect(await lab.row(orderId)).toMatchObject({ status: 'completed', told: 'settle', owed: '0' });
   });
 
+  it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
+    lab.provider.set({ holdsMs: 60_000 });
+    const before = Date.now();
+    const { facts } = await lab.state(await lab.order(process));
+    const expiresMs = Date.parse(facts.expires_at);
+    expect(expiresMs).toBeGreaterThanOrEqual(before + 60_000);
+    expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000);
+    lab.provider.set({ holdsMs: 7_200_000 });
+    const ours = (await lab.state(await lab.order(process))).facts;
+    expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
+  });
+
+  it('records a transaction that a provider lists for two orders for the first of them alone', async () => {
+    const [one, other] = [await lab.order(process), await lab.order(process)];
+    const deposit = {
+      amount: '100',
+      transactionHash: '0xsame',
+      at: new Date().toISOString(),
+      claim: 'memory_0xsame',
+    };
+    lab.provider.orders.get(one)!.deposits.push({ ...deposit, id: 'one' });
+    await until(one, 'completed');
+    lab.provider.orders.get(other)!.deposits.push({ ...deposit, id: 'other' });
+    await expect(process.look.look(other)).rejects.toMatchObject({ kind: 'contradiction' });
+    expect(await lab.types(other)).toEqual(['order.created.v1']);
+    expect(await lab.types(one)).toEqual(COMPLETED);
+    await process.look.look(one);
+  });
+
   it('is the same however many processes look, and however often events are told', async () => {
     const others = [lab.process(), lab.process(), lab.process()];
     const ids = await Promise.all(Array.from({ length: 30 }, () => lab.order(process)));

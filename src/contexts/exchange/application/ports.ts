@@ -1,3 +1,5 @@
+import type { MadeOrder } from '../domain/order.js';
+
 /** What stands behind an exchange: rates, liquidity, settlement. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
   /** Stored with each order: its orders are asked about at this provider for ever. */
@@ -74,6 +76,8 @@ export interface ProviderOrder extends Quote {
 export interface Deposit {
   /** Stands for the transfer, its amount and its block: in another block it is another deposit. */
   readonly id: string;
+  /** What one order alone may have, whatever the provider says. Absent: the id says it all. */
+  readonly claim?: string;
   readonly amount: string;
   readonly transactionHash: string;
   /** Of its block, ISO 8601. */
@@ -148,6 +152,20 @@ export class ProviderRefused extends Error {
   ) {
     super(message);
   }
+}
+
+/** Nest injection token of {@link RefundTransfers}. */
+export const REFUND_TRANSFERS = Symbol('REFUND_TRANSFERS');
+
+export interface RefundTransfers {
+  /**
+   * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
+   * when no node responds. Resolves with a sentence when there is no node of the chain to ask, else with null.
+   */
+  check(
+    order: MadeOrder,
+    refund: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
+  ): Promise<string | null>;
 }
 
 /** Nest injection token of a {@link CountryOf}. */

@@ -50,16 +50,24 @@ export function orderCommands(program: Command, operator: Operator): void {
     .description('record that money was given back; the same transaction again changes nothing')
     .requiredOption('--amount <amount>', 'how much of what is owed, a decimal')
     .requiredOption('--transaction <hash>', 'the transfer that gave it back')
+    .option('--to <address>', 'who has the money now, where that is no address that paid the order')
     .option('--by <name>', 'who did', userInfo().username)
     .action(async function (this: Command, id: string) {
-      const { amount, transaction, by } = this.opts<{ amount: string; transaction: string; by: string }>();
+      const { amount, transaction, to = null, by } = this.opts<RefundOptions>();
       if (!isDecimal(amount))
         throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
-      if (transaction.trim() === '') throw new DomainError('bad_request', '--transaction must not be empty');
+      if (to !== null && !/^0x[0-9a-f]{40}$/i.test(to))
+        throw new DomainError('bad_request', '--to must be an address of 40 hexadecimal digits after 0x');
       await operate(operator, async (context) => {
         const refund = { amount, transactionHash: transaction.trim(), actor: by };
-        const state = await context.get(CommandBus).execute(new RecordRefund(orderId(id), refund));
-        return { text: `Recorded; ${owed(state)} is still owed`, json: { owed: owed(state) } };
+        const command = new RecordRefund(orderId(id), refund, to);
+        const { state, unchecked } = await context.get(CommandBus).execute(command);
+        const currency = currencyOf(state.facts.pair_id);
+        const notice = unchecked === null ? '' : ` (${unchecked})`;
+        return {
+          text: `Recorded: ${amount} ${currency}${notice}; ${owed(state)} ${currency} is still owed`,
+          json: { owed: owed(state), currency, is_checked: unchecked === null },
+        };
       }).call(this);
     });
 }
@@ -70,6 +78,13 @@ interface ListOptions {
   readonly shortfall: boolean;
   readonly key?: string;
   readonly most: string;
+}
+
+interface RefundOptions {
+  readonly amount: string;
+  readonly transaction: string;
+  readonly to?: string;
+  readonly by: string;
 }
 
 async function history(context: INestApplicationContext, id: string): Promise<Outcome> {

@@ -1,8 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
-import { readAddress, readTag } from './addresses.js';
+import { readAddress, readTag, readTransactionId } from './addresses.js';
 
 const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+
+describe('the id of a transaction', () => {
+  const hash = 'Ab'.repeat(32);
+
+  it('is stored in one form', () => {
+    expect(readTransactionId('base', `0x${hash}`)).toBe(`0x${hash.toLowerCase()}`);
+    expect(readTransactionId('ethereum', `0X${hash}`)).toBe(`0x${hash.toLowerCase()}`);
+    expect(readTransactionId('bitcoin', hash)).toBe(hash.toLowerCase());
+  });
+
+  it.each([
+    ['ethereum', '0xabc'],
+    ['ethereum', hash],
+    ['polygon', `0x${hash}0`],
+    ['tron', `0x${hash}`],
+    ['ripple', `${hash} `],
+    ['stellar', ''],
+  ])('of %s is not %j', (chain, text) => expect(readTransactionId(chain, text)).toBeInstanceOf(Fault));
+});
 
 describe('an address on Solana', () => {
   it.each([

@@ -16,6 +16,17 @@ export function readAddress(chain: string, text: string): string | Fault {
     : new Fault('must be a Solana address: Base58 of 32 bytes');
 }
 
+const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
+
+/** The id of a transaction in the one form in which it is stored, or what is wrong with it. Of the chains that deposits come on. */
+export function readTransactionId(chain: string, text: string): string | Fault {
+  const prefix = EVM_CHAINS.includes(chain) ? '0x' : '';
+  const id = text.toLowerCase();
+  return id.startsWith(prefix) && /^[0-9a-f]{64}$/.test(id.slice(prefix.length))
+    ? id
+    : new Fault(`must be a transaction of ${chain}: ${prefix && `${prefix} and `}64 hexadecimal digits`);
+}
+
 /** A tag or memo as it is stored, or what is wrong with it (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MOST_CODE_POINTS || [...text].length > MOST_CODE_POINTS)

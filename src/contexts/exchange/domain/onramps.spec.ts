@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { onrampUrl, readOnramps, SANDBOX_ONRAMPS, type Onramp } from './onramps.js';
+import { onrampUrl, readOnramps, SANDBOX_ONRAMPS, takes, type Onramp } from './onramps.js';
 
 const GOOD = {
   id: 'pay-co',
@@ -47,6 +47,21 @@ describe('the file of on-ramps', () => {
       /EUR of/,
     ],
   ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
+});
+
+describe('an on-ramp takes', () => {
+  it.each<[string, string | null, string | null, boolean]>([
+    ['a purchase of which nothing is known', null, null, true],
+    ['its currency', 'EUR', null, true],
+    ['no other currency', 'USD', null, false],
+    ['no other currency, whatever the amount', 'USD', '100', false],
+    ['its minimum', 'EUR', '20', true],
+    ['no less', 'EUR', '19.99', false],
+    ['its maximum', 'EUR', '5000.50', true],
+    ['no more', 'EUR', '5000.51', false],
+    ['an amount that one of its currencies has', null, '20', true],
+    ['no amount that none of them has', null, '19', false],
+  ])('%s', (_, fiat, amount, is) => expect(takes(GOOD, { fiat, amount })).toBe(is));
 });
 
 describe('the URL of an on-ramp', () => {

@@ -64,6 +64,16 @@ export function readOnramps(value: unknown): readonly Onramp[] {
   return onramps;
 }
 
+/** Whether it takes the currency, and the amount in it; without a currency, the amount in one of its own. */
+export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
+  return fiats
+    .filter(({ code }) => (fiat ?? code) === code)
+    .some(
+      ({ minimum, maximum }) =>
+        isAtLeast(amount ?? minimum, minimum) && isAtLeast(maximum, amount ?? maximum),
+    );
+}
+
 /** Its shop, opened for this purchase: a query parameter whose placeholder has no value is left out. */
 export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
   const shop = new URL(url);

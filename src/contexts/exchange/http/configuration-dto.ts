@@ -1,9 +1,10 @@
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
-import { oneOf, text, TIME } from '../../../platform/dto/rules.js';
+import { text, TIME } from '../../../platform/dto/rules.js';
 import type { OnrampShown } from '../application/onramps.js';
 import {
   CHAINS_TO,
+  code,
   fiatAmount,
   fiatCurrency,
   nonEmpty,
@@ -28,10 +29,10 @@ const ids = text({ examples: ['moonpay,transak'] }, (value) => {
 
 /** Query of GET /v1/merchants/configuration. */
 export class ConfigurationQuery {
-  @Field(oneOf(TOKENS_TO), { description: 'What is paid out.' })
+  @Field(code(TOKENS_TO), { description: 'What is paid out.' })
   token!: string;
 
-  @Field(oneOf(CHAINS_TO), { optional: true })
+  @Field(code(CHAINS_TO), { optional: true })
   chain?: string;
 
   @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })

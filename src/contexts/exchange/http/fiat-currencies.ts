@@ -7,3 +7,15 @@ export const FIAT_CURRENCIES: ReadonlySet<string> = new Set(
    SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF
    XPF YER ZAR ZMW ZWG`.split(/\s+/),
 );
+
+const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+    .split(' ')
+    .map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+]);
+
+/** Digits after the point of a currency, by ISO 4217. */
+export function minorDigits(code: string): number {
+  return MINOR_DIGITS.get(code) ?? 2;
+}

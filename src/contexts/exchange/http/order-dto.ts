@@ -1,6 +1,5 @@
-import { Fault } from '../../../kernel/fault.js';
-import { Field, Many, Nested, Shown, type Schema } from '../../../platform/dto/field.js';
-import { COUNT, oneOf, text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { Field, Many, Nested, Shown, type Rule, type Schema } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import {
   Filter,
@@ -12,9 +11,10 @@ import {
 import { refuse } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
-import { pairOf } from '../domain/tokens.js';
+import { PAIRS } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
 import {
+  code,
   datePoint,
   nonEmpty,
   querySignature,
@@ -27,9 +27,7 @@ import {
 const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
 /** Whether the provider can do it is another question. */
-const pair = text({ examples: ['USDCSOL'] }, (value) =>
-  pairOf(value) === null ? new Fault('is no pair of GET /v1/tokens') : value,
-);
+const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
 
 /** Query of POST /v1/orders. */
 export class NewOrder {
@@ -171,7 +169,7 @@ export class OrdersQuery {
   @Filter(nonEmpty, 'Only orders of this user.')
   user_id?: string;
 
-  @Filter(oneOf(ORDER_STATUSES), 'Only orders in this status.')
+  @Filter(code(ORDER_STATUSES), 'Only orders in this status.')
   status?: OrderStatus;
 
   @Filter(withdrawAddress, 'Only orders that pay out to this address. X-Signature does not cover it.')

@@ -1,10 +1,11 @@
+import Big from 'big.js';
 import { Fault } from '../../../kernel/fault.js';
-import { isDecimal, isZero } from '../../../kernel/decimal.js';
-import { parseInstant } from '../../../kernel/instant.js';
+import { isAtLeast, isZero } from '../../../kernel/decimal.js';
+import { parseDateTime } from '../../../kernel/instant.js';
 import type { Rule } from '../../../platform/dto/field.js';
 import { day, text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
-import { FIAT_CURRENCIES } from './fiat-currencies.js';
+import { FIAT_CURRENCIES, minorDigits } from './fiat-currencies.js';
 
 /** A text that a caller chooses: 1 to 255 code points, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
@@ -43,21 +44,56 @@ export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) 
 export const TOKENS_TO = ['sol'] as const;
 export const CHAINS_TO = ['solana'] as const;
 
-const MOST_FIAT = 1_000_000;
+const MAX_FIAT = '1000000';
+/** Of a value that is repeated in an error. */
+const MAX_SHOWN = 40;
 
+/** What a caller sent, for an error: bounded, on one line, in quotes. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}...` : value);
+}
+
+/** One of some codes, in any letter case; reads the code as it is listed. */
+export function code(codes: readonly string[]): Rule {
+  const known = new Map(codes.map((each) => [each.toLowerCase(), each]));
+  return text({ enum: [...codes] }, (value) => {
+    const found = known.get(value.toLowerCase());
+    return found ?? new Fault(`must be one of ${codes.join(', ')}, not ${quoted(value)}`);
+  });
+}
+
+const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;
+const MAX_NUMBER = 40;
+/** Exponents that an amount can have; others would be written out with as many zeros. */
+const MAX_EXPONENT = 30;
+const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
+
+/** The text of a JSON number; a `+` of its exponent arrives as a blank. Rounded by {@link roundedFiat} once the currency is known. */
 export const fiatAmount: Rule = text(
-  { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,2})?$', examples: ['150.00'] },
-  (value) =>
-    isDecimal(value, 2) && !isZero(value) && Number(value) <= MOST_FIAT
-      ? value
-      : new Fault(
-          `must be a decimal with at most 2 digits after the point, more than 0 and at most ${MOST_FIAT}`,
-        ),
+  { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
+  (value) => {
+    const number = value.replace(/(?<=e) /i, '+');
+    const parts = number.length > MAX_NUMBER ? null : JSON_NUMBER.exec(number);
+    if (parts === null || Math.abs(Number(parts[1] ?? 0)) > MAX_EXPONENT) return FIAT_FAULT;
+    const plain = PLAIN.test(number) ? number : new Big(number).toFixed();
+    return isZero(plain) || !isAtLeast(MAX_FIAT, plain) ? FIAT_FAULT : plain;
+  },
 );
+
+const FIAT_FAULT = new Fault(`must be a number, more than 0 and at most ${MAX_FIAT}`);
 
 export const fiatCurrency: Rule = text({ pattern: '^[A-Z]{3}$', examples: ['EUR'] }, (value) =>
-  FIAT_CURRENCIES.has(value) ? value : new Fault('must be the ISO 4217 code of a currency, such as EUR'),
+  FIAT_CURRENCIES.has(value.toUpperCase())
+    ? value.toUpperCase()
+    : new Fault(`must be the ISO 4217 code of a currency, such as EUR, not ${quoted(value)}`),
 );
+
+/** Half up to the minor unit of the currency, to hundredths without one; as it is where nothing is to be rounded. */
+export function roundedFiat(amount: string, currency: string | undefined): string {
+  const decimals = currency === undefined ? 2 : minorDigits(currency);
+  if ((amount.split('.')[1] ?? '').length <= decimals) return amount;
+  return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
+}
 
 /** A place in time that a list begins or ends with. */
 export interface DatePoint {
@@ -75,9 +111,15 @@ export const datePoint: Rule = text(
   { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
   (value) => {
     const date = day.read(value, () => '');
-    const at = date instanceof Fault ? parseInstant(value) : new Date(`${value}T00:00:00Z`);
+    // Queries write a blank as `+`, so that the `+` of an offset arrives as a blank.
+    const at =
+      date instanceof Fault
+        ? parseDateTime(value.replace(/ (?=[0-9:]{5}$)/, '+'))
+        : new Date(`${value}T00:00:00Z`);
     if (at === null || at.getTime() < 0 || at.getTime() > LATEST)
-      return new Fault('must be a date such as 2026-01-31, or a date and time such as 2026-01-31T12:00:00Z');
+      return new Fault(
+        `must be a date such as 2026-01-31, or a date and time such as 2026-01-31T12:00:00Z, not ${quoted(value)}`,
+      );
     return { at, end: new Date(at.getTime() + (date instanceof Fault ? 1 : DAY_MS)) } satisfies DatePoint;
   },
 );

@@ -1,16 +1,15 @@
 import { Field, Many, Shown } from '../../../platform/dto/field.js';
-import { oneOf } from '../../../platform/dto/rules.js';
-import { CHAINS_TO, nonEmpty, TOKENS_TO } from './parameters.js';
+import { CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** The only one, so that it may be left out. */
 export const [CHAIN] = CHAINS_TO;
 
 /** Query of GET /v1/tokens. */
 export class TokensQuery {
-  @Field(oneOf(TOKENS_TO), { description: 'What is paid out.' })
+  @Field(code(TOKENS_TO), { description: 'What is paid out.' })
   to_token!: string;
 
-  @Field(oneOf(CHAINS_TO), { optional: true })
+  @Field(code(CHAINS_TO), { optional: true })
   to_chain?: string;
 
   @Field(nonEmpty, { optional: true, description: 'For tracking.' })

@@ -141,6 +141,7 @@ function depositOf(told: Told, before: number, agreed: AgreedShift, pair: Pair, 
   const hash = hashOf(depositHash);
   const deposit = {
     id: `sideshift:${agreed.shiftId}:${hash}${before === 0 ? '' : `:${before}`}`,
+    claim: `sideshift_${hash}`,
     amount,
     transactionHash: hash,
     at: depositTime(depositReceivedAt, agreed, nowMs),

@@ -37,6 +37,11 @@ describe('a SideShift that lies', () => {
     ['an amount that is a number', { depositAmount: 100 }],
     ['an amount below nothing', { settleAmount: '-0.5' }],
     ['no deposit address', { depositAddress: null }],
+    ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
+    [
+      'a deposit address with a wrong checksum',
+      { depositAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD' },
+    ],
     ['a deposit address of many lines', { depositAddress: '0x1234567890\n0x1234567890' }],
     ['a deposit address of 10,000 characters', { depositAddress: 'a'.repeat(10_000) }],
     ['a memo that is none', { depositMemo: 'a\u0000' }],

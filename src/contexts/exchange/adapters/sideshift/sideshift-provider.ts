@@ -15,6 +15,7 @@ import { PAIRS, type Asset, type Pair } from '../../domain/catalog.js';
 import { chainOf, decimalsOf, pairOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
 import { publicAddress } from '../public-address.js';
+import { isDepositAddress } from './deposit-address.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type Told } from './sideshift-api.js';
 import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
 
@@ -166,14 +167,14 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return { quoteId, amountTo, rate };
   }
 
-  private readNewShift(
+  private async readNewShift(
     told: Told,
     pair: Pair,
     wanted: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
-  ): AgreedShift {
+  ): Promise<AgreedShift> {
     const { depositAddress } = told;
-    if (typeof depositAddress !== 'string' || !/^[!-~]{10,200}$/.test(depositAddress))
-      return contradiction('the shift has no deposit address');
+    if (typeof depositAddress !== 'string' || !(await isDepositAddress(pair.from.chain, depositAddress)))
+      return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
     const depositMemo = memoText(told['depositMemo']);
     if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
       return contradiction('the deposit memo of the shift is none');

@@ -86,7 +86,7 @@ export class PayFactsOf {
       withdraw_address_memo: payer.withdrawAddressMemo,
       ...TO,
       fiat: /^[A-Z]{3}$/.test(fiat ?? '') ? fiat! : null,
-      amount: isDecimal(amount, 2) && !isZero(amount) ? amount : null,
+      amount: isDecimal(amount, 3) && !isZero(amount) ? amount : null,
     };
     const ids = only ? only.split(',').map((id) => id.trim()) : null;
     return this.onramps.for(purchase, ids).map(({ name, url }) => ({ name, url }));

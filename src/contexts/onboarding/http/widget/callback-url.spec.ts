@@ -37,6 +37,15 @@ describe('the callback_url of the widget', () => {
     expect(acceptCallbackUrl(url)).toBeNull();
   });
 
+  it('may be http://localhost in the sandbox, on any port, and no other host', () => {
+    for (const url of ['http://localhost/', 'http://localhost:3000/done?x=1'])
+      expect([acceptCallbackUrl(url), acceptCallbackUrl(url, [], true)]).toEqual([null, url]);
+    for (const url of ['http://localhost.evil.example/', 'http://127.0.0.1/', 'http://a@localhost/'])
+      expect(acceptCallbackUrl(url, [], true)).toBeNull();
+    expect(acceptCallbackUrl('http://localhost:3000/', ['https://shop.example'], true)).toBeNull();
+    expect(acceptCallbackUrl('http://localhost:3000/', ['http://localhost:3000'], true)).not.toBeNull();
+  });
+
   const ALLOWED = ['https://shop.example', 'https://xn--bcher-kva.example', 'shopapp:'];
 
   it.each([

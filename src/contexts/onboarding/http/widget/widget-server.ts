@@ -103,7 +103,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const query = request.query as Readonly<Record<string, unknown>>;
     const [merchantId, userId] = [idOf(query['merchant_id']), idOf(query['user_id'])];
     const merchant = await this.gate.enter(merchantId, userId, request.ip);
-    const callbackUrl = callbackOf(query['callback_url'], merchant);
+    const callbackUrl = callbackOf(query['callback_url'], merchant, this.config.mode === 'sandbox');
     const facts = await this.facts.of({ merchant, userId, callbackUrl, locale: localeOf(request) });
     if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(merchantId);
     reply.headers({ 'permissions-policy': PERMISSIONS, vary: 'accept-language' });
@@ -143,9 +143,9 @@ function causeOf({ id, routeOptions }: FastifyRequest, merchantId: string): Even
   return { actor: `POST ${routeOptions.url}`, request_id: id, merchant_id: merchantId };
 }
 
-function callbackOf(given: unknown, { callbacks }: KnownMerchant): string | null {
+function callbackOf(given: unknown, { callbacks }: KnownMerchant, isSandbox: boolean): string | null {
   if (given === undefined) return null;
-  const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks) : null;
+  const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks, isSandbox) : null;
   if (accepted !== null) return accepted;
   const whatever = callbacks.length === 0 ? '' : ', and one that the merchant allows';
   throw new DomainError(
