@@ -46,6 +46,7 @@ const processing = (from: string, to: string, refundable: string): Told =>
   told('processing_started', { amount_from: from, amount_to: to, refundable });
 const completed = told('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
 const cancelled = (refundable: string): Told => told('cancelled', { refundable });
+const refund = (amount: string): Told => told('refund_recorded', { amount });
 const failed = (refundable: string): Told => told('failed', { reason: 'deposit_too_low', refundable });
 
 function booksOf(...events: readonly Told[]): OrderBooks {
@@ -83,6 +84,12 @@ describe('the books of orders', () => {
       late_deposits: [{ amount: '2', transaction_hash: '0xc', deposited_at: at }],
       updated_at: at,
     });
+  });
+
+  it('owe nothing once the refunds together are what is owed', () => {
+    const books = booksOf(issued, made(), deposit('a', '5'), failed('5'), refund('2'), refund('3'));
+    expect(rules(books)).toBe('');
+    expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({ amount_refundable: '0' });
   });
 
   it.each<[string, readonly Told[], RegExp]>([
@@ -137,7 +144,12 @@ describe('the books of orders', () => {
     ],
     [
       'more given back than is owed',
-      [issued, made(), deposit('a', '5'), failed('5'), told('refund_recorded', { amount: '5.000001' })],
+      [issued, made(), deposit('a', '5'), failed('5'), refund('5.000001')],
+      /no more than is owed/,
+    ],
+    [
+      'refunds that are more than is owed only together',
+      [issued, made(), deposit('a', '5'), failed('5'), refund('2'), refund('2'), refund('2')],
       /no more than is owed/,
     ],
   ])('note %s', (_name, events, rule) => {

@@ -109,6 +109,7 @@ describe('refunds of an operator', () => {
       .when(refunding('60'))
       .then(refund('60'));
     expect(owed(stateAfter(...history, refund('60')))).toBe('40');
+    expect(owed(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
   it('take off transfers that are too small for a record each', () => {
     const dust: OrderEvent = { type: 'order.dust_recorded.v1', data: { ...base, count: 9, amount: '0.25' } };
