@@ -11,6 +11,7 @@ import { killApp } from './suites/kill-app.js';
 import { killBoth } from './suites/kill-both.js';
 import { killPostgres } from './suites/kill-postgres.js';
 import { onboarding } from './suites/onboarding.js';
+import { ordinaryLife } from './suites/ordinary-life.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { races } from './suites/races.js';
@@ -50,6 +51,7 @@ const SUITES: Readonly<
   standstill: { suite: standstill, count: 40, of: 'processes that stand still' },
   keys: { suite: keys, count: 5, of: 'rotations' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
+  'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   hostile: { suite: hostile, count: 3, of: 'times 100 at once' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'turns over all attacks' },

@@ -14,9 +14,9 @@ const USERS = '/merchants/v1/users';
 const WRITERS = 4;
 const USERS_A_STEP = 20;
 /** Two looks of a process at the key ring. */
-const REFRESHED_MS = 12_000;
+export const REFRESHED_MS = 12_000;
 /** Longer than a master key, or a key that was added, is waited for. */
-const LATER_SECONDS = 150;
+export const LATER_SECONDS = 150;
 
 interface Person {
   readonly id: string;
@@ -170,7 +170,7 @@ export const keys: Suite = async ({ count, verdict, say }: SuiteOptions) => {
 };
 
 /** As if the newest key had been added so long before. */
-async function sealSince(shared: Shared, seconds: number): Promise<void> {
+export async function sealSince(shared: Shared, seconds: number): Promise<void> {
   await shared.pool.query(
     `update platform.key_ring set seals_from = now() - make_interval(secs => $1)
      where seals_from = (select max(seals_from) from platform.key_ring)`,
@@ -179,7 +179,7 @@ async function sealSince(shared: Shared, seconds: number): Promise<void> {
 }
 
 /** Within two refreshes of a worker: no personal key is left that an older key wraps. */
-async function resealed(shared: Shared): Promise<boolean> {
+export async function resealed(shared: Shared): Promise<boolean> {
   return until(async () => {
     const { rows } = await shared.pool.query<{ left: boolean }>(
       `select exists (

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import { TestReceiver } from '../../support/receiver.js';
+import { Random } from '../support/fuzz/random.js';
+import { Life } from '../support/ordinary-life/life.js';
+import { LifeStage } from '../support/ordinary-life/life-stage.js';
+import { seconds, type Suite } from '../support/suite.js';
+
+const RUNS_A_BATCH = 25;
+const RUNS_AT_ONCE = 5;
+/** What receivers respond, one response in so many each; else 204. */
+const REFUSALS = [410, 503, 500];
+const RESPONSES = 60;
+
+/**
+ * `--count` random runs of what people, merchants and operators do every day, on a chain with small reorganisations.
+ * `audit -- verify` runs beside each batch, and says after it that everything is in order, and proven.
+ */
+export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) => {
+  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
+  say(`seed   ${seed}`);
+  const receiver = await TestReceiver.start();
+  receiver.behavior = (response) => response.writeHead(REFUSALS[randomInt(RESPONSES)] ?? 204).end();
+  const stage = await LifeStage.start(verdict);
+  const life = new Life(stage, receiver.url);
+  try {
+    for (let done = 0, batch = 0; done < count; batch += 1) {
+      const began = performance.now();
+      const end = Math.min(done + RUNS_A_BATCH, count);
+      const beside = stage.program('audit', 'verify');
+      const worker = async (): Promise<void> => {
+        while (done < end) {
+          const number = done++;
+          const failed = (error: Error): void => verdict.expect(false, `run ${number}`, error.stack);
+          await life.run(new Random(seed, number), number).catch(failed);
+        }
+      };
+      await Promise.all(Array.from({ length: RUNS_AT_ONCE }, worker));
+      const { code, printed } = await beside;
+      verdict.expect(code === 0, `beside runs up to ${end} everything is in order`, printed);
+      await stage.maintain(batch);
+      await stage.settled();
+      const after = await stage.program('audit', 'verify', '--key', stage.keyFile);
+      verdict.expect(after.code === 0, `after ${end} runs everything is in order, and proven`, after.printed);
+      say(`${end} runs, exit code ${after.code}, ${seconds(performance.now() - began)}`);
+    }
+    say(stage.tally.toString());
+  } finally {
+    await stage.end();
+    await receiver.stop();
+  }
+};

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Service } from '../../../../bench/support/service.js';
+import { eventually } from '../../../../bench/support/wait.js';
+import { rpc } from '../../../../sandbox/chain.js';
+import { freePort } from '../../../../sandbox/processes.js';
+import { LATER_SECONDS, REFRESHED_MS, resealed, sealSince } from '../../suites/keys.js';
+import { Treasury } from '../payees.js';
+import { Shared } from '../shared.js';
+import { Tally, type Verdict } from '../verdict.js';
+
+const PROGRAMS = fileURLToPath(new URL('../../../../dist/src/cli.js', import.meta.url));
+const BLOCK_MS = 500;
+const SETTLE_MS = 180_000;
+/** In batches: the first key of the ledger signs all later ones. */
+const LEDGER_KEY_EVERY = 3;
+const MASTER_KEY_EVERY = 8;
+
+interface Ran {
+  readonly code: unknown;
+  readonly printed: string;
+}
+
+/** The service that ordinary life goes on at, its chain, and what operators do between batches. */
+export class LifeStage {
+  readonly tally = new Tally();
+  private readonly folder = mkdtempSync(join(tmpdir(), 'disburse-life-'));
+  readonly keyFile = join(this.folder, 'key.pem');
+  private masterKey = randomBytes(32).toString('hex');
+  service!: Service;
+  widgetPort = 0;
+  private mining: NodeJS.Timeout | undefined;
+
+  private constructor(
+    readonly shared: Shared,
+    readonly treasury: Treasury,
+    readonly rpcUrl: string,
+    private readonly verdict: Verdict,
+  ) {}
+
+  static async start(verdict: Verdict): Promise<LifeStage> {
+    const shared = await Shared.start();
+    const chain = await shared.chain();
+    const stage = new LifeStage(shared, await Treasury.of(chain), chain.rpcUrl, verdict);
+    // Payouts expire by the time of blocks.
+    stage.mining = setInterval(
+      () => void rpc(chain.rpcUrl, 'anvil_mine', []).catch(() => undefined),
+      BLOCK_MS,
+    );
+    await stage.open();
+    await stage.covered();
+    writeFileSync(stage.keyFile, (await stage.program('audit', 'key')).printed);
+    return stage;
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.mining);
+    await this.shared.close();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  /** An operator's program, with the master key. */
+  async program(...args: readonly string[]): Promise<Ran> {
+    const env = { PATH: process.env['PATH'], MASTER_KEY: this.masterKey, ...(await this.chainEnv()) };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [PROGRAMS, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : error.code, printed: stdout + stderr }),
+      );
+    });
+  }
+
+  /** What operators do between batches. */
+  async maintain(batch: number): Promise<void> {
+    const rebuilt = await this.program('rebuild');
+    this.verdict.expect(rebuilt.code === 0, 'a rebuild finds no difference', rebuilt.printed);
+    if (batch % LEDGER_KEY_EVERY === 0) await this.done('audit', 'key', 'rotate');
+    if (batch % MASTER_KEY_EVERY === 0) await this.rotateMasterKey();
+  }
+
+  /** No payout, order or departure waits, every reader is at the end, and everything is under a head. */
+  async settled(): Promise<void> {
+    await eventually(
+      'everything has come to its end',
+      async () => {
+        const { rows } = await this.shared.pool.query<{ open: number }>(
+          `select (select count(*) from payouts.payouts where status = 0)::int
+             + (select count(*) from exchange.orders where status < 3)::int as open`,
+        );
+        return rows[0]!.open === 0;
+      },
+      SETTLE_MS,
+    );
+    await this.covered();
+  }
+
+  private async covered(): Promise<void> {
+    await eventually(
+      'every event is under a head',
+      async () => {
+        const { rows } = await this.shared.pool.query<{ covered: boolean }>(
+          'select max(size) = (select count(*) from event_store.events) as covered from audit.heads',
+        );
+        return rows[0]!.covered;
+      },
+      SETTLE_MS,
+    );
+  }
+
+  private async open(former?: string): Promise<void> {
+    this.widgetPort = await freePort();
+    this.service = await this.shared.service('service', {
+      MASTER_KEY: this.masterKey,
+      ...(former === undefined ? {} : { MASTER_KEY_FORMER: former }),
+      WIDGET_PORT: String(this.widgetPort),
+      AUDIT_HEAD_SECONDS: '1',
+      PAYOUT_VERIFICATION_WINDOW_SECONDS: '6',
+      PAYOUT_CHECK_INTERVAL_MS: '100',
+      EXCHANGE_ORDER_EXPIRY_SECONDS: '6',
+      EXCHANGE_PAID_WAIT_SECONDS: '8',
+      EXCHANGE_CHECK_INTERVAL_MS: '100',
+      EXCHANGE_SCAN_INTERVAL_MS: '100',
+    });
+  }
+
+  async done(...args: readonly string[]): Promise<void> {
+    const { code, printed } = await this.program(...args);
+    this.tally.add(args.slice(0, 2).join(' '));
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${String(code)} ${printed}`);
+  }
+
+  private async rotateMasterKey(): Promise<void> {
+    const former = this.masterKey;
+    this.masterKey = randomBytes(32).toString('hex');
+    await this.service.child.stop();
+    await this.open(former);
+    const { pool } = this.shared;
+    await sealSince(this.shared, 0);
+    await sleep(REFRESHED_MS);
+    await sealSince(this.shared, LATER_SECONDS);
+    this.verdict.expect(await resealed(this.shared), 'personal keys are wrapped by the fresh key');
+    await pool.query('update platform.key_ring set seen_at = seen_at - make_interval(secs => $1)', [
+      LATER_SECONDS,
+    ]);
+    await this.done('keys', 'retire-former');
+  }
+
+  private async chainEnv(): Promise<NodeJS.ProcessEnv> {
+    const { rpcUrl, usdcAddress } = await this.shared.chain();
+    const DATABASE_URL = await this.shared.databaseUrl();
+    return { DATABASE_URL, CHAIN_RPC_URL: rpcUrl, USDC_ADDRESS: usdcAddress, ROLES: 'api' };
+  }
+}

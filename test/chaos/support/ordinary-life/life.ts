@@ -1,0 +1,255 @@
+import { eventually } from '../../../../bench/support/wait.js';
+import { rpc } from '../../../../sandbox/chain.js';
+import { toMinorUnits } from '../../../../src/kernel/money.js';
+import { ExchangeClient } from '../../../support/exchange-client.js';
+import { PHOTO } from '../../../support/images.js';
+import { SignedClient, type SignedCall } from '../../../support/signed-client.js';
+import type { Random } from '../fuzz/random.js';
+import { randomHash } from '../operations.js';
+import type { LifeStage } from './life-stage.js';
+
+const API = '/merchants/v1';
+const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+const ACT = ['--reason', 'the customer asked for it', '--actor', 'chaos'];
+/** Two of a merchant's requests meet: nothing is wrong with either. */
+const CONFLICT = 409;
+const DECIDED_MS = 180_000;
+
+interface Made {
+  readonly order: { readonly id: string; readonly deposit_address: string; readonly amount_from: string };
+}
+
+/** What a step of the page responds: each of these by the step that has it. */
+interface Step {
+  readonly session: string;
+  readonly code: string;
+}
+
+/** What people, merchants and operators do, each in a run of its own, at one service. */
+export class Life {
+  constructor(
+    private readonly stage: LifeStage,
+    private readonly receiverUrl: string,
+  ) {}
+
+  /** A user of a merchant, and what comes with them; beside it a merchant's webhooks, an order, the chain. */
+  async run(random: Random, number: number): Promise<void> {
+    const { merchant, secondMerchant, baseUrl } = this.stage.service;
+    const who = new SignedClient(baseUrl, random.chance(0.5) ? merchant : secondMerchant);
+    const phone = `+1555${String(1_000_000 + number)}`;
+    const body = { phone_number: phone, external_id: `person ${number}`, email: `${number}@example.com` };
+    const { user } = await this.ask<{ user: { id: string } }>(who, 201, { path: '/users', body });
+    const way = random.pick([() => this.page, () => this.page, () => this.sandbox, () => null])();
+    await way?.call(this, who, user.id, phone, random);
+    const wallet = await this.walletOf(who, user.id);
+    for (let left = wallet === null ? 0 : random.below(4); left > 0; left -= 1)
+      await this.payout(who, user.id, wallet!, random);
+    if (random.chance(0.5)) await this.webhook(who, random);
+    if (random.chance(0.5)) await this.order(random);
+    if (random.chance(0.1)) await this.reorganise(random);
+    if (random.chance(0.3)) await this.leave(user.id, random);
+  }
+
+  private async ask<T>(who: SignedClient, wanted: number, call: SignedCall): Promise<T> {
+    const method = call.method ?? (call.body === undefined ? 'GET' : 'POST');
+    const response = await who.call({ ...call, method, path: API + call.path });
+    this.stage.tally.add(`${method} ${call.path.split('/')[1]!.split('?')[0]!} ${response.status}`);
+    if (response.status !== wanted && response.status !== CONFLICT)
+      throw new Error(`${method} ${call.path}: ${response.status} ${response.text}`);
+    return response.json<T>();
+  }
+
+  private async sandbox(who: SignedClient, id: string): Promise<void> {
+    await this.ask(who, 200, { path: `/sandbox/users/${id}/complete_onboarding`, method: 'POST' });
+  }
+
+  /** Through the page: details are corrected before the identity is handed in, or after it was rejected. */
+  private async page(who: SignedClient, id: string, phone: string, random: Random): Promise<void> {
+    const url = `http://127.0.0.1:${this.stage.widgetPort}/onboarding/${who.credentials.apiKey}/${id}`;
+    let session = '';
+    const step = async (name: string, body: object = {}, type = 'application/json'): Promise<Step> => {
+      const headers = { 'content-type': type, authorization: `Bearer ${session}` };
+      const sent = type === 'application/json' ? JSON.stringify(body) : new Uint8Array(PHOTO);
+      const response = await fetch(`${url}/${name}`, { method: 'POST', headers, body: sent });
+      const text = await response.text();
+      this.stage.tally.add(`page ${name} ${response.status}`);
+      if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
+      return JSON.parse(text) as Step;
+    };
+    const person = { browser: randomHash().slice(2), phone_number: phone };
+    const named = (last_name: string): Promise<unknown> =>
+      step('details', {
+        ...{ first_name: 'Ada', last_name, date_of_birth: '1985-12-10' },
+        ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+      });
+    const handIn = async (): Promise<void> => {
+      for (const kind of ['document_front', 'selfie']) await step(`images/${kind}`, {}, 'image/jpeg');
+      await step('identity');
+    };
+    await step('code', person);
+    const { code } = await step('inbox');
+    ({ session } = await step('phone', { ...person, code }));
+    let lastName = random.pick(['Lovelace', 'Rejected']);
+    await named(lastName);
+    if (random.chance(0.5)) await named((lastName = random.pick(['Byron', 'Rejected', 'King'])));
+    await handIn();
+    const decided = async (): Promise<boolean> => {
+      const { rows } = await this.stage.shared.pool.query<{ type: string }>(
+        'select type from event_store.events where stream = $1 order by revision desc limit 1',
+        [`onboarding-${id}`],
+      );
+      return ['onboarding.kyc_failed.v1', 'onboarding.completed.v1'].includes(rows[0]!.type);
+    };
+    await eventually('the identity is decided', decided, DECIDED_MS);
+    if (lastName !== 'Rejected' || random.chance(0.3)) return;
+    await named('Lovelace');
+    await handIn();
+    await eventually('the second identity is decided', decided, DECIDED_MS);
+  }
+
+  private async walletOf(who: SignedClient, id: string): Promise<string | null> {
+    const read = await who.get(`${API}/users/${id}`);
+    const { user } = read.json<{ user: { account_state: string; issuer_wallet_address: string | null } }>();
+    return user.account_state === 'active' ? user.issuer_wallet_address : null;
+  }
+
+  /** Paid before the report or after it, by a transfer that two payouts name, by another amount, or not at all. */
+  private async payout(who: SignedClient, user: string, wallet: string, random: Random): Promise<void> {
+    const minor = 1 + random.below(9_000_000);
+    const amount = (minor / 1e6).toFixed(6);
+    const report = (transaction_hash: string): Promise<unknown> =>
+      this.ask(who, 201, {
+        path: '/payouts/report',
+        body: {
+          user_id: user,
+          payout: { amount, transaction_hash, custom_metadata: { note: random.uuid() } },
+        },
+      });
+    const habit = random.pick(['before', 'before', 'after', 'twice', 'other amount', 'never']);
+    this.stage.tally.add(`paid ${habit}`);
+    if (habit === 'never') return void (await report(randomHash()));
+    if (habit === 'after') {
+      const { hash, broadcast } = await this.stage.treasury.prepare(wallet, minor);
+      await report(hash);
+      return broadcast();
+    }
+    const hash = await this.stage.treasury.transfer(wallet, habit === 'other amount' ? minor + 1 : minor);
+    await report(hash);
+    if (habit === 'twice') await report(hash);
+  }
+
+  private async webhook(who: SignedClient, random: Random): Promise<void> {
+    const path = '/webhook_endpoints';
+    type Listed = { readonly webhook_endpoints: readonly { readonly id: string; readonly status: string }[] };
+    const { webhook_endpoints: all } = await this.ask<Listed>(who, 200, { path });
+    if (all.length < 2) return this.register(who, random);
+    const { id } = random.pick(all);
+    const change = (webhook_endpoint: object): Promise<unknown> =>
+      this.ask(who, 200, { path: `${path}/${id}`, method: 'PATCH', body: { webhook_endpoint } });
+    const acts: readonly (() => Promise<unknown>)[] = [
+      () => this.register(who, random),
+      () => change({ status: 'disabled' }),
+      () => change({ status: 'enabled' }),
+      () =>
+        change({
+          event_types: random.pick([
+            null,
+            ['payout.received'],
+            ['user.onboarding_completed', 'payout.failed'],
+          ]),
+        }),
+      () => change({ url: `${this.receiverUrl}/moved/${random.uuid()}` }),
+      () => this.ask(who, 200, { path: `${path}/${id}/rotate_secret`, body: { overlap_seconds: 60 } }),
+      () => this.ask(who, 202, { path: `${path}/${id}/test_delivery`, body: {} }),
+      () => this.resend(who, id, random),
+      () => this.resend(who, id, random),
+      () => who.call({ method: 'DELETE', path: `${API}${path}/${id}` }),
+    ];
+    await random
+      .pick(acts)()
+      .catch((error: Error) => {
+        // Another run deleted it meanwhile.
+        if (!error.message.includes(': 404 ')) throw error;
+      });
+  }
+
+  private async register(who: SignedClient, random?: Random): Promise<void> {
+    const types = random?.chance(0.3)
+      ? { event_types: ['payout.received', 'user.onboarding_completed'] }
+      : {};
+    const webhook_endpoint = { url: `${this.receiverUrl}/hook`, ...types };
+    await this.ask(who, 201, { path: '/webhook_endpoints', body: { webhook_endpoint } });
+  }
+
+  private async resend(who: SignedClient, endpoint: string, random: Random): Promise<void> {
+    const { rows } = await this.stage.shared.pool.query<{ id: string }>(
+      'select delivery_id as id from webhooks.deliveries where endpoint_id = $1 order by 1 limit 50',
+      [endpoint],
+    );
+    if (rows.length === 0) return;
+    const path = `/webhook_deliveries/${random.pick(rows).id}/resend`;
+    await this.ask(who, 202, { path, body: {} });
+  }
+
+  /** Paid in parts, too little, too much, after it was cancelled, or not; what is owed in the end is given back in parts. */
+  private async order(random: Random): Promise<void> {
+    const { api_key: apiKey, secret } = this.stage.service.exchange;
+    const client = new ExchangeClient(this.stage.service.baseUrl, { apiKey, secret });
+    const made = await client.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+    if (made.status !== 201) throw new Error(`order: ${made.status} ${made.text}`);
+    const { order } = made.json<Made>();
+    const pay = (hundredths: number): Promise<string> => {
+      this.stage.tally.add(`deposit of ${hundredths} %`);
+      const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
+      return this.stage.treasury.transfer(order.deposit_address, Number(minor));
+    };
+    const act = async (action: 'cancel' | 'mark_as_paid' | 'refresh'): Promise<void> =>
+      this.stage.tally.add(`${action} ${(await client.act(order.id, action, ADDRESS)).status}`);
+    const shares = random.pick([[100], [100], [40, 60], [120], [30], []]);
+    const action = random.pick([null, null, 'cancel', 'mark_as_paid', 'refresh'] as const);
+    const isFirst = random.chance(0.5);
+    if (action !== null && isFirst) await act(action);
+    for (const share of shares) await pay(share);
+    if (action !== null && !isFirst) await act(action);
+    if (random.chance(0.3)) await this.giveBack(random);
+  }
+
+  private async giveBack(random: Random): Promise<void> {
+    const { rows } = await this.stage.shared.pool.query<{ order_id: string; owed: string }>(
+      'select order_id, owed::text from exchange.watches where owed > 0 order by order_id limit 5',
+    );
+    if (rows.length === 0) return;
+    const { order_id, owed } = random.pick(rows);
+    const amount = random.chance(0.5) ? owed : '0.5';
+    const refund = await this.stage.program(
+      'exchange',
+      'refund',
+      order_id,
+      '--amount',
+      amount,
+      '--transaction',
+      randomHash(),
+    );
+    // Another run gave it back meanwhile.
+    this.stage.tally.add(`exchange refund ${String(refund.code)}`);
+  }
+
+  /** The last blocks are replaced by empty ones: transfers in them are gone. */
+  private async reorganise(random: Random): Promise<void> {
+    await rpc(this.stage.rpcUrl, 'anvil_reorg', [1 + random.below(3), []]);
+    this.stage.tally.add('reorganisation');
+  }
+
+  private async leave(user: string, random: Random): Promise<void> {
+    await this.stage.done('user', 'deactivate', user, ...ACT);
+    if (random.chance(0.4)) return;
+    await eventually('a user who leaves is deactivated', async () => {
+      const { rows } = await this.stage.shared.pool.query<{ gone: boolean }>(
+        `select exists (select from event_store.events where stream = $1 and type = 'user.deactivated.v1') as gone`,
+        [`user-${user}`],
+      );
+      return rows[0]!.gone;
+    });
+    await this.stage.done('user', 'erase', user, '--yes', ...ACT);
+  }
+}
