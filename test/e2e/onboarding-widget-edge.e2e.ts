@@ -9,6 +9,7 @@ import { Log } from '../../src/platform/telemetry/logger.js';
 import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
+import { BROWSER } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
@@ -68,7 +69,7 @@ describe('the edge of the onboarding widget', () => {
   it('writes one wide line a request, with nothing of the person', async () => {
     const query = new URLSearchParams({ merchant_id: merchantId, user_id: userId });
     const page = await fetch(`${url}/onboarding?${query.toString()}`);
-    const guess = JSON.stringify({ phone_number: PHONE, code: '135790' });
+    const guess = JSON.stringify({ browser: BROWSER, phone_number: PHONE, code: '135790' });
     const responses = [
       [page, 'GET', '/onboarding', 200],
       [await post('phone', guess), 'POST', stepRoute('phone'), 422],
@@ -85,7 +86,7 @@ describe('the edge of the onboarding widget', () => {
   });
 
   it('logs why it returned 5xx, redacted', async () => {
-    const response = await post('code', JSON.stringify({ phone_number: PHONE }));
+    const response = await post('code', JSON.stringify({ browser: BROWSER, phone_number: PHONE }));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain('no route');
     const failure = await eventually(async () =>
