@@ -242,7 +242,7 @@ describe('npm run audit -- verify', () => {
     it('is in order, and needs no settings', async () => {
       const report = await offline(whole);
       expect(report).toMatchObject({ exitCode: 1, faults: [], violations: [] });
-      expect(report.not_checked).toEqual([expect.stringContaining('keys of the ledger are not pinned')]);
+      expect(report.not_checked).toContainEqual(expect.stringContaining('keys of the ledger are not pinned'));
       expect(report.read).toBeGreaterThan(40);
     });
 

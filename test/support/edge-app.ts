@@ -135,7 +135,7 @@ class ProbeController {
     const id = ticket.id('thing');
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });
     const event = { id: randomUUID(), type: 'probe.committed.v1', data: { id }, metadata: {} };
-    const append = { stream: `probe-${id}`, events: [event], expected: 'any' as const };
+    const append = { stream: `probe-${id}`, events: [event], expected: 'no_stream' as const };
     const response = ticket.response(201, text);
     const result = await this.events.commit({
       appends: [append],

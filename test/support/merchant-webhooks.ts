@@ -98,7 +98,7 @@ export class MerchantWebhooks {
       },
     }));
     const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });
-    await store.commit({ appends: [{ stream: `webhook_source-${newId()}`, events, expected: 'any' }] });
+    await store.commit({ appends: [{ stream: `webhook_source-${newId()}`, events, expected: 'no_stream' }] });
   }
 
   async list(endpointId: string, query = ''): Promise<DeliveryPage> {

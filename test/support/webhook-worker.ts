@@ -109,7 +109,7 @@ export class WebhookWorker {
       return { id: newId(), type: 'payout.received.v1', data: { ...facts, ...rest, ...end }, metadata: {} };
     });
     const store = this.app.get<EventStore>(EVENT_STORE, { strict: false });
-    await store.commit({ appends: [{ stream: `payout-${newId()}`, events, expected: 'any' }] });
+    await store.commit({ appends: [{ stream: `payout-${newId()}`, events, expected: 'no_stream' }] });
   }
 
   deliveries(endpointId: string): Promise<DeliveryRow[]> {

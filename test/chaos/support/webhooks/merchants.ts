@@ -6,7 +6,7 @@ import { RetryingCommandLoop } from '../../../../src/platform/event-store/retryi
 import { systemClock } from '../../../../src/kernel/clock.js';
 import { newId } from '../../../../src/kernel/ids.js';
 import { RequestTicket } from '../../../../src/platform/idempotency/ticket.js';
-import { Sealer } from '../../../../src/platform/sealing/sealer.js';
+import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
@@ -24,7 +24,7 @@ const FAILED_SHARE = 0.25;
 
 export interface MerchantsOptions {
   readonly store: EventStore;
-  readonly masterKey: string;
+  readonly sealer: Sealer;
   readonly endpoints: number;
   readonly urlOf: (place: number, manner: Manner) => string;
   readonly mannerOf: (place: number) => Manner;
@@ -38,13 +38,7 @@ export class Merchants {
     readonly hooks: readonly Hook[],
   ) {}
 
-  static async register({
-    store,
-    masterKey,
-    endpoints,
-    urlOf,
-    mannerOf,
-  }: MerchantsOptions): Promise<Merchants> {
+  static async register({ store, sealer, endpoints, urlOf, mannerOf }: MerchantsOptions): Promise<Merchants> {
     const registry = new EventRegistry();
     registry.register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     // None of these events holds personal data.
@@ -54,7 +48,7 @@ export class Merchants {
       systemClock,
       // The addresses are the suite's own, on loopback; the worker judges them at every connect.
       { check: () => Promise.resolve() },
-      new SigningSecrets(new Sealer(Buffer.from(masterKey, 'hex'))),
+      new SigningSecrets(sealer),
     );
     const ids = Array.from({ length: Math.ceil(endpoints / ENDPOINTS_PER_MERCHANT) }, newId);
     const registerOne = async (place: number): Promise<Hook> => {

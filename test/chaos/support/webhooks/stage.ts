@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { BenchEnvironment } from '../../../../bench/support/environment.js';
+import { AuthenticEventStore } from '../../../../src/platform/event-store/authentic-event-store.js';
+import type { EventStore } from '../../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { MIGRATIONS } from '../../../../src/composition.js';
+import { Database } from '../../../../src/platform/postgres/database.js';
 import { migrate } from '../../../../src/platform/postgres/migrate.js';
+import { KeyRing, MasterKey } from '../../../../src/platform/sealing/key-ring.js';
+import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { Merchants } from './merchants.js';
 import type { Manner } from './receiver-protocol.js';
 import { Receivers } from './receivers.js';
@@ -31,7 +36,7 @@ export class Stage {
   private constructor(
     readonly environment: BenchEnvironment,
     readonly pool: pg.Pool,
-    private readonly store: PostgresEventStore,
+    private readonly store: EventStore,
     readonly receivers: Receivers,
     readonly merchants: Merchants,
     readonly redis: ChaosRedis | null,
@@ -49,16 +54,17 @@ export class Stage {
       // Migrates; the workers find everything there.
       await migrate(url, MIGRATIONS);
       const pool = await environment.pool(DATABASE);
-      const store = new PostgresEventStore(pool);
+      const masterKey = randomBytes(32);
+      const sealer = await ringOf(url, masterKey);
+      const store = new AuthenticEventStore(new PostgresEventStore(pool), sealer);
       [receivers, redis] = await Promise.all([
         Receivers.start(RECEIVER_PROCESSES),
         queue === 'redis' ? ChaosRedis.start(environment.folder('redis')) : null,
       ]);
-      const masterKey = randomBytes(32).toString('hex');
       const at = receivers;
       const merchants = await Merchants.register({
         store,
-        masterKey,
+        sealer,
         endpoints,
         mannerOf: (place) => mannerOf(place, dns !== null),
         urlOf: (place, manner) =>
@@ -67,7 +73,7 @@ export class Stage {
       await receivers.introduce(merchants.hooks);
       return new Stage(environment, pool, store, receivers, merchants, redis, dns, {
         DATABASE_URL: url,
-        MASTER_KEY: masterKey,
+        MASTER_KEY: masterKey.toString('hex'),
         ...(redis === null ? {} : { QUEUE_URL: redis.url }),
         ...env,
       });
@@ -91,5 +97,16 @@ export class Stage {
     await this.redis?.stop();
     await this.receivers.stop();
     await this.environment.close();
+  }
+}
+
+/** What the workers seal and sign events with. */
+async function ringOf(url: string, masterKey: Buffer): Promise<Sealer> {
+  const database = await Database.connect({ url, poolSize: 1 });
+  try {
+    const masters = { current: new MasterKey(masterKey), former: null };
+    return (await KeyRing.open(database, masters)).sealer;
+  } finally {
+    await database.close();
   }
 }
