@@ -121,7 +121,7 @@ describe('npm run audit -- recheck', () => {
     });
     const behind = await ask();
     expect(behind.printed).toContain(
-      `the newest block of the node is ${height - 1}, before its block ${height}`,
+      `the newest final block of the node is ${height - 1}, before its block ${height}`,
     );
     for (const run of [mute, behind]) expect(named(run, 'UNKNOWN')).toEqual([id]);
     expect([away, lied, mute, behind].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);

@@ -28,7 +28,7 @@ export class LedgerKeys {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
       if (former === undefined)
-        throw new DomainError('invalid_transition', 'There is no key yet: the first head makes it');
+        throw new DomainError('invalid_transition', 'There is no key yet: the ledger has not begun');
       return this.make(former);
     });
     return keys.at(-1)!;

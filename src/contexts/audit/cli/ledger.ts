@@ -84,7 +84,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
         if (asJson()) operator.print(JSON.stringify(keys, null, 2));
         else
           operator.print(
-            newest === undefined ? 'There is no key yet: the first head makes it.' : shown(newest),
+            newest === undefined ? 'There is no key yet: the ledger has not begun.' : shown(newest),
           );
       }),
     );
