@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { SideShiftProvider } from '../../../src/contexts/exchange/adapters/sideshift/sideshift-provider.js';
 import type {
   NewProviderOrder,
@@ -5,6 +6,7 @@ import type {
 } from '../../../src/contexts/exchange/application/ports.js';
 import { SideShiftShifts } from '../../../src/contexts/exchange/store/sideshift-shifts.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { SideShift } from './sideshift.js';
 
@@ -22,10 +24,10 @@ export class SideShiftLab {
   private readonly processes: SideShiftProvider[] = [];
 
   private constructor(
-    private readonly db: TestDatabase,
+    readonly db: TestDatabase,
     readonly sideshift: SideShift,
   ) {
-    this.shifts = new SideShiftShifts(db.database);
+    this.shifts = new SideShiftShifts(db.database, new Sealer(randomBytes(32)));
     this.provider = this.process();
   }
 

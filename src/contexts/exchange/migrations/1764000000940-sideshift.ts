@@ -8,7 +8,8 @@ export class SideShift1764000000940 implements MigrationInterface {
         order_id uuid primary key,
         shift_id text not null unique,
         created_at timestamptz not null default now(),
-        agreed jsonb not null,
+        agreed text not null,
+        mac text not null,
         seen jsonb not null default '{}'
       );
       comment on table exchange.sideshift_shifts is 'one row per order at SideShift: what an order stands for there, before anybody is told its address';

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
+import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+
+/** Of MACs. */
+const AGREED_SHIFT = 'agreed shift';
 
 /** What was agreed when a shift was made. Amounts are decimal strings, times ISO 8601. */
 export interface AgreedShift {
@@ -29,25 +33,36 @@ export interface StoredShift {
   readonly seen: SeenDeposits;
 }
 
-/** `exchange.sideshift_shifts`. */
+/**
+ * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that somebody else wrote
+ * would have the order paid out for another shift. What was seen only adds to what SideShift may not deny.
+ */
 @Injectable()
 export class SideShiftShifts {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
 
+  /** Throws {@link SealError} where the service did not write what was agreed. */
   async find(orderId: string): Promise<StoredShift | null> {
-    const [row] = await this.database.query<{ agreed: AgreedShift; seen: SeenDeposits }>(
-      'select agreed, seen from exchange.sideshift_shifts where order_id = $1',
+    const [row] = await this.database.query<{ agreed: string; mac: string; seen: SeenDeposits }>(
+      'select agreed, mac, seen from exchange.sideshift_shifts where order_id = $1',
       [orderId],
     );
-    return row ?? null;
+    if (row === undefined) return null;
+    if (!this.sealer.isAuthentic(AGREED_SHIFT, `${orderId} ${row.agreed}`, row.mac))
+      throw new SealError(`the shift of order ${orderId} was changed outside the service`);
+    return { agreed: JSON.parse(row.agreed) as AgreedShift, seen: row.seen };
   }
 
   /** The order's shift from now on: this one, or the one that it has already. */
   async agree(orderId: string, agreed: AgreedShift): Promise<AgreedShift> {
+    const text = JSON.stringify(agreed);
     await this.database.query(
-      `insert into exchange.sideshift_shifts (order_id, shift_id, agreed) values ($1, $2, $3)
+      `insert into exchange.sideshift_shifts (order_id, shift_id, agreed, mac) values ($1, $2, $3, $4)
        on conflict (order_id) do nothing`,
-      [orderId, agreed.shiftId, JSON.stringify(agreed)],
+      [orderId, agreed.shiftId, text, this.sealer.mac(AGREED_SHIFT, `${orderId} ${text}`)],
     );
     return (await this.find(orderId))!.agreed;
   }

@@ -182,3 +182,32 @@ describe('a SideShift in trouble', () => {
     await expect(provider.quote('USDCSOL', null)).rejects.toBeInstanceOf(ProviderUnavailable);
   });
 });
+
+describe('a shift that somebody wrote into the database', () => {
+  const swap = (to: string, from: string): Promise<unknown> =>
+    lab.db.pool.query(
+      `with other as (delete from exchange.sideshift_shifts where order_id = $2 returning *)
+       update exchange.sideshift_shifts shift
+       set agreed = other.agreed, mac = other.mac, shift_id = other.shift_id || '-'
+       from other where shift.order_id = $1`,
+      [to, from],
+    );
+
+  it.each<[string, (orderId: string) => Promise<unknown>]>([
+    [
+      'for another shift',
+      (orderId) =>
+        lab.db.pool.query(
+          `update exchange.sideshift_shifts set agreed = replace(agreed, shift_id, 'another') where order_id = $1`,
+          [orderId],
+        ),
+    ],
+    ['with the row of another order', async (orderId) => swap(orderId, (await made()).reference.orderId)],
+  ])('%s pays no order', async (_, forge) => {
+    const { reference } = await made();
+    await forge(reference.orderId);
+    sideshift.requests.length = 0;
+    await expect(provider.status(reference)).rejects.toThrow('changed outside the service');
+    expect(sideshift.requests).toEqual([]);
+  });
+});
