@@ -34,6 +34,9 @@ function lost(before: Json, after: Json | undefined, path: string): string[] {
     if (!isObject(after)) return [path];
     return Object.entries(before).flatMap(([name, each]) => lost(each, after[name], `${path}/${name}`));
   }
+  // A description may be worded better, and must be there.
+  if (path.endsWith('/description') && typeof before === 'string')
+    return typeof after === 'string' && after !== '' ? [] : [path];
   if (!Array.isArray(before)) return before === after ? [] : [path];
   if (!Array.isArray(after)) return [path];
   // A field that requests must have all at once would break them.

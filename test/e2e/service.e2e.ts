@@ -71,6 +71,7 @@ describe('the whole service', () => {
       'database',
       'event_store',
       'exchange',
+      'ledger',
       'master_key',
       'onboarding',
       'queue',

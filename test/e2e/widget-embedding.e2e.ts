@@ -110,5 +110,7 @@ describe('the page in production', () => {
       `update merchants.directory set origins = '{http://localhost:3000, https://shop.example}'`,
     );
     await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
+    // The audit at the end would name what no event says.
+    await widget.people.database.query(`update merchants.directory set origins = '{}'`);
   });
 });

@@ -47,8 +47,10 @@ export const progressProjection: SubscriptionDefinition = {
         ...(data as unknown as Omit<Moved, 'stage'>),
         stage: STAGES[type as keyof typeof STAGES],
       };
-      last.set(moved.user_id, moved);
-      if (type === 'onboarding.started.v1') started.push(moved);
+      const isStart = type === 'onboarding.started.v1';
+      if (isStart) started.push(moved);
+      // Also within a batch: what comes after the end makes no difference to a row that is gone.
+      if (isStart || last.get(moved.user_id)?.stage !== null) last.set(moved.user_id, moved);
     }
     // Only the start makes a row: what a provider says of somebody who left brings none back.
     await tx.query(
