@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
+import { AuthenticEventStore } from '../../src/platform/event-store/authentic-event-store.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
+import { ringOf } from '../support/key-ring.js';
 import { invoke, type Run } from '../support/operator.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { VIEWS } from '../support/read-models.js';
+
+const MASTER_KEY = '11'.repeat(32);
 
 interface Report extends Run {
   readonly differences: readonly string[];
@@ -19,13 +23,14 @@ describe('npm run audit -- verify, of every read model', () => {
 
   beforeAll(async () => {
     db = await testDatabase();
-    const store = new PostgresEventStore(db.pool);
+    const sealer = await ringOf(db.url, Buffer.from(MASTER_KEY, 'hex'));
+    const store = new AuthenticEventStore(new PostgresEventStore(db.pool), sealer);
     for (const { facts } of VIEWS) {
       const events = facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
       await store.commit({ appends: [{ stream: `thing-${newId()}`, events, expected: 'no_stream' }] });
     }
     await store.close();
-    await invoke('rebuild', { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) });
+    await invoke('rebuild', { DATABASE_URL: db.url, MASTER_KEY });
   });
   afterAll(() => db.drop());
 

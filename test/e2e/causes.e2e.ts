@@ -53,7 +53,7 @@ describe('every event says what caused it', () => {
 
   it('holds nothing of a person', () => {
     const fields = new Set(events.flatMap(({ metadata }) => Object.keys(metadata)));
-    const known = ['actor', 'request_id', 'merchant_id', 'key_id', 'causation_id', 'traceparent'];
+    const known = ['actor', 'request_id', 'merchant_id', 'key_id', 'causation_id', 'traceparent', 'mac'];
     expect([...fields].filter((name) => !known.includes(name))).toEqual([]);
     // A pattern, never a path with values in it.
     expect(events.some(({ metadata }) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(metadata.actor ?? ''))).toBe(false);

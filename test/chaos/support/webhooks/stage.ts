@@ -5,10 +5,8 @@ import { AuthenticEventStore } from '../../../../src/platform/event-store/authen
 import type { EventStore } from '../../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { MIGRATIONS } from '../../../../src/composition.js';
-import { Database } from '../../../../src/platform/postgres/database.js';
 import { migrate } from '../../../../src/platform/postgres/migrate.js';
-import { KeyRing, MasterKey } from '../../../../src/platform/sealing/key-ring.js';
-import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
+import { ringOf } from '../../../support/key-ring.js';
 import { Merchants } from './merchants.js';
 import type { Manner } from './receiver-protocol.js';
 import { Receivers } from './receivers.js';
@@ -97,16 +95,5 @@ export class Stage {
     await this.redis?.stop();
     await this.receivers.stop();
     await this.environment.close();
-  }
-}
-
-/** What the workers seal and sign events with. */
-async function ringOf(url: string, masterKey: Buffer): Promise<Sealer> {
-  const database = await Database.connect({ url, poolSize: 1 });
-  try {
-    const masters = { current: new MasterKey(masterKey), former: null };
-    return (await KeyRing.open(database, masters)).sealer;
-  } finally {
-    await database.close();
   }
 }
