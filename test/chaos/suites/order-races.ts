@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/contract.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
+import { isDatabaseUnavailable } from '../../../src/platform/postgres/unavailable.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import type { ApiResponse } from '../../support/signed-client.js';
 import { runAudit } from '../support/audit.js';
@@ -135,14 +136,24 @@ class Race {
     }
     this.tally.add(step.isDropped ? 'deposit dropped' : 'deposit');
     if (!step.isDropped) this.sent.push({ orderId: id, hash, minor });
-    await this.pool.query(
-      `with gone as (delete from exchange.awaited_deposits where order_id = $2),
-       found as (
-         insert into exchange.deposits (transaction_hash, place, block_hash, order_id, amount_minor, block_number, block_at)
-         select $1, 0, '0x1', $2, $3, 0, now() where not $4)
-       update exchange.watches set next_check_at = now() where order_id = $2`,
-      [hash, id, String(minor), step.isDropped],
-    );
+    const store = (): Promise<unknown> =>
+      this.pool.query(
+        `with gone as (delete from exchange.awaited_deposits where order_id = $2),
+         found as (
+           insert into exchange.deposits (transaction_hash, place, block_hash, order_id, amount_minor, block_number, block_at)
+           select $1, 0, '0x1', $2, $3, 0, now() where not $4)
+         update exchange.watches set next_check_at = now() where order_id = $2`,
+        [hash, id, String(minor), step.isDropped],
+      );
+    // As the scan repeats a step that lost a deadlock: two deposits of one order lock its rows in any order.
+    for (let isStored = false; !isStored;)
+      isStored = await store().then(
+        () => true,
+        (error: unknown) => {
+          if (isDatabaseUnavailable(error)) return false;
+          throw error;
+        },
+      );
     return null;
   }
 
