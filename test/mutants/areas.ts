@@ -6,11 +6,6 @@ export interface Area {
 }
 
 export const AREAS: readonly Area[] = [
-  {
-    name: 'books',
-    files: /^src\/contexts\/audit\/domain\//,
-    suites: ['test/e2e/audit.e2e.ts', 'test/e2e/audit-orders.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
-  },
   { name: 'domain', files: /^src\/contexts\/[^/]+\/domain\//, suites: [] },
   {
     name: 'authentication',

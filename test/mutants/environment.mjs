@@ -1,7 +1,20 @@
 import SuiteEnvironment from '../support/suite-environment.mjs';
 
-/** Hands out which mutants the spec reached, before its world is taken down. */
+/** A fault that makes a loop endless throws after so many rounds. */
+const MAX_HITS = 10_000_000;
+
+/** Hands out which mutants the spec reached, before its world is taken down; after the first failure only hooks run. */
 export default class MutantEnvironment extends SuiteEnvironment {
+  async setup() {
+    await super.setup();
+    this.global.__stryker__ = { hitCount: 0, hitLimit: MAX_HITS };
+  }
+
+  async handleTestEvent({ name, test }) {
+    if (name === 'test_done' && test.errors.length > 0) this.failed = true;
+    if (name === 'test_start' && this.failed) test.mode = 'skip';
+  }
+
   async teardown() {
     globalThis.reachedMutants = Object.keys(this.global.__stryker__?.mutantCoverage?.static ?? {});
     await super.teardown();

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** How many specs of those that import a file are its nearest. */
-const MAX_SPECS = 8;
+const MAX_SPECS = 4;
 
-/** Of a file, the specs that are nearest to it: the one beside it first, then by steps of import and common folders. */
+/**
+ * Of a file, the specs that are nearest to it: the one with its name first, then by steps of import and common folders.
+ * Specs of other contexts count when they import the file directly.
+ */
 export function nearestSpecs(files: readonly string[]): (file: string) => readonly string[] {
   const importers = importersOf(files);
   return (file) => {
@@ -16,11 +19,15 @@ export function nearestSpecs(files: readonly string[]): (file: string) => readon
     }
     const beside = file.replace(/\.tsx?$/, '.spec.ts');
     const folder = dirname(file);
+    const context = file.split('/').slice(0, 3).join('/');
     const rank = (spec: string): number =>
       spec === beside ? -1 : (distance.get(spec) ?? 9) * 100 - commonPrefix(folder, spec);
     const specs = files.filter(
       (each) =>
-        each.endsWith('.spec.ts') && (distance.has(each) || each === beside || dirname(each) === folder),
+        each.endsWith('.spec.ts') &&
+        (each === beside ||
+          dirname(each) === folder ||
+          (distance.has(each) && (distance.get(each) === 1 || each.startsWith(`${context}/`)))),
     );
     return specs.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SPECS);
   };

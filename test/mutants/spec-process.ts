@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const MAX_RSS = 1_500_000_000;
 /** A spec that has failed may come to its end for so long; then its process is killed. */
-const AFTER_FAILURE_MS = 2000;
+const AFTER_FAILURE_MS = 10_000;
 
 export interface SpecResult {
   readonly failed: boolean;
@@ -49,6 +49,8 @@ export class SpecProcess {
       child.send({ spec, mutant });
     });
     if (!result.keep) this.stop();
+    if (process.env['MUTANTS_DEBUG'])
+      console.error(`${Math.round(performance.now() - began)} ms ${spec} ${mutant} ${result.failed}`);
     return { ...result, ms: performance.now() - began };
   }
 

@@ -53,6 +53,20 @@ describe('stored responses that name a person', () => {
     expect(await isKept(others, other)).toBe(true);
   });
 
+  it('stop the erasure when the key cannot be used at the moment: it is repeated, and none is passed over', async () => {
+    const key = await stored(`{"id":"${userId}"}`);
+    const failing = new Sealer(randomBytes(32));
+    failing.open = () => {
+      throw new Error('out of memory');
+    };
+    const drop = (by: Sealer): Promise<boolean> =>
+      new PersonalResponses(store, by).drop({ userId, merchantId: merchant, createdAt: now() }, GOES_ON);
+    await expect(drop(failing)).rejects.toThrow('out of memory');
+    expect(await isKept(key)).toBe(true);
+    expect(await drop(sealer)).toBe(true);
+    expect(await isKept(key)).toBe(false);
+  });
+
   it('are looked for from a day before the person was created: clocks may differ', async () => {
     const key = await stored(`{"id":"${userId}"}`);
     await responses.drop({ userId, merchantId: merchant, createdAt: now(1.1) }, GOES_ON);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { KeyedHash } from './keyed-hash.js';
@@ -45,7 +45,61 @@ describe('a sealer', () => {
   });
 
   it('takes only keys of 32 bytes', () => {
-    expect(() => new Sealer(randomBytes(16))).toThrow(RangeError);
+    expect(() => new Sealer(randomBytes(16))).toThrow('a sealing key has 32 bytes');
+    expect(() => new Sealer(key, [randomBytes(33)])).toThrow(RangeError);
+  });
+
+  it('says why it does not open a text', () => {
+    const sealed = sealer.seal('', 'place');
+    expect(sealer.open(sealed, 'place')).toBe('');
+    const [version, id, packed] = sealed.split('.') as [string, string, string];
+    const short = Buffer.from(packed, 'base64url').subarray(0, 27).toString('base64url');
+    const open = (text: string) => (): string => sealer.open(text, 'place');
+    for (const none of [`s2.${id}.${packed}`, `${version}.${id}`, `${sealed}.x`, `${version}.${id}.${short}`])
+      expect(open(none)).toThrow('not a sealed text');
+    expect(open(`${version}.00000000.${packed}`)).toThrow('sealed with a key that is not at hand');
+    expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
+    const error = ((): unknown => {
+      try {
+        return sealer.open('', 'place');
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toMatchObject({ name: 'SealError' });
+  });
+
+  it('seals with the key that it uses from now on, and opens what the ones before sealed', () => {
+    const changing = new Sealer(key);
+    const next = randomBytes(32);
+    const before = changing.seal('text', 'place');
+    expect(changing.sealsWith).toBe(before.split('.')[1]);
+    changing.use(next, [key]);
+    expect(changing.sealsWith).toBe(new Sealer(next).sealsWith);
+    expect(changing.open(before, 'place')).toBe('text');
+    expect(new Sealer(next).open(changing.seal('text', 'place'), 'place')).toBe('text');
+  });
+});
+
+describe('a MAC', () => {
+  it('is the HMAC-SHA256 of purpose and text under a key that is derived for it', () => {
+    const bytes = createHmac('sha256', deriveKey(key, 'mac')).update('event\ntext').digest('base64url');
+    expect(sealer.mac('event', 'text')).toBe(`${sealer.sealsWith}.${bytes}`);
+  });
+
+  it('is authentic for its purpose and its text alone, by any key of the ring', () => {
+    const mac = sealer.mac('event', 'text');
+    expect(sealer.isAuthentic('event', 'text', mac)).toBe(true);
+    expect(new Sealer(randomBytes(32), [key]).isAuthentic('event', 'text', mac)).toBe(true);
+    expect(new Sealer(randomBytes(32)).isAuthentic('event', 'text', mac)).toBe(false);
+    for (const [purpose, text] of [
+      ['response', 'text'],
+      ['event', 'tex'],
+      ['event', 'text\n'],
+    ] as const)
+      expect(sealer.isAuthentic(purpose, text, mac)).toBe(false);
+    for (const other of [undefined, null, 7, '', '.', mac.slice(0, -1), `${mac}A`, `${sealer.sealsWith}.`])
+      expect(sealer.isAuthentic('event', 'text', other)).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Books, type BookedPayout } from './books.js';
+import { Books, responseOf, STATUS_NUMBERS, type BookedPayout } from './books.js';
 import { Violations } from './violations.js';
 
 const user = { user_id: 'u', merchant_id: 'm' };
@@ -38,7 +38,14 @@ const expired = (id = 'p', at = END, hash = facts.transaction_hash) =>
     { ...facts, payout_id: id, transaction_hash: hash, reason: 'r', expired_at: at },
   ] as const;
 
-function booksOf(...events: readonly (readonly [string, string, object])[]): Books {
+const outcome = (over: object) => {
+  const [stream, type, data] = expired();
+  return [stream, type, { ...data, ...over }] as const;
+};
+
+type Told = readonly [stream: string, type: string, data: object];
+
+function booksOf(...events: readonly Told[]): Books {
   const books = new Books(new Violations(), (payout) => ended.push(payout));
   events.forEach(([stream, type, data], place) => {
     books.add({ position: String(place + 1), stream, revision: 0, type, data });
@@ -62,6 +69,63 @@ describe('the books', () => {
     expect(rules(books)).toEqual([]);
   });
 
+  it('count payouts by status, and keep all of one that has no outcome', () => {
+    const books = booksOf(
+      created,
+      reported('p'),
+      reported('q'),
+      reported('r'),
+      expired('q'),
+      claimed(),
+      received(),
+    );
+    expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
+    expect([...books.open.values()]).toEqual([
+      {
+        ...{ id: 'r', merchantId: 'm', userId: 'u', amount: '12.50', amountMinor: 12_500_000n },
+        ...{ transactionHash: '0xAB', customMetadata: '{}', createdAt: START, expiresAt: END },
+        ...{ reportedAt: '4', status: 'pending', reason: null },
+      },
+    ]);
+  });
+
+  it('give the response of a payout byte for byte', () => {
+    const [payout] = booksOf(created, reported()).open.values();
+    expect(responseOf(payout!)).toBe(
+      '{"id":"p","user_id":"u","amount":"12.50","currency_code":"USDC","status":"pending",' +
+        `"transaction_hash":"0xAB","reason":null,"custom_metadata":{},"created_at":"${START}"}`,
+    );
+    expect(STATUS_NUMBERS).toEqual({ pending: 0, received: 1, expired: 2 });
+  });
+
+  it.each<[string, readonly Told[]]>([
+    ['a deactivation that starts with a payout pending', [created, reported(), leaving]],
+    ['a deactivation once payouts are expired', [created, reported(), leaving, expired(), left]],
+    ['a deactivation of a user who was never created', [left]],
+    ['a payout of the least amount', [created, reported('p', '0.000001')]],
+    ['a payout of 10,000 USDC', [created, reported('p', '10000')]],
+    ['events of other kinds', [['order-o', 'order.created.v1', {}]]],
+    ['claims of other kinds', [['user_phone_number-1', 'claim.taken.v1', { owner: 'user-u' }]]],
+  ])('note nothing about %s', (_name, events) => {
+    expect(rules(booksOf(...events))).toEqual([]);
+  });
+
+  it('take the claim of a transfer from no other stream', () => {
+    const [, type, data] = claimed();
+    expect(rules(booksOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
+      /holds the claim/,
+    );
+  });
+
+  it('book nothing for an outcome that they refuse, and keep the account of a user created again', () => {
+    const books = booksOf(created, reported(), expired(), expired(), created);
+    expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
+    expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });
+    const again = booksOf(created, reported(), created);
+    expect(again.balances.get('u')).toMatchObject({ pending: 12_500_000n });
+    expect(rules(again)).toEqual(['user u is created once']);
+  });
+
   it('take an expired payout off what is pending and keep its reason', () => {
     const books = booksOf(created, reported(), expired());
     expect(books.balances.get('u')).toMatchObject({ confirmed: 0n, pending: 0n });
@@ -69,7 +133,7 @@ describe('the books', () => {
     expect(books.open.size).toBe(0);
   });
 
-  it.each([
+  it.each<[string, readonly Told[], RegExp]>([
     ['a second outcome', [created, reported(), claimed(), received(), expired()], /^payout p ends once$/],
     ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
     ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
@@ -89,6 +153,26 @@ describe('the books', () => {
       [created, reported('p'), reported('q'), claimed('p'), received('p'), claimed('q'), received('q')],
       /confirms one payout/,
     ],
+    [
+      'an outcome of another amount',
+      [created, reported(), outcome({ amount: '12.5' })],
+      /as it was reported/,
+    ],
+    ['an outcome of another user', [created, reported(), outcome({ user_id: 'v' })], /as it was reported/],
+    [
+      'an outcome of another merchant',
+      [created, reported(), outcome({ merchant_id: 'n' })],
+      /as it was repo/,
+    ],
+    ['an outcome of other metadata', [created, reported(), outcome({ custom_metadata: '1' })], /as it was/],
+    [
+      'a payout to a user of another merchant',
+      [['user-u', 'user.created.v1', { ...user, merchant_id: 'n' }], reported()],
+      /user of its merchant/,
+    ],
+    ['a payout of nothing', [created, reported('p', '0')], /in bounds/],
+    ['a payout of what is no amount', [created, reported('p', '1,5')], /in bounds/],
+    ['a payout to a user who has left', [created, left, reported()], /not being deactivated/],
     ['a payout to a user of nobody', [reported()], /user of its merchant/],
     ['an amount out of bounds', [created, reported('p', '10000.000001')], /in bounds/],
     ['a second report', [created, reported(), reported()], /reported once/],

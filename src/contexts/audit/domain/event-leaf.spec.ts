@@ -80,7 +80,25 @@ describe('the canonical text of a stored one', () => {
     expect(canonicalText(stored)).toBe(
       `{"_":true,"a":null,"ab":17,"b":"1.50","custom_metadata":${JSON.stringify(custom_metadata)},"z":[]}`,
     );
-    expect([canonicalText('{}'), canonicalText('{"a":"é€"}')]).toEqual(['{}', '{"a":"é€"}']);
+    for (const text of [
+      ...[
+        '{}',
+        '{"a":"é€"}',
+        '{"a":0}',
+        '{"a":-1}',
+        '{"a":-12,"b":9}',
+        '{"a":123456789012345}',
+        '{"a":false}',
+      ],
+      ...[
+        '{"a":" ~\\b\\f\\n\\r\\t\\\\\\""}',
+        '{"a":"\ud7ff"}',
+        '{"az_09":1}',
+        '{"a":1,"aa":2}',
+        '{"0":1,"9":2}',
+      ],
+    ])
+      expect(canonicalText(text)).toBe(text);
   });
 
   it.each([
@@ -116,6 +134,8 @@ describe('the canonical text of a stored one', () => {
       '{"a":1,}',
       '{"a":-}',
     ],
+    ...['{"a":12a}', '{"a":"\ud800"}', '{a:1}', '{"a"1}', 'x"a":1}', '{"a":1];', '{"a":1}}'],
+    ...['{"a":1234567890123456}', '{"a":-01}', '{"a":[}', '{"a":nul}', '{"a`":1}', '{"a{":1}', '{"a-":1}'],
     ...['{"a":01}', '{"a":1x}', '{"a":"\n"}', 'null'],
   ])('of %s is left to a parser', (text) => expect(canonicalText(text)).toBeNull());
 

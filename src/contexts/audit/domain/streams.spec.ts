@@ -33,6 +33,63 @@ describe('streams', () => {
     ]);
   });
 
+  it('of a part of the log without the claims of others begin claims later, and nothing else', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations, { wholeStreams: true, allClaims: false });
+    streams.add({
+      position: '1',
+      stream: 'transfer-1',
+      revision: 2,
+      type: 'claim.taken.v1',
+      data: { owner: 'a-1' },
+    });
+    expect(violations.count).toBe(0);
+    streams.add({ position: '2', stream: 'x-1', revision: 2, type: 'x', data: {} });
+    streams.add({
+      position: '3',
+      stream: 'transfer-1',
+      revision: 4,
+      type: 'claim.taken.v1',
+      data: { owner: 'a-1' },
+    });
+    expect(violations.first).toEqual([
+      { position: '2', rule: 'revisions of x-1 have no gap (-1, then 2)' },
+      { position: '3', rule: 'revisions of transfer-1 have no gap (2, then 4)' },
+    ]);
+  });
+
+  it('of a part of the log say nothing of claims that change hands', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
+    const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
+    events.forEach(([stream, type, data = {}], n) =>
+      streams.add({ position: String(n + 1), stream, revision: n, type, data }),
+    );
+    expect(violations.count).toBe(0);
+  });
+
+  it('are counted with their events, and keep their places while their number grows', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations);
+    const add = (n: number, revision: number, position: number): number =>
+      streams.add({ position: String(position), stream: `x-${n}`, revision, type: 'x', data: {} });
+    for (let n = 0; n < 3000; n += 1) expect(add(n, 0, n + 1)).toBe(n);
+    expect([add(1023, 1, 4000), add(1024, 1, 4001), add(2999, 1, 4002)]).toEqual([1023, 1024, 2999]);
+    expect([streams.count, streams.events, violations.first]).toEqual([3000, 3003, []]);
+  });
+
+  it('grow in position by the number, not by the text', () => {
+    const violations = new Violations();
+    const streams = new Streams(violations);
+    ['9', '10', '11', '11', '9'].forEach((position, revision) =>
+      streams.add({ position, stream: 'x-1', revision, type: 'x', data: {} }),
+    );
+    expect(violations.first).toEqual([
+      { position: '11', rule: 'positions grow' },
+      { position: '9', rule: 'positions grow' },
+    ]);
+  });
+
   it('of a part of the log may begin later, and are known by it', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: false });
@@ -43,6 +100,7 @@ describe('streams', () => {
 
   it.each<[string, readonly Event[]]>([
     ['again by its owner', [claim('a-1'), ['a-1', 'a'], claim('a-1')]],
+    ['by another while its owner has not begun', [claim('a-1'), claim('a-2'), ['a-2', 'a']]],
     ['by another while its owner has no events', [claim('a-1'), fence('a-1'), claim('a-2'), ['a-2', 'a']]],
     [
       'by another once its owner is done with it',
@@ -62,6 +120,11 @@ describe('streams', () => {
       'from one who is done, of what stays taken',
       [claim('a-1'), ['a-1', 'user.deactivated.v1'], claim('a-2')],
       /transfer-1 has one owner/,
+    ],
+    [
+      'of a phone number from one who is not done with it',
+      [claim('a-1', 'user_phone_number-1'), ['a-1', 'a'], claim('a-2', 'user_phone_number-1')],
+      /user_phone_number-1 has one owner/,
     ],
     ['and hold other events', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
     ['and given up by an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],

@@ -15,7 +15,8 @@ import {
   type PayoutReported,
 } from '../contract.js';
 import { PAYOUT_UPCASTS } from '../upcasts.js';
-import { expire, payout, receive, report, type Payout } from './payout.js';
+import { Fault } from '../../../kernel/fault.js';
+import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
 
 const facts: PayoutFacts = {
   payout_id: 'p1',
@@ -95,6 +96,25 @@ describe('reporting a payout', () => {
   ])('refuses another report under the same id: %j', (other) =>
     given(reported).when(reporting(active, other)).thenRefused('validation_failed'),
   );
+});
+
+describe('the amount of a payout', () => {
+  it.each([
+    ['0.000001', '0.000001'],
+    ['012.50', '12.50'],
+    ['10000', '10000'],
+  ])('is read from %s', (text, amount) => {
+    expect(readPayoutAmount(text)).toBe(amount);
+  });
+
+  it.each([
+    ['0', 'must be greater than 0'],
+    ['10000.000001', 'must be at most 10000'],
+    ['1.0000001', 'must be a decimal string with at most 6 decimals'],
+    [12.5, 'must be a decimal string with at most 6 decimals'],
+  ])('is not read from %s', (value, message) => {
+    expect(readPayoutAmount(value)).toEqual(new Fault(message));
+  });
 });
 
 describe('receiving a payout', () => {

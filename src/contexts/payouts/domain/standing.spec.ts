@@ -37,6 +37,7 @@ const withLog = (over: object): Partial<SeenAgain> => ({
 describe('a payout that was received', () => {
   it('stands as long as the chain says the same', () => {
     expect(standing({})).toEqual({ kind: 'stands' });
+    expect(standing({ final: 7 })).toEqual({ kind: 'stands' });
     expect(standing({}, before)).toEqual({ kind: 'stands' });
     expect(standing({}, before, { token: null, to: null })).toEqual({ kind: 'stands' });
   });

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
+import { newId } from '../../kernel/ids.js';
+import { Sealer } from '../sealing/sealer.js';
+import { AuthenticEventStore } from './authentic-event-store.js';
+import { FORGED_EVENT } from './event-mac.js';
+import type { NewEvent, RecordedEvent, StreamAppend } from './port.js';
+
+const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.made.v1', data: { n }, metadata: {} });
+
+describe('an event store whose events carry MACs', () => {
+  const sealer = new Sealer(randomBytes(32));
+  let memory: Memory;
+  let inner: InMemoryEventStore;
+  let store: AuthenticEventStore;
+
+  beforeEach(async () => {
+    memory = { events: [], responses: new Map() };
+    inner = new InMemoryEventStore(true, memory);
+    store = new AuthenticEventStore(inner, sealer);
+    await store.commit({
+      appends: [{ stream: 'thing-1', events: [event(0), event(1)], expected: 'no_stream' }],
+    });
+    await store.commit({ appends: [{ stream: 'thing-1', events: [event(2)], expected: 1 }] });
+  });
+  afterEach(async () => {
+    await store.close();
+    jest.restoreAllMocks();
+  });
+  /** The second event, as somebody without the ring rewrites it. */
+  const tamper = (change: Partial<RecordedEvent>): void => {
+    const { stream, revision, position, id, type, data, metadata, recordedAt } = memory.events[1]!;
+    memory.events[1] = { stream, revision, position, id, type, data, metadata, recordedAt, ...change };
+  };
+  const forged = async (): Promise<readonly (true | undefined)[]> =>
+    (await store.readAll(null, 10)).map(({ isForged }) => isForged);
+
+  it('gives back what it has stored, by stream, by page and as it comes', async () => {
+    expect((await store.readStream('thing-1')).map(({ data }) => data)).toEqual([
+      { n: 0 },
+      { n: 1 },
+      { n: 2 },
+    ]);
+    expect(await store.readStream('thing-1', { fromRevision: 2 })).toHaveLength(1);
+    expect(await forged()).toEqual([undefined, undefined, undefined]);
+    expect(await store.readAll((await store.readAll(null, 1))[0]!.position, 1)).toMatchObject([
+      { revision: 1 },
+    ]);
+    const subscription = store.subscribe(null);
+    for await (const events of subscription) {
+      expect(events.map(({ isForged }) => isForged)).toEqual([undefined, undefined, undefined]);
+      break;
+    }
+    await subscription.close();
+  });
+
+  it('takes an event for its own when the store has it without its text', async () => {
+    tamper({});
+    expect(await forged()).toEqual([undefined, undefined, undefined]);
+  });
+
+  it.each<[string, () => void]>([
+    ['other data', () => tamper({ data: { n: 7 } })],
+    ['another type', () => tamper({ type: 'thing.paid.v1' })],
+    ['another author', () => tamper({ metadata: { actor: 'operator', ...memory.events[1]!.metadata } })],
+    ['no MAC', () => tamper({ metadata: {} })],
+    ['the MAC of another event', () => tamper({ metadata: memory.events[0]!.metadata })],
+  ])('marks an event with %s, and gives no history that has it', async (_what, change) => {
+    change();
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    expect(await forged()).toEqual([undefined, true, undefined]);
+    const subscription = store.subscribe(null);
+    for await (const events of subscription) {
+      expect(events.map(({ isForged }) => isForged)).toEqual([undefined, true, undefined]);
+      break;
+    }
+    await subscription.close();
+    expect(error).not.toHaveBeenCalled();
+    await expect(store.readStream('thing-1')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The history of this record was changed outside the service',
+    });
+    const { position, id, type } = memory.events[1]!;
+    expect(error).toHaveBeenCalledWith({
+      ...{ msg: FORGED_EVENT, stream: 'thing-1', revision: 1, position, event_id: id, type },
+    });
+  });
+
+  it('appends no event whose place in its stream it does not know', async () => {
+    const append = (expected: StreamAppend['expected'], ...events: readonly NewEvent[]) =>
+      store.commit({ appends: [{ stream: 'thing-2', events, expected }] });
+    await expect(append('any', event(0))).rejects.toThrow('cannot expect "any"');
+    await expect(append('stream_exists', event(0))).rejects.toThrow('cannot expect "stream_exists"');
+    expect((await append('any')).outcome).toBe('committed');
+    expect(memory.events).toHaveLength(3);
+  });
+
+  it('is otherwise the store behind it', async () => {
+    expect([store.atomic, store.carriesResponses]).toEqual([true, true]);
+    expect([await store.head(), await store.identity()]).toEqual([
+      await inner.head(),
+      await inner.identity(),
+    ]);
+    await expect(store.ping()).resolves.toBeUndefined();
+    const other = new AuthenticEventStore(new InMemoryEventStore(false), sealer);
+    expect([other.atomic, other.carriesResponses]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,158 @@
+import { EventEmitter } from 'node:events';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { MerchantCredentials } from '../merchant-directory.js';
+import { sign, signedPrefix } from './signature.js';
+import { SvcSignature } from './svc-signature.js';
+
+const KEY = '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e';
+const NOW = 1_700_000_000_000;
+const TIMESTAMP = '1700000000';
+const MERCHANT = { merchantId: KEY, privateKeys: ['former', 'present'] } as unknown as MerchantCredentials;
+const HEADERS = { 'svc-api-key': KEY, 'svc-timestamp': TIMESTAMP, 'svc-signature': '0' };
+
+class Reply {
+  status = 0;
+  body = '';
+  readonly raw = new EventEmitter();
+  readonly all: Record<string, string> = {};
+  code(status: number): this {
+    this.status = status;
+    return this;
+  }
+  header(name: string, value: string): this {
+    this.all[name] = value;
+    return this;
+  }
+  headers(values: Record<string, string>): this {
+    Object.assign(this.all, values);
+    return this;
+  }
+  send(body: string): void {
+    this.body = body;
+  }
+  get detail(): string {
+    return (JSON.parse(this.body) as { detail: string }).detail;
+  }
+}
+
+describe('the signature of a merchant request', () => {
+  let authentication: SvcSignature;
+  let reply: Reply;
+  beforeEach(() => {
+    authentication = new SvcSignature(
+      { find: async (key) => (key === KEY ? (MERCHANT as never) : null) },
+      () => NOW,
+    );
+    reply = new Reply();
+  });
+  const request = (headers: object = {}, edge: object = {}) =>
+    ({
+      ...{ method: 'POST', headers, raw: { url: '/merchants/v1/users?a=b', headers } },
+      edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), over: false, ...edge },
+    }) as unknown as FastifyRequest;
+  const recognise = (headers: object, edge: object = {}, to = reply) =>
+    authentication.recognise(request(headers, edge), to as unknown as FastifyReply);
+  const verify = (headers: object, edge: object = {}) =>
+    authentication.verify(request(headers, edge), reply as unknown as FastifyReply, MERCHANT);
+  const signedWith = (key: string, path = '/merchants/v1/users', method = 'POST'): object => ({
+    ...HEADERS,
+    'svc-signature': sign(key, signedPrefix(TIMESTAMP, method, path), Buffer.from('{}')).toString('hex'),
+  });
+
+  it('names its merchant, whatever the case of the key', async () => {
+    expect(await recognise({ ...HEADERS, 'svc-api-key': KEY.toUpperCase() })).toBe(MERCHANT);
+    expect(authentication.prefix).toBe('/merchants/v1');
+  });
+
+  it.each<[string, object, number, string]>([
+    ['has no key', { ...HEADERS, 'svc-api-key': '' }, 401, 'Missing required headers: svc-api-key'],
+    [
+      'has neither timestamp nor signature',
+      { 'svc-api-key': KEY },
+      401,
+      'Missing required headers: svc-timestamp, svc-signature',
+    ],
+    ['has a key that is no uuid', { ...HEADERS, 'svc-api-key': 'x' }, 401, 'Invalid svc-api-key'],
+    [
+      'has an unknown key',
+      { ...HEADERS, 'svc-api-key': KEY.replace('0b', '0c') },
+      401,
+      'Invalid svc-api-key',
+    ],
+    [
+      'is too old',
+      { ...HEADERS, 'svc-timestamp': '1699999699' },
+      401,
+      'svc-timestamp must be Unix seconds within 5 minutes of server time, which is 1700000000',
+    ],
+    [
+      'announces a body of a megabyte',
+      { ...HEADERS, 'content-length': '1048576' },
+      413,
+      'The request body must be smaller than 1048576 bytes',
+    ],
+  ])('is refused unread when it %s', async (_what, headers, status, detail) => {
+    expect(await recognise(headers)).toBeNull();
+    expect([reply.status, reply.detail]).toEqual([status, detail]);
+  });
+
+  it.each(['former', 'present'])('is right with the %s private key', (key) => {
+    expect(verify(signedWith(key))).toBe(true);
+    expect(reply.status).toBe(0);
+  });
+
+  it.each<[string, object, object]>([
+    ['another key', signedWith('another'), {}],
+    ['another path', signedWith('present', '/merchants/v1/payouts'), {}],
+    ['another method', signedWith('present', '/merchants/v1/users', 'PUT'), {}],
+    ['another body', signedWith('present'), { rawBody: Buffer.from('{ }') }],
+    ['two headers', { ...HEADERS, 'svc-signature': ['a', 'b'] }, {}],
+  ])(
+    'is wrong with that of %s: the response has the bytes that the server signed',
+    (_what, headers, edge) => {
+      expect(verify(headers, edge)).toBe(false);
+      expect([reply.status, reply.all['content-type'], reply.detail]).toEqual([
+        ...[401, 'application/problem+json; charset=utf-8'],
+        'svc-signature does not match the request',
+      ]);
+      expect(JSON.parse(reply.body)).toHaveProperty('string_to_sign_bytes');
+      verify({ ...headers, accept: 'text/plain' }, edge);
+      expect(reply.all['content-type']).toBe('text/plain; charset=utf-8');
+    },
+  );
+
+  it('that fails too often is refused without an explanation, and so is a large body from there', async () => {
+    for (let n = 0; n < 300; n += 1) verify(HEADERS);
+    expect(reply.status).toBe(401);
+    expect(verify(HEADERS)).toBe(false);
+    expect([reply.status, reply.all['retry-after']]).toEqual([429, '60']);
+    const large = { ...HEADERS, 'content-length': '20000' };
+    expect(await recognise(HEADERS)).toBe(MERCHANT);
+    expect(await recognise(large, { over: true })).toBeNull();
+    expect(await recognise(large, { over: true, client: '192.0.2.2' })).toBe(MERCHANT);
+    verify(signedWith('present'));
+    expect(await recognise(large)).toBe(MERCHANT);
+  });
+
+  it('is checked for two large bodies at a time until one was right', async () => {
+    const large = { ...HEADERS, 'content-length': '20000' };
+    const replies = Array.from({ length: 4 }, () => new Reply());
+    const read: number[] = [];
+    const all = replies.map((to, n) => recognise(large, {}, to).then(() => read.push(n)));
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    expect(read).toEqual([0, 1]);
+    replies[0]!.raw.emit('close');
+    await settled();
+    expect(read).toEqual([0, 1, 2]);
+    verify(signedWith('present'));
+    await Promise.all(all);
+    expect(read).toEqual([0, 1, 2, 3]);
+  });
+
+  it('is asked no further when the client of a large body is gone before its turn', async () => {
+    const large = { ...HEADERS, 'content-length': '20000' };
+    for (let n = 0; n < 5; n += 1) expect(await recognise(large, { over: true })).toBe(MERCHANT);
+  });
+});
