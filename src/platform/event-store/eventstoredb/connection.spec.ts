@@ -2,18 +2,18 @@ import { UnavailableError } from '@eventstore/db-client';
 import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../../sandbox/processes.js';
 import { url } from '../../config/settings.js';
-import { connect, withDefaults } from './connection.js';
+import { Connection, withDefaults } from './connection.js';
 
 describe('the connection to EventStoreDB', () => {
   it.each([
-    ['esdb://a:2113', 'esdb://a:2113?connectionName=disburse&nodePreference=leader&gossipTimeout=2'],
+    ['esdb://a:2113', 'esdb://a:2113?connectionName=disburse&nodePreference=leader&gossipTimeout=1'],
     [
       'esdb://a/?tls=false',
-      'esdb://a?tls=false&connectionName=disburse&nodePreference=leader&gossipTimeout=2',
+      'esdb://a?tls=false&connectionName=disburse&nodePreference=leader&gossipTimeout=1',
     ],
     [
       'esdb://a?nodepreference=follower&connectionName=x',
-      'esdb://a?nodepreference=follower&connectionName=x&gossipTimeout=2',
+      'esdb://a?nodepreference=follower&connectionName=x&gossipTimeout=1',
     ],
   ])('adds to %s what it does not say', (given, connected) => {
     expect(withDefaults(given)).toBe(connected);
@@ -25,7 +25,7 @@ describe('the connection to EventStoreDB', () => {
     'esdb+discover://cluster.example',
   ])('takes %s', (given) => {
     expect(url('esdb', 'esdb+discover')(given)).toBe(given);
-    expect(connect(given).connectionName).toBe('disburse');
+    expect(new Connection(given).client.connectionName).toBe('disburse');
   });
 
   it('refuses what is no address', () => {
@@ -34,7 +34,8 @@ describe('the connection to EventStoreDB', () => {
 
   it('outlives a search for the leader that finds no node', async () => {
     const nodes = `127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}`;
-    const client = connect(`esdb://${nodes}?tls=false&maxDiscoverAttempts=1`) as unknown as {
+    const { client: opened } = new Connection(`esdb://${nodes}?tls=false&maxDiscoverAttempts=1`);
+    const client = opened as unknown as {
       getChannel(): Promise<unknown>;
       handleError(client: unknown, error: Error): Promise<void>;
     };

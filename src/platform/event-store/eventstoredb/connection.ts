@@ -1,13 +1,14 @@
 import { types } from 'node:util';
-import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { PATIENCE_MS } from '../../postgres/bounded.js';
 
 /** What the service wants of the connection where EVENT_STORE_URL does not say otherwise. */
 const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: whoever read its own write there would not find it. */
   nodePreference: 'leader',
-  /** In seconds. A node that is stopped does not hold up the search for the leader for longer. */
-  gossipTimeout: '2',
+  /** In seconds. A node that is stopped does not hold up the search for the leader for longer than part of an attempt. */
+  gossipTimeout: '1',
 } as const;
 
 /** The client's calls on one channel. */
@@ -17,6 +18,7 @@ type Stream = NodeJS.EventEmitter;
 /** What the client's classes keep protected, and its defects have to be worked around in. */
 interface Internals {
   handleError: (client: GrpcClient, error: Error) => Promise<void>;
+  getChannel: () => Promise<{ close: () => void }>;
   GRPCStreamCreator: (
     service: unknown,
     name: string,
@@ -25,21 +27,42 @@ interface Internals {
   ) => () => Promise<Stream>;
 }
 
-export interface ReconnectingClient extends EventStoreDBClient {
+/** To the server, or the leader of the cluster, of an `esdb://` or `esdb+discover://` URL, on first use. */
+export class Connection {
+  private current: EventStoreDBClient;
+  private openedAt = performance.now();
+
+  constructor(private readonly url: string) {
+    this.current = openClient(url);
+  }
+
+  get client(): EventStoreDBClient {
+    return this.current;
+  }
+
   /**
-   * Leaves the channel, so that the next call looks for the leader: nothing tells the client that a server is stopped.
-   * False where a call that began at `since` (`performance.now()`) was on an earlier channel.
+   * Another client, which finds the leader anew: nothing tells the client that its server is stopped, and what it
+   * awaits of that server (the search for the leader, the server's features) it awaits for ever, for all its calls.
+   * False where a call that began at `since` (`performance.now()`) used an earlier client.
    */
-  reconnect(since: number): boolean;
+  reconnect(since: number): boolean {
+    if (since < this.openedAt) return false;
+    const former = this.current;
+    this.current = openClient(this.url);
+    this.openedAt = performance.now();
+    closeClient(former).catch(() => undefined);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.current.dispose();
+  }
 }
 
-/** Connects on first use to the server, or the leader of the cluster, of an `esdb://` or `esdb+discover://` URL. */
-export function connect(url: string): ReconnectingClient {
+function openClient(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(withDefaults(url));
   const internals = client as unknown as Internals;
   const { handleError, GRPCStreamCreator } = internals;
-  let inUse: GrpcClient | undefined;
-  let openedAt = performance.now();
   // The client does not await it: where no node of the cluster can be found it rejects, which would end the process.
   internals.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
   internals.GRPCStreamCreator = (service, name, creator, cache) =>
@@ -47,20 +70,18 @@ export function connect(url: string): ReconnectingClient {
       service,
       name,
       async (grpc) => {
-        if (grpc !== inUse) openedAt = performance.now();
-        inUse = grpc;
         const stream = await creator(grpc);
         return name === 'appendToStream' ? ignoringForgottenAppends(stream) : stream;
       },
       cache,
     );
-  const reconnect = (since: number): boolean => {
-    if (inUse === undefined || since < openedAt) return false;
-    void internals.handleError(inUse, new UnavailableError());
-    inUse = undefined;
-    return true;
-  };
-  return Object.assign(client, { reconnect });
+  return client;
+}
+
+/** Its calls in flight end by their own time limits first: a read that is disposed of would end as if it were whole. */
+async function closeClient(client: EventStoreDBClient): Promise<void> {
+  setTimeout(() => void client.dispose(), PATIENCE_MS).unref();
+  (await (client as unknown as Internals).getChannel()).close();
 }
 
 /**

@@ -26,7 +26,7 @@ import {
   type StreamAppend,
   type Subscription,
 } from '../port.js';
-import { connect, type ReconnectingClient } from './connection.js';
+import { Connection } from './connection.js';
 import { inTime, isNoStream, retryWhileUnavailable } from './failures.js';
 import { BUFFERED, readUntil } from './reading.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
@@ -62,7 +62,7 @@ export function openEventStoreDb(
   observers: CommitObservers,
   timeoutMs?: number,
 ): EventStoreDbEventStore {
-  return new EventStoreDbEventStore(connect(url), observers, timeoutMs);
+  return new EventStoreDbEventStore(new Connection(url), observers, timeoutMs);
 }
 
 /** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; responses cannot travel along. */
@@ -73,7 +73,7 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly tail = new Tail();
 
   constructor(
-    private readonly client: ReconnectingClient,
+    private readonly connection: Connection,
     private readonly observers: CommitObservers,
     private readonly timeoutMs = PATIENCE_MS,
   ) {}
@@ -122,7 +122,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   subscribe(after: string | null): Subscription {
-    const subscription = new ResubscribingSubscription(this.client, after);
+    const subscription = new ResubscribingSubscription(this.connection, after);
     this.open.add(subscription);
     return subscription;
   }
@@ -161,7 +161,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async close(): Promise<void> {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
-    await inTime(this.client.dispose(), CLOSE_TIMEOUT_MS).catch(() => undefined);
+    await inTime(this.connection.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
   /** Everything in the log from a position on, the server's own events too, until `take` has enough. Gives their number. */
@@ -179,7 +179,7 @@ export class EventStoreDbEventStore implements EventStore {
       let enough = false;
       const options = { fromPosition, direction, maxCount, requiresLeader: true };
       await readUntil(
-        this.client.readAll(options, BUFFERED),
+        this.connection.client.readAll(options, BUFFERED),
         (each) => {
           count += 1;
           last = positionOf(each);
@@ -222,7 +222,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   private send({ stream, events, expected }: StreamAppend, attemptMs: number): Promise<AppendResult> {
-    const sent = this.client.appendToStream(stream, events.map(toEventData), {
+    const sent = this.connection.client.appendToStream(stream, events.map(toEventData), {
       expectedRevision: toExpectedRevision(expected),
       requiresLeader: true,
       deadline: attemptMs,
@@ -267,7 +267,7 @@ export class EventStoreDbEventStore implements EventStore {
       const options = { fromRevision, direction, requiresLeader: true, ...(maxCount && { maxCount }) };
       try {
         await readUntil(
-          this.client.readStream(stream, options, BUFFERED),
+          this.connection.client.readStream(stream, options, BUFFERED),
           (each) => {
             events.push(each);
             return false;
@@ -285,8 +285,8 @@ export class EventStoreDbEventStore implements EventStore {
     return retryWhileUnavailable(work, {
       timeoutMs: this.timeoutMs,
       onTimeout: (since) => {
-        if (!this.client.reconnect(since)) return;
-        // Theirs lead to the same server, and would wait for its keepalive.
+        if (!this.connection.reconnect(since)) return;
+        // Theirs belong to the former client.
         for (const subscription of this.open) subscription.restart();
       },
     });

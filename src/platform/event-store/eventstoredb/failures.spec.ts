@@ -11,6 +11,7 @@ describe('failures of the EventStoreDB event store', () => {
   it.each([
     ['a server that is not ready yet', new UnknownError(said('2 UNKNOWN: Server Is Not Ready'))],
     ['a server that stops', new UnknownError(said('13 INTERNAL: Received RST_STREAM with code 2'))],
+    ['a channel that another call left', new Error('Channel has been shut down')],
     ['a call that the server ended', new CancelledError(said('1 CANCELLED: Call cancelled'))],
   ])('tries again after %s, and says unavailable in the end', async (_name, error) => {
     let attempts = 0;

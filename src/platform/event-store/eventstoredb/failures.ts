@@ -18,8 +18,8 @@ const RETRY = { firstMs: 50, mostMs: 800 };
 const ATTEMPTS = 5;
 /** Of a first attempt: a server that did not respond by then may be stopped while its cluster has another leader. */
 const FIRST_ATTEMPT_MS = 3000;
-/** Of the attempts that follow a timeout, on another channel. */
-const NEXT_ATTEMPT_MS = 1000;
+/** Of the attempts that follow a timeout: enough to ask one stopped node for the leader, and then another node. */
+const NEXT_ATTEMPT_MS = 1500;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 const UNAVAILABLE_TYPES = [
@@ -31,7 +31,7 @@ const UNAVAILABLE_TYPES = [
 ] as const;
 /** What a server says that is about to stop or not yet there; some of it comes as an unknown error, without a status. */
 const UNAVAILABLE_WORDS =
-  /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shutting ?down/i;
+  /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
 /** The request, or the rights of the service, are at fault: no later attempt fares better. */
 export class EventStoreRefusal extends Error {

@@ -5,10 +5,10 @@ import {
   START,
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
-  type EventStoreDBClient,
 } from '@eventstore/db-client';
 import { backOff, pause } from '../../background/backoff.js';
 import type { RecordedEvent, Subscription } from '../port.js';
+import type { Connection } from './connection.js';
 import { refusal } from './failures.js';
 import { toReadPosition, toRecordedEvent } from './wire.js';
 
@@ -28,7 +28,7 @@ export class ResubscribingSubscription implements Subscription {
   private current: AllStreamSubscription | null = null;
 
   constructor(
-    private readonly client: EventStoreDBClient,
+    private readonly connection: Connection,
     private readonly after: string | null,
   ) {}
 
@@ -62,7 +62,7 @@ export class ResubscribingSubscription implements Subscription {
   }
 
   private open(position: string | null): AllStreamSubscription {
-    const source = this.client.subscribeToAll(
+    const source = this.connection.client.subscribeToAll(
       {
         fromPosition: position === null ? START : toReadPosition(position),
         filter: excludeSystemEvents(),

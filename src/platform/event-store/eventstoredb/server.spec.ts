@@ -1,22 +1,23 @@
-import { FORWARDS, jsonEvent, START } from '@eventstore/db-client';
+import { FORWARDS, jsonEvent, START, type EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { CommitObservers } from '../commit-observer.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { freshStream, someEvent } from '../../../../test/conformance/support.js';
-import { connect, type ReconnectingClient } from './connection.js';
+import { Connection } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
 const url = process.env['EVENTSTOREDB_URL'];
 
 /** What only a real server shows. Its streams have fresh names: a server with a past will do. */
 (url === undefined ? describe.skip : describe)('the EventStoreDB event store with a server', () => {
-  let client: ReconnectingClient;
+  let client: EventStoreDBClient;
   let store: EventStoreDbEventStore;
 
   beforeEach(() => {
-    client = connect(url!);
-    store = new EventStoreDbEventStore(client, new CommitObservers());
+    const connection = new Connection(url!);
+    ({ client } = connection);
+    store = new EventStoreDbEventStore(connection, new CommitObservers());
   });
 
   afterEach(async () => {

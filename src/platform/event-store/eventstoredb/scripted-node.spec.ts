@@ -1,0 +1,70 @@
+import { status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { newId } from '../../../kernel/ids.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { confirm, ScriptedNode } from '../../../../test/support/eventstoredb-node.js';
+import { CommitObservers } from '../commit-observer.js';
+import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
+
+let node: ScriptedNode;
+let stores: EventStoreDbEventStore[];
+
+beforeEach(async () => {
+  node = await ScriptedNode.start();
+});
+
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  node.stop();
+});
+
+function append(store: EventStoreDbEventStore): Promise<unknown> {
+  const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
+  return store.commit({ appends: [{ stream: `s-${newId()}`, events, expected: 'no_stream' }] });
+}
+
+describe('two streams of appends to EventStoreDB in one process', () => {
+  it('one ends while both have an append in flight: the late response to the other is ignored, both are sent again', async () => {
+    const url = `esdb://127.0.0.1:${node.port}?tls=false`;
+    stores = [0, 1].map(() => openEventStoreDb(url, new CommitObservers()));
+    const { appends } = node;
+    const first = append(stores[0]!);
+    await eventually(() => appends.length === 1);
+    const second = append(stores[1]!);
+    await eventually(() => appends.length === 2);
+    const [lost, late] = appends;
+    lost!.call.emit('error', { code: status.UNAVAILABLE, details: 'no longer the leader' });
+    await eventually(() => appends.length === 4);
+    confirm(late!);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (const again of appends.slice(2)) confirm(again);
+    const outcomes = await Promise.all([first, second]);
+    expect(outcomes).toMatchObject([{ outcome: 'committed' }, { outcome: 'committed' }]);
+    const ids = appends.map(({ request }) => request.getProposedMessagesList()[0]!.getId()!.getString());
+    expect(new Set(ids.slice(2))).toEqual(new Set(ids.slice(0, 2)));
+  });
+});
+
+describe('a cluster of EventStoreDB whose leader is stopped', () => {
+  it('before its first response: appends go to the next leader as soon as there is one', async () => {
+    // Accepts connections and says nothing, as a process after SIGSTOP.
+    const sockets: Socket[] = [];
+    const stopped = createServer((socket) => sockets.push(socket));
+    await new Promise<void>((resolve) => stopped.listen(0, '127.0.0.1', resolve));
+    const { port } = stopped.address() as AddressInfo;
+    node.leader = port;
+    node.onAppend = confirm;
+    stores = [
+      openEventStoreDb(`esdb://127.0.0.1:${node.port},127.0.0.1:${port}?tls=false`, new CommitObservers()),
+    ];
+    const changed = setTimeout(() => (node.leader = node.port), 1000);
+    try {
+      await eventually(() => append(stores[0]!).catch(() => null));
+    } finally {
+      clearTimeout(changed);
+      for (const socket of sockets) socket.destroy();
+      stopped.close();
+    }
+  });
+});
