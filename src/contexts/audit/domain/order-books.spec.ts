@@ -42,6 +42,8 @@ const transfer = (id: string, amount: string) => ({
 const deposit = (id: string, amount: string, orderId = 'o'): Told =>
   told('deposit_received', transfer(id, amount), orderId);
 const late = (id: string, amount: string): Told => told('late_deposit_recorded', transfer(id, amount));
+const missing = (id: string, amount: string, orderId = 'o'): Told =>
+  told('deposit_missing', { deposit_id: id, amount }, orderId);
 const processing = (from: string, to: string, refundable: string): Told =>
   told('processing_started', { amount_from: from, amount_to: to, refundable });
 const completed = told('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
@@ -88,6 +90,25 @@ describe('the books of orders', () => {
 
   it('owe nothing once the refunds together are what is owed', () => {
     const books = booksOf(issued, made(), deposit('a', '5'), failed('5'), refund('2'), refund('3'));
+    expect(rules(books)).toBe('');
+    expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({ amount_refundable: '0' });
+  });
+
+  it('take a deposit that moved and came back to its first block for one deposit', () => {
+    const both = (...events: readonly Told[]) => rules(booksOf(issued, made(), made('p'), ...events));
+    const [first, moved] = [deposit('a', '1'), deposit('a in another block', '1')];
+    expect(both(first, missing('a', '1'), moved, missing('a in another block', '1'), first)).toBe('');
+    expect(both(first, missing('a', '1'), late('a', '1'))).toBe('');
+    expect(both(first, missing('a', '1'), first, late('a', '1'))).toMatch(/deposit a is recorded once/);
+    expect(both(first, deposit('a', '1', 'p'), missing('a', '1', 'p'))).toMatch(/not first for p/);
+    expect(both(first, missing('a', '1', 'p'), late('a', '1'))).toMatch(/deposit a is recorded once/);
+  });
+
+  it('have nothing refundable in an order that was given back whose deposit moved', () => {
+    const books = booksOf(
+      ...[issued, made(), deposit('a', '100'), processing('100', '0.5', '0'), missing('a', '100')],
+      ...[late('a in another block', '100'), told('refunded', { amount: '100' })],
+    );
     expect(rules(books)).toBe('');
     expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({ amount_refundable: '0' });
   });

@@ -103,6 +103,8 @@ export class OrderBooks {
   private readonly keys = new Map<string, string>();
   /** Those that an order has. */
   private readonly deposits = new NameTable();
+  /** Of these, those that are off the chain: a reorganisation may bring them back. */
+  private readonly released = new Set<string>();
 
   constructor(readonly violations = new Violations()) {}
 
@@ -174,8 +176,9 @@ export class OrderBooks {
         order.late.push(event.data);
         return this.countDeposit(order, event.data, event);
       case 'order.deposit_missing.v1': {
-        const others = (all: DepositFacts[]) =>
-          all.filter((each) => each.deposit_id !== event.data.deposit_id);
+        const { deposit_id: id } = event.data;
+        const others = (all: DepositFacts[]) => all.filter((each) => each.deposit_id !== id);
+        if ([...order.deposits, ...order.late].some((each) => each.deposit_id === id)) this.released.add(id);
         const isLate = others(order.late).length < order.late.length;
         if (!isLate && order.status !== 'pending' && order.status !== 'paid')
           order.lost = sum([order.lost, event.data.amount]);
@@ -197,8 +200,7 @@ export class OrderBooks {
         return this.giveBack(order, event.data.refundable, received, event);
       case 'order.refunded.v1':
         order.status = 'refunded';
-        order.lost = '0';
-        return this.giveBack(order, minus(received, event.data.amount), '0', event);
+        return this.giveBack(order, minus(sum([received, order.lost]), event.data.amount), '0', event);
       case 'order.dust_recorded.v1':
         order.dust = event.data.amount;
         return;
@@ -239,7 +241,7 @@ export class OrderBooks {
   }
 
   private countDeposit({ facts }: BookedOrder, { deposit_id: id }: DepositFacts, event: BookedEvent): void {
-    if (this.deposits.has(id))
+    if (this.deposits.has(id) && !this.released.delete(id))
       this.note(event, `deposit ${id} is recorded once, and not first for ${facts.order_id}`);
     this.deposits.add(id);
   }

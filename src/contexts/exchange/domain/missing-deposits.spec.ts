@@ -33,6 +33,11 @@ describe('deposits that a reorganisation took off the chain', () => {
     type: 'order.completed.v1',
     data: { ...base, amount_to: '0.5', withdraw_transaction_hash: '0xout' },
   };
+  const paidOut = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
+  const refunded: OrderEvent = {
+    type: 'order.refunded.v1',
+    data: { ...base, amount: '100', refund_transaction_hash: null },
+  };
   const done = [made, received(exact), processing('100', '0.5'), completed];
 
   it('are recorded once each, and others stay', () => {
@@ -74,6 +79,24 @@ describe('deposits that a reorganisation took off the chain', () => {
     expect([shortfall(more), owed(more)]).toEqual(['0', '30']);
     const less = stateAfter(...done, missing(exact), late({ ...moved, amount: '30' }));
     expect([shortfall(less), owed(less)]).toEqual(['70', '0']);
+  });
+
+  it('do not keep an order in processing that the provider has paid out or given back', () => {
+    const processed = [made, received(exact), processing('100', '0.5'), missing(exact), late(moved)];
+    given(...processed)
+      .when(looking({ deposits: [moved], missing: ['b'], outcome: paidOut }))
+      .then(completed);
+    given(...processed)
+      .when(
+        looking({ deposits: [moved], missing: ['b'], outcome: { kind: 'refunded', transactionHash: null } }),
+      )
+      .then(refunded);
+    for (const end of [completed, refunded]) {
+      const state = stateAfter(...processed, end);
+      expect([shortfall(state), owed(state)]).toEqual(['0', '0']);
+    }
+    const unpaid = stateAfter(made, received(exact), processing('100', '0.5'), missing(exact), refunded);
+    expect([shortfall(unpaid), owed(unpaid)]).toEqual(['100', '0']);
   });
 
   it('are not refundable, and a shortfall where they were refunded already', () => {

@@ -184,9 +184,11 @@ function outcomeOf({ outcome, at }: Observation, state: MadeOrder): OrderEvent[]
     return [
       { type: 'order.failed.v1', data: { order_id, reason: outcome.reason, refundable: received, at } },
     ];
-  if (isZero(received)) return [];
+  // Of an exchange that began the provider had the deposits, although they may have moved to another block since.
+  const counted = sum([received, state.lost]);
+  if (isZero(counted)) return [];
   if (outcome.kind === 'refunded') {
-    const data = { order_id, amount: received, refund_transaction_hash: outcome.transactionHash, at };
+    const data = { order_id, amount: counted, refund_transaction_hash: outcome.transactionHash, at };
     return [{ type: 'order.refunded.v1', data }];
   }
   // The provider may exchange less than was asked: then that is what happened.

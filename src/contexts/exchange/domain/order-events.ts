@@ -66,7 +66,7 @@ export type OrderFailed = OrderEventOf<
   'order.failed.v1',
   { readonly reason: string; readonly refundable: string }
 >;
-/** The provider gave back what had come: `amount`, all that was counted. */
+/** The provider gave back what had come: `amount`, all that was counted, and what of it is no longer on the chain. */
 export type OrderRefunded = OrderEventOf<
   'order.refunded.v1',
   { readonly amount: string; readonly refund_transaction_hash: string | null }

@@ -103,7 +103,7 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
       };
     case 'order.refunded.v1': {
       const { refund_transaction_hash: refundTransactionHash } = event.data;
-      return { ...state, status: 'refunded', refundable: '0', lost: '0', refundTransactionHash };
+      return { ...state, status: 'refunded', refundable: '0', refundTransactionHash };
     }
     case 'order.late_deposit_recorded.v1':
       return { ...state, lateDeposits: [...state.lateDeposits, depositOf(event.data)] };
