@@ -33,20 +33,19 @@ export class HeadSigner {
     this.work = new BackgroundWork({
       name: 'signing of heads',
       everyMs: config.auditHeadSeconds * 1000,
-      run: async () => {
-        await this.sign();
-        await this.file?.append(this.heads);
-      },
+      run: () => this.sign(),
     });
   }
 
-  /** The new head; null when the newest one covers the ledger. Throws {@link LedgerChanged} where it does not extend the last one. */
+  /** Also adds it to the file. The new head; null when the newest one covers the ledger. Throws {@link LedgerChanged} where it does not extend the last one. */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       this.anchor.last ??= await this.lastInFile();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
       failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
+      if (this.anchor.last !== null)
+        await this.file?.append(this.heads, await this.hasHead(this.anchor.last), () => this.keys.own());
       return head;
     });
   }
@@ -77,6 +76,9 @@ export class HeadSigner {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
       throw new LedgerChanged(`heads went back to ${last.size} of ${known.size} signed events`);
+    const newest = (await this.heads.newest())?.size ?? 0;
+    if (newest > last.size)
+      throw new LedgerChanged(`audit.heads has a head over ${newest} events that the service did not sign`);
     if (last.size === 0) return null;
     const former = await this.hasHead(last);
     if (known !== null) await this.hasHead(known);

@@ -1,6 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import type { SignedHead } from '../domain/signed-head.js';
+import { LedgerChanged } from '../domain/signed-extent.js';
+import { hashOfHead, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
+import { HeadTrust } from './head-trust.js';
 
 const PAGE = 500;
 /** Longer than any line. */
@@ -20,26 +22,43 @@ export class HeadsFile {
     }
   }
 
-  /** Adds every head that the file lacks. */
-  async append(heads: Pick<Heads, 'newest' | 'after'>): Promise<void> {
-    const newest = await heads.newest();
-    if (newest === null) return;
+  /**
+   * Adds every head that the file lacks, up to `newest`, which the service signed. Throws {@link LedgerChanged} at one
+   * that no key of `keys` signed or that does not follow the head before it.
+   */
+  async append(
+    heads: Pick<Heads, 'after'>,
+    newest: SignedHead,
+    keys: () => Promise<readonly SigningKey[]>,
+  ): Promise<void> {
     const file = await open(this.path, 'a+', 0o644);
     try {
-      const last = await lastOf(file);
-      // What stands there of another log stays, and this one follows it.
-      let size = last?.log_id === newest.log_id ? last.size : 0;
-      while (size < newest.size) {
-        const page = await heads.after(size, PAGE);
-        if (page.length === 0) return;
+      const inFile = await lastOf(file);
+      // What is in the file of another log stays, and this one follows it.
+      let last = inFile?.log_id === newest.log_id ? inFile : null;
+      if (last !== null && last.size >= newest.size) return;
+      const trust = new HeadTrust(newest.log_id, await keys(), null, null);
+      while (last === null || last.size < newest.size) {
+        const page = (await heads.after(last?.size ?? 0, PAGE)).filter(({ size }) => size <= newest.size);
+        if (page.length === 0)
+          throw new LedgerChanged(`audit.heads lacks the head over ${newest.size} events`);
+        for (const head of page) {
+          requireNext(head, last, trust);
+          last = head;
+        }
         await file.appendFile(page.map((head) => `${JSON.stringify(head)}\n`).join(''));
         await file.datasync();
-        size = page.at(-1)!.size;
       }
     } finally {
       await file.close();
     }
   }
+}
+
+function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadTrust): void {
+  const isNext = head.previous === (last === null ? null : hashOfHead(last));
+  const why = isNext ? trust.judge(head) : 'it does not follow the head before it';
+  if (why !== null) throw new LedgerChanged(`the head over ${head.size} events in audit.heads: ${why}`);
 }
 
 /** The head of the last whole line; null when there is none. */

@@ -10,13 +10,14 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, headText, type Head, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { checkLedger } from './check-ledger.js';
 import { HeadsFile } from './heads-file.js';
 import { LedgerAnchor } from './ledger-anchor.js';
 import { LEDGER, ledgerFollower } from './ledger-follower.js';
+import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
 
@@ -146,22 +147,24 @@ describe('the ledger that follows a log', () => {
 });
 
 describe('the file of heads', () => {
-  const head = (size: number, log_id = 'one'): SignedHead => ({
-    ...{
-      log_id,
-      size,
-      root: '00',
-      position: String(size),
-      signed_at: 't',
-      key_id: 'k',
-      previous: null,
-      signature: 's',
-    },
-  });
-  const of = (...heads: readonly SignedHead[]) => ({
-    newest: async () => heads.at(-1) ?? null,
-    after: async (size: number, limit: number) => heads.filter((each) => each.size > size).slice(0, limit),
-  });
+  const { publicKey, privateKey } = newKeyPair();
+  const key: SigningKey = {
+    ...{ key_id: keyIdOf(publicKey), public_key: publicKey.toString('base64'), made_at: 't' },
+    ...{ former_key_id: null, signature: null },
+  };
+  const after = (last: SignedHead | null, size: number, log_id = 'one'): SignedHead => {
+    const head: Head = {
+      ...{ log_id, size, root: '00', position: String(size), signed_at: 't', key_id: key.key_id },
+      previous: last === null ? null : hashOfHead(last),
+    };
+    return { ...head, signature: signText(headText(head), privateKey) };
+  };
+  const append = (path: string, ...heads: readonly SignedHead[]): Promise<void> =>
+    new HeadsFile(path).append(
+      { after: async (size, limit) => heads.filter((each) => each.size > size).slice(0, limit) },
+      heads.at(-1)!,
+      async () => [key],
+    );
   const sizes = (path: string): number[] =>
     readFileSync(path, 'utf8')
       .trimEnd()
@@ -170,13 +173,15 @@ describe('the file of heads', () => {
 
   it('has each head once, whatever is cut off and whoever comes back', async () => {
     const path = join(runFolder(), `${randomUUID()}.jsonl`);
-    await new HeadsFile(path).append(of(head(3), head(5)));
-    await new HeadsFile(path).append(of(head(3), head(5)));
+    const three = after(null, 3);
+    const five = after(three, 5);
+    await append(path, three, five);
+    await append(path, three, five);
     // Killed while it wrote.
     writeFileSync(path, '{"log_id":"one","si', { flag: 'a' });
-    await new HeadsFile(path).append(of(head(3), head(5), head(9)));
+    await append(path, three, five, after(five, 9));
     expect(sizes(path)).toEqual([3, 5, 9]);
-    await new HeadsFile(path).append(of(head(2, 'other')));
+    await append(path, after(null, 2, 'other'));
     expect(sizes(path)).toEqual([3, 5, 9, 2]);
   });
 });

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
+import { runFolder } from '../../../../test/support/run-folder.js';
 import { SubscriptionLab } from '../../../../test/support/subscription-lab.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
@@ -15,6 +19,7 @@ import { LedgerAnchor } from './ledger-anchor.js';
 import { LEDGER, ledgerFollower } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
 import { LedgerStart } from './ledger-start.js';
+import { PayoutProofs } from './payout-proofs.js';
 
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
 
@@ -23,8 +28,10 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   let health: HealthRegistry;
   let signer: HeadSigner;
   let first: SignedHead;
+  let file: string;
 
   beforeEach(async () => {
+    file = join(runFolder(), `${randomUUID()}.jsonl`);
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     lab = await SubscriptionLab.open();
@@ -51,7 +58,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const anchor = new LedgerAnchor(own);
     lab.process(ledgerFollower(lab.writer, lab.sealer, anchor)).runner.start();
     const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
-    const config = { auditHeadSeconds: 3600, auditHeadsFile: null };
+    const config = { auditHeadSeconds: 3600, auditHeadsFile: file };
     const made = new HeadSigner(
       ...([
         new Ledger(database),
@@ -93,6 +100,59 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     );
     expect(await new Heads(lab.database.database).after(0, 100)).toHaveLength(length);
   };
+
+  const inFile = (): number[] =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as SignedHead).size);
+  const insertHead = (size: number): Promise<void> =>
+    sql(`insert into audit.heads select ${size}, root, position, signed_at, key_id, previous, signature
+      from audit.heads where size = 9`);
+  const sign = (): Promise<unknown> => signer.work.options.run(new AbortController().signal);
+  const proofs = (): PayoutProofs => {
+    const { database } = lab.database;
+    const stores = [new Ledger(database), new Heads(database), new SigningKeys(database)] as const;
+    return new PayoutProofs(lab.writer, ...stores, lab.sealer, { auditHeadSeconds: 10 });
+  };
+
+  it('keeps a head that SQL inserted above the newest out of the file and from merchants, and continues when it is deleted', async () => {
+    await sign();
+    await insertHead(999_999_999);
+    await expect(sign()).rejects.toThrow();
+    const sentence = 'audit.heads has a head over 999999999 events that the service did not sign';
+    await refuses(sentence);
+    expect(inFile()).toEqual([5, 9]);
+    expect(await proofs().newestHead()).toMatchObject({ size: 9 });
+    await expect(proofs().consistency(5, 999_999_999)).rejects.toMatchObject({ code: 'not_found' });
+    await sql('delete from audit.heads where size = 999999999');
+    await lab.write(1);
+    expect(await signed(10)).toMatchObject({ size: 10 });
+    expect(inFile()).toEqual([5, 9, 10]);
+    expect(await problem()).toBeUndefined();
+    await lab.end();
+    ({ signer, health } = start());
+    expect(await signer.sign()).toBeNull();
+  });
+
+  it('keeps a head that SQL inserted between two others out of the file and from merchants', async () => {
+    rmSync(file, { force: true });
+    await insertHead(7);
+    await refuses('the head over 7 events in audit.heads: its signature is wrong');
+    await sql('update audit.heads set previous = null where size = 7');
+    await refuses('the head over 7 events in audit.heads: it does not follow the head before it');
+    expect(inFile()).toEqual([]);
+    await expect(proofs().consistency(5, 7)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await proofs().newestHead()).toMatchObject({ size: 9 });
+    await sql('delete from audit.heads where size = 7');
+    await sign();
+    expect(inFile()).toEqual([5, 9]);
+  });
+
+  it('shows no head to merchants while the service cannot know which was signed last', async () => {
+    await sql("update audit.last_head set size = 5, hash = 'x'");
+    await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
+  });
 
   it('signs no frontier that somebody wrote, and signs again when it is back', async () => {
     const { rows } = await lab.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
@@ -175,6 +235,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const { database } = lab.database;
     const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
     await new LedgerStart(lab.writer, keys, new LedgerTables(database, lab.sealer)).again();
+    file = `${file}.next`;
     ({ signer, health } = start());
     expect(await signed(9)).toMatchObject({ size: 9, previous: null });
     expect(await problem()).toBeUndefined();

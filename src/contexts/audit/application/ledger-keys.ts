@@ -39,6 +39,11 @@ export class LedgerKeys {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
 
+  /** Those that the service created, from the first on. */
+  async own(): Promise<readonly SigningKey[]> {
+    return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
+  }
+
   private async current(): Promise<KeptKey> {
     const newest = (await this.keys.all()).at(-1);
     if (newest === undefined) throw new LedgerChanged('audit.signing_keys was emptied');

@@ -3,15 +3,17 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { isFence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
 import { consistencyRanges, inclusionRanges } from '../domain/merkle-proof.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
+import { isOwnKey } from './ledger-keys.js';
 import { pathOver } from './proof-path.js';
-import { pemOf } from './signatures.js';
+import { isSignedHead, pemOf } from './signatures.js';
 
 /** One event, and the way from it to the root of a head. */
 export interface ProvenEvent {
@@ -50,20 +52,24 @@ export class PayoutProofs {
     private readonly ledger: Ledger,
     private readonly heads: Heads,
     private readonly keys: SigningKeys,
+    private readonly sealer: Sealer,
     @Inject(CONFIG) private readonly config: Pick<Config, 'auditHeadSeconds'>,
   ) {}
 
-  /** Throws `unavailable` before the first head. */
+  /** The one that the service signed last. Throws `unavailable` before the first. */
   async newestHead(): Promise<ShownHead> {
-    const head = await this.heads.newest();
-    if (head === null) throw this.notYet('No head is signed yet');
+    const last = await this.heads.lastSigned(this.sealer);
+    if (last?.size === 0) throw this.notYet('No head is signed yet');
+    const head = last === null ? null : await this.heads.at(last.size);
+    if (head === null || hashOfHead(head) !== last?.hash) throw changed();
     return this.withKey(head);
   }
 
   /** `to`: the size of a head; null for the newest one. Throws `not_found`, `bad_request` and `unavailable`. */
   async consistency(from: number, to: number | null): Promise<ConsistencyProof> {
-    const [head] = to === null ? [await this.newestHead()] : await this.heads.after(to - 1, 1);
-    if (head === undefined || (to !== null && head.size !== to)) throw DomainError.notFound('Head');
+    const newest = await this.newestHead();
+    const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);
+    if (head === null) throw DomainError.notFound('Head');
     if (from > head.size)
       throw new DomainError('bad_request', `from must be at most ${head.size}, the size of the head`);
     const path = await pathOver(this.ledger, consistencyRanges(from, head.size));
@@ -72,7 +78,7 @@ export class PayoutProofs {
 
   private async withKey(head: SignedHead): Promise<ShownHead> {
     const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
-    if (key === undefined) throw new Error(`audit.signing_keys lacks ${head.key_id}`);
+    if (key === undefined || !isOwnKey(key, this.sealer) || !isSignedHead(head, key)) throw changed();
     return { ...head, public_key: pemOf(key) };
   }
 
@@ -101,4 +107,8 @@ export class PayoutProofs {
     const seconds = this.config.auditHeadSeconds;
     return new DomainError('unavailable', `${what}: heads are signed every ${seconds} seconds`, {}, seconds);
   }
+}
+
+function changed(): DomainError {
+  return new DomainError('unavailable', 'The signed heads were changed outside the service');
 }
