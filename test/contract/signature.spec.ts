@@ -114,6 +114,7 @@ test.each([2, 16_384, 16_385, 1_048_575])(
 test('a large mismatch is made as it is taken', () => {
   const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);
   expect((payload as Readable).readableLength).toBe(0);
+  expect((payload as Readable).readableObjectMode).toBe(false);
   (payload as Readable).read(1);
   expect((payload as Readable).readableLength).toBeLessThan(100_000);
 });
@@ -146,6 +147,9 @@ test.each([
   ['application/json, text/plain, */*', false],
   ['application/json;q=0.5, text/plain', true],
   ['text/plain;q=0', false],
+  ['text/plain;q=0.5, application/json;q=0.4', true],
+  ['text/plain;q=0.5, application/json;q=0.6', false],
+  ['text/plain;q=x', false],
   ['text/html', false],
 ])('Accept: %s prefers text: %s', (accept, text) => {
   expect(prefersText(accept)).toBe(text);

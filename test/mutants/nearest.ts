@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** How many specs of those that import a file are its nearest. */
-const MAX_SPECS = 4;
+const MAX_SPECS = 5;
 
 /**
- * Of a file, the specs that are nearest to it: the one with its name first, then by steps of import and common folders.
+ * Of a file, the specs that are nearest to it: the one with its name first, then those of its folder, then by steps of import and common folders.
  * Specs of other contexts count when they import the file directly.
  */
 export function nearestSpecs(files: readonly string[]): (file: string) => readonly string[] {
@@ -21,7 +21,9 @@ export function nearestSpecs(files: readonly string[]): (file: string) => readon
     const folder = dirname(file);
     const context = file.split('/').slice(0, 3).join('/');
     const rank = (spec: string): number =>
-      spec === beside ? -1 : (distance.get(spec) ?? 9) * 100 - commonPrefix(folder, spec);
+      spec === beside
+        ? -1
+        : (distance.get(spec) ?? 9) * (dirname(spec) === folder ? 1 : 100) - commonPrefix(folder, spec) / 100;
     const specs = files.filter(
       (each) =>
         each.endsWith('.spec.ts') &&

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { rich } from '../say.js';
+import { AmountEntry, type Limits } from './amount-entry.js';
 import { Refusal, type Api, type Offer, type PayQuote } from './api.js';
-import { amountText, decimalsIn, readAmount, shortAmount } from './decimal-text.js';
+import { amountText, shortAmount } from './decimal-text.js';
 import { usePage } from './page.js';
 import { Alert, Countdown, Heading, Progress, useTimeLeft } from './parts.js';
 import { chainName } from './words.js';
@@ -23,6 +24,7 @@ interface Props {
 /** How much, both ways, and what it costs; each edit asks for a quote, and so does the end of one. */
 export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   const { facts, say } = usePage();
+  const entry = new AmountEntry(say, facts.locale);
   const exact = (each: string): string => amountText(each, facts.locale);
   const short = (each: string): string => shortAmount(each, facts.locale);
   const [texts, setTexts] = useState<Record<Side, string>>({
@@ -31,13 +33,9 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   });
   const [quote, setQuote] = useState<PayQuote | null>(null);
   /** Of the pair: they stay while an amount outside of them is corrected. */
-  const [limits, setLimits] = useState<Pick<PayQuote, 'minimum' | 'maximum'> | null>(null);
+  const [limits, setLimits] = useState<Limits | null>(null);
   const latest = useRef(limits);
   latest.current = limits;
-  const limitsText = ({ minimum, maximum }: Pick<PayQuote, 'minimum' | 'maximum'>) => ({
-    minimum: short(minimum),
-    maximum: short(maximum),
-  });
   const [wrong, setWrong] = useState<{ side: Side; text: string } | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -75,10 +73,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
     },
     [api, offer],
   );
-  const outside = ({ parameter }: Refusal): string =>
-    latest.current === null || parameter?.startsWith('amount') !== true
-      ? say('amountRefused')
-      : say('amountOutside', { ...limitsText(latest.current), symbol: offer.symbol });
+  const outside = (refusal: Refusal): string => entry.refused(refusal, latest.current, offer.symbol);
   useEffect(() => {
     void ask('from', amount);
     return () => clearTimeout(typing.current);
@@ -90,20 +85,10 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
     setQuote(null);
     const other = side === 'from' ? 'to' : 'from';
     setTexts((texts) => ({ ...texts, [side]: text, [other]: '' }));
-    const reading = readAmount(text, facts.locale);
-    const decimals = side === 'from' ? offer.decimals : facts.to.decimals;
-    const refuse = (words: string): void => setWrong({ side, text: words });
-    if (text.trim() === '') setWrong(null);
-    else if (reading === null) refuse(say('amountMissing', { example: exact('1250.5') }));
-    else if ('ambiguous' in reading) {
-      const [less, more] = reading.ambiguous;
-      // Without groups there is no mark that could be decimal.
-      refuse(say('amountAmbiguous', { text: text.trim(), less: exact(less), more }));
-    } else if (decimalsIn(reading.amount) > decimals) refuse(say('amountDecimals', { decimals }));
-    else {
-      setWrong(null);
-      typing.current = setTimeout(() => void ask(side, reading.amount), TYPED_MS);
-    }
+    const read = entry.read(text, side === 'from' ? offer.decimals : facts.to.decimals);
+    setWrong(read !== null && 'wrong' in read ? { side, text: read.wrong } : null);
+    if (read !== null && 'amount' in read)
+      typing.current = setTimeout(() => void ask(side, read.amount), TYPED_MS);
   };
 
   const submit = async (event: Event): Promise<void> => {
@@ -149,7 +134,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   const hint =
     limits === null
       ? say('amountNetwork', { chain })
-      : say('amountLimits', { ...limitsText(limits), symbol });
+      : say('amountLimits', { ...entry.limits(limits), symbol });
   const lead = { symbol, chain, toSymbol, toChain: chainName(say, facts, facts.to.chain) };
   return (
     <form onSubmit={(event) => void submit(event)} noValidate aria-busy={busy}>

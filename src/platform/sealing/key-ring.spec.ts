@@ -122,7 +122,11 @@ describe('the key ring', () => {
     expect(former.isLost).toBe(true);
     const sealed = former.sealer.seal('c', 'p');
     expect((await open(two)).sealer.open(sealed, 'p')).toBe('c');
+    const ids = (): Promise<unknown> =>
+      test.database.query('select key_id from platform.key_ring order by key_id');
+    const before = await ids();
     expect(await retireFormer(test.database, { current: two, former: null })).toEqual([]);
+    expect(await ids()).toEqual(before);
   });
 
   it('seals with a fresh key a minute after it was added; every process knows it before', async () => {

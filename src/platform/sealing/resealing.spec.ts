@@ -17,7 +17,10 @@ describe('personal keys under a new key of the ring', () => {
   afterAll(() => db.drop());
 
   /** A ring whose new key has been sealing for an hour. */
-  const rotated = async (): Promise<{ sealer: Sealer; reseal: () => Promise<unknown> }> => {
+  const rotated = async (): Promise<{
+    sealer: Sealer;
+    reseal: (signal?: AbortSignal) => Promise<unknown>;
+  }> => {
     const sealer = new Sealer(randomBytes(32), [former]);
     await db.database.query(
       `insert into platform.key_ring (key_id, master_id, wrapped_key, seals_from)
@@ -25,7 +28,7 @@ describe('personal keys under a new key of the ring', () => {
       [sealer.sealsWith],
     );
     const resealing = new Resealing(db.database, { sealer } as KeyRing);
-    return { sealer, reseal: () => resealing.work.options.run(new AbortController().signal) };
+    return { sealer, reseal: (signal = new AbortController().signal) => resealing.work.options.run(signal) };
   };
   const wrappedOf = async (subject: string): Promise<string | null> => {
     const [row] = await db.database.query<{ wrapped_key: string | null }>(
@@ -50,6 +53,16 @@ describe('personal keys under a new key of the ring', () => {
     expect((await wrappedOf(subject))!.split('.')[1]).toBe(sealer.sealsWith);
     const found = await new PersonalKeys(db.database, sealer).find([subject]);
     expect(found.get(subject)!.open(sealed, 'place')).toBe('Ada');
+  });
+
+  it('are wrapped by it later when the process stops before', async () => {
+    const subject = newId();
+    await new PersonalKeys(db.database, new Sealer(former)).obtain(subject);
+    const { sealer, reseal } = await rotated();
+    await reseal(AbortSignal.abort());
+    expect((await wrappedOf(subject))!.split('.')[1]).not.toBe(sealer.sealsWith);
+    await reseal();
+    expect((await wrappedOf(subject))!.split('.')[1]).toBe(sealer.sealsWith);
   });
 
   it('stay forgotten for a person who is forgotten between the read and the write', async () => {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { hashOfEvent, type StoredEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
-import { headText, keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import { checkLedger, type LedgerReport } from './check-ledger.js';
+import { hashOfHead, headText, keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import type { Leaf, LedgerState } from '../store/ledger.js';
+import { checkLedger, type CheckedLedger, type LedgerReport } from './check-ledger.js';
 import { HeadTrust } from './head-trust.js';
 import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
@@ -93,5 +94,216 @@ describe('heads, for an auditor who knows one public key', () => {
     const all = [...heads.slice(0, 2), headOf(forged, second)];
     const { findings } = await checked(forged, all, [first, second], second);
     expect(findings.map(({ kind }) => kind)).toEqual(['rewritten']);
+  });
+});
+
+/** The leaves that a follower has made of the events, and the state that it left. */
+function ledgerOver(events: readonly StoredEvent[]) {
+  const tree = new MerkleTree();
+  const leaves = events.map((event, index): Leaf => {
+    const [hash, ...completed] = tree.append(hashOfEvent(event));
+    return { index, position: event.position, hash: hash!, completed: Buffer.concat(completed) };
+  });
+  const state: LedgerState = { logId: LOG, tree, position: events.at(-1)?.position ?? '-1', mac: '' };
+  return { state, leaves };
+}
+
+interface Compared {
+  readonly state?: LedgerState;
+  readonly leaves?: readonly Leaf[];
+  readonly heads?: readonly SignedHead[];
+  readonly ledger?: Partial<CheckedLedger>;
+  /** Events that are seen at a time. */
+  readonly page?: number;
+}
+
+async function compared(log: readonly StoredEvent[], recorded: readonly StoredEvent[], over: Compared = {}) {
+  const ledger = { ...ledgerOver(recorded), ...over };
+  const pages = (async function* () {
+    const page = over.page ?? 3;
+    for (let from = 0; from < log.length; from += page) yield log.slice(from, from + page);
+  })();
+  return checkLedger(pages, {
+    state: ledger.state,
+    leaves: async (index, limit) =>
+      ledger.leaves.filter((leaf) => leaf.index >= index).slice(0, Math.min(limit, 4)),
+    heads: async (size) => (over.heads ?? []).filter((head) => head.size > size),
+    judge: () => null,
+    ...over.ledger,
+  });
+}
+
+const place = ({ position, stream, id }: StoredEvent) => ({ position, stream, id });
+
+describe('a log beside the leaves of its ledger', () => {
+  const key = signer(null);
+  const events = log([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const [first, , third, fourth] = events as [StoredEvent, StoredEvent, StoredEvent, StoredEvent];
+  const without = (...gone: readonly StoredEvent[]) => events.filter((event) => !gone.includes(event));
+  const changed = events.map((event) => (event === third ? { ...event, data: { amount: 99 } } : event));
+
+  it('is in order when nobody touched it, whatever the pages', async () => {
+    const head = headOf(events.slice(0, 7), key);
+    for (const page of [1, 4, 9]) {
+      const report = await compared(events, events, { page, heads: [head] });
+      expect(report).toEqual({ events: 9, unsigned: 2, heads: 1, proven: head, findings: [], more: 0 });
+    }
+  });
+
+  it('is in order while the newest events are no leaves yet', async () => {
+    expect(await compared(events, events.slice(0, 6))).toMatchObject({
+      events: 9,
+      findings: [],
+      unsigned: 9,
+    });
+    expect(await compared([], [], { ledger: { state: null } })).toMatchObject({ events: 0, findings: [] });
+  });
+
+  it('ignores leaves that came during the check', async () => {
+    const { leaves } = ledgerOver([...events, ...log([1])]);
+    const { state } = ledgerOver(events);
+    expect((await compared(events, events, { leaves, state })).findings).toEqual([]);
+  });
+
+  it.each<[string, readonly StoredEvent[], readonly object[]]>([
+    ['changed', changed, [{ kind: 'changed', ...place(third), revision: 0 }]],
+    ['deleted in the middle', without(third), [{ kind: 'deleted', position: '3' }]],
+    [
+      'deleted at the beginning, two of them',
+      without(first, fourth),
+      [
+        { kind: 'deleted', position: '1' },
+        { kind: 'deleted', position: '4' },
+      ],
+    ],
+    ['deleted at the end', events.slice(0, 7), [{ kind: 'truncated', events: 7, size: 9, signed_at: null }]],
+  ])('names an event that was %s', async (_what, log, findings) => {
+    expect((await compared(log, events)).findings).toEqual(findings);
+    expect((await compared(log, events, { page: 1 })).findings).toEqual(findings);
+  });
+
+  it('names an event that was inserted between two others', async () => {
+    const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
+    const stranger = { ...third, id: randomUUID(), position: '35' };
+    const log = [...spread.slice(0, 3), stranger, ...spread.slice(3)];
+    expect((await compared(log, spread)).findings).toEqual([{ kind: 'inserted', ...place(stranger) }]);
+  });
+
+  it('names an event that stands at another position than it did', async () => {
+    const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
+    const moved = { ...spread[2]!, position: '45' };
+    const log = [...spread.slice(0, 2), spread[3]!, moved, ...spread.slice(4)];
+    expect((await compared(log, spread)).findings).toEqual([{ kind: 'moved', from: '30', ...place(moved) }]);
+  });
+
+  it('names an event that cannot be read any more', async () => {
+    const broken = events.map((event) =>
+      event === third ? { ...event, data: { amount: Infinity } } : event,
+    );
+    expect((await compared(broken, events)).findings).toEqual([
+      { kind: 'unreadable', ...place(third), revision: 0 },
+    ]);
+  });
+
+  it('names an event that the service did not write, once', async () => {
+    const isForged = ({ position }: StoredEvent): boolean => position === '3';
+    const forged = { kind: 'forged', ...place(third), revision: 0 };
+    expect((await compared(events, events, { ledger: { isForged } })).findings).toEqual([forged]);
+    expect((await compared(events, events.slice(0, 2), { ledger: { isForged } })).findings).toEqual([forged]);
+    expect((await compared(changed, events, { ledger: { isForged } })).findings).toMatchObject([
+      { kind: 'changed' },
+    ]);
+  });
+
+  it('blames the leaves for what differs below a head that the log agrees with', async () => {
+    const { findings } = await compared(events, changed, { heads: [headOf(events.slice(0, 4), key)] });
+    expect(findings).toEqual([
+      { kind: 'ledger', what: 'the leaf at position 3 is not that of the event' },
+      { kind: 'ledger', what: 'the leaves are not those of the head over 4 events' },
+    ]);
+  });
+
+  it('names the head that contradicts it, and what the last one before that covers', async () => {
+    const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
+    const { findings, proven, unsigned } = await compared(changed, events, { heads: [two, four] });
+    expect(findings).toEqual([
+      { kind: 'head', size: 4, why: 'it does not follow the head before it' },
+      { kind: 'changed', ...place(third), revision: 0 },
+    ]);
+    expect([proven, unsigned]).toEqual([two, 7]);
+    const chained = { ...four, previous: hashOfHead(two) };
+    expect((await compared(changed, events, { heads: [two, chained] })).findings).toEqual([
+      { kind: 'changed', ...place(third), revision: 0 },
+      { kind: 'rewritten', size: 4, since: 2, signed_at: AT },
+    ]);
+  });
+
+  it('names a head over more events than there are, of log and leaves', async () => {
+    const { findings } = await compared(events.slice(0, 5), events.slice(0, 5), {
+      heads: [headOf(events, key)],
+    });
+    expect(findings).toEqual([
+      { kind: 'truncated', events: 5, size: 9, signed_at: AT },
+      { kind: 'ledger', what: 'there are fewer leaves than the head over 9 events had' },
+    ]);
+  });
+
+  it('names a key that stands before the one that the auditor brought', async () => {
+    const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
+    const heads = [two, { ...four, previous: hashOfHead(two) }];
+    const why = 'its key stands before the one that you brought, which cannot vouch for it';
+    const none = await compared(events, events, { heads, ledger: { isVouched: () => false } });
+    expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
+    const later = await compared(events, events, { heads, ledger: { isVouched: ({ size }) => size === 4 } });
+    expect(later).toMatchObject({ proven: { size: 4 }, unsigned: 5, findings: [] });
+  });
+
+  it('names heads whose signature is wrong, and proves nothing by them', async () => {
+    const judge = (): string => 'its signature is wrong';
+    const { findings, proven } = await compared(events, events, {
+      ...{ heads: [headOf(events.slice(0, 4), key)], ledger: { judge } },
+    });
+    expect(findings).toEqual([{ kind: 'head', size: 4, why: 'its signature is wrong' }]);
+    expect(proven).toBeNull();
+  });
+
+  it('names rows of the ledger that were changed', async () => {
+    const { state, leaves } = ledgerOver(events);
+    const whats = async (over: Compared): Promise<readonly string[]> =>
+      (await compared(events, events, over)).findings.map((each) =>
+        each.kind === 'ledger' ? each.what : each.kind,
+      );
+    expect(await whats({ ledger: { forgedRows: ['a row'] } })).toEqual(['a row']);
+    expect(await whats({ state: { ...state, position: '8' } })).toEqual([
+      'audit.ledger names another last position',
+    ]);
+    expect(await whats({ state: { ...state, tree: ledgerOver(changed).state.tree } })).toEqual([
+      'audit.ledger has another root than its leaves',
+    ]);
+    const subtree = leaves.map((leaf) =>
+      leaf.index === 3 ? { ...leaf, completed: Buffer.alloc(64) } : leaf,
+    );
+    expect(await whats({ leaves: subtree })).toEqual([
+      'the subtrees of leaf 3 are not those over its leaves',
+    ]);
+    const shorter = leaves.map((leaf) =>
+      leaf.index === 3 ? { ...leaf, completed: Buffer.alloc(32) } : leaf,
+    );
+    expect(await whats({ leaves: shorter })).toEqual([
+      'the subtrees of leaf 3 are not those over its leaves',
+    ]);
+    expect(await whats({ leaves: leaves.slice(0, 8) })).toEqual(['inserted', 'there are 8 leaves of 9']);
+    const gap = leaves.filter(({ index }) => index !== 2);
+    expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing, 3 follows');
+  });
+
+  it('names the first hundred findings and counts the others', async () => {
+    const many = log(Array.from({ length: 130 }, (_, n) => n));
+    const isForged = (): boolean => true;
+    const report = await compared(many, many, { ledger: { isForged } });
+    expect([report.findings.length, report.more]).toEqual([100, 30]);
+    const others = many.map((event) => ({ ...event, data: { amount: -1 } }));
+    const differing = await compared(others, many);
+    expect([differing.findings.length, differing.more]).toEqual([50, 80]);
   });
 });

@@ -124,7 +124,7 @@ export class LedgerCheck {
   private async compare(event: StoredEvent, hash: Buffer): Promise<boolean> {
     const index = this.log.size;
     let leaf = this.page[this.place] ?? (await this.leaf());
-    if (leaf?.position !== event.position) {
+    if (leaf === null || leaf.position !== event.position) {
       const position = BigInt(event.position);
       while (leaf !== null && BigInt(leaf.position) < position) {
         this.differences.add({ index, event: null, leaf });

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { headText, keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { HeadTrust } from './head-trust.js';
 import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
@@ -41,5 +43,59 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
       { kind: 'key', key_id: stranger.key_id, why: 'the key before it did not sign it' },
     ]);
     expect(trust.vouchesFor({ key_id: stranger.key_id } as SignedHead)).toBe(false);
+  });
+
+  it('do not count when the first of them has one before it that nobody has', () => {
+    const { findings } = new HeadTrust('l', [second], null, null);
+    expect(findings).toEqual([
+      { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },
+    ]);
+  });
+
+  it('do not have the one that the auditor knows, which is named', () => {
+    const stranger = keyAfter(null);
+    const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
+    expect(new HeadTrust('l', keys, stranger, null).findings).toEqual([finding]);
+    const renamed = { ...stranger, key_id: first.key_id };
+    expect(new HeadTrust('l', keys, renamed, null).findings).toEqual([{ ...finding, key_id: first.key_id }]);
+  });
+
+  it('are those that the service has sealed, where the master key is at hand', () => {
+    const sealer = new Sealer(randomBytes(32));
+    const kept = (key: Pair, bytes = Buffer.from(key.public_key, 'base64')) => ({
+      ...key,
+      ...{ sealedPrivateKey: null, sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`) },
+    });
+    expect(new HeadTrust('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
+    const forged = kept(second, Buffer.from(first.public_key, 'base64'));
+    expect(new HeadTrust('l', [kept(first), forged], null, sealer).findings).toEqual([
+      { kind: 'key', key_id: second.key_id, why: 'the service did not make it' },
+    ]);
+    expect(new HeadTrust('l', [kept(first), forged], null, null).findings).toEqual([]);
+  });
+});
+
+describe('a head, judged by the keys of a ledger', () => {
+  const key = keyAfter(null);
+  const head = {
+    ...{ log_id: 'l', size: 1, root: 'ab', position: '1', signed_at: 'then', key_id: key.key_id },
+    ...{ previous: null },
+  };
+  const signed: SignedHead = { ...head, signature: signText(headText(head), key.privateKey) };
+
+  it.each<[string, SignedHead, string | null]>([
+    ['is good with the signature of a key', signed, null],
+    ['is wrong with another signature', { ...signed, signature: 'ab' }, 'its signature is wrong'],
+    ['is wrong when it was changed', { ...signed, size: 2 }, 'its signature is wrong'],
+    ['is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
+    ['has an unknown key', { ...signed, key_id: 'k' }, 'its key k is unknown'],
+  ])('%s', (_what, each, why) => {
+    const trust = new HeadTrust('l', [key], null, null);
+    expect([trust.judge(signed), trust.judge(each), trust.judge(each)]).toEqual([null, why, why]);
+  });
+
+  it('has no key when that one was not signed by the one before', () => {
+    const trust = new HeadTrust('l', [{ ...key, former_key_id: 'x' }], null, null);
+    expect(trust.judge(signed)).toBe(`its key ${key.key_id} is unknown`);
   });
 });

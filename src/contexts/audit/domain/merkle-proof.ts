@@ -88,7 +88,7 @@ export function provesInclusion(
     if (last === 0) return false;
     if (first % 2 === 1 || first === last) {
       hash = nodeHash(sibling, hash);
-      for (; first % 2 === 0 && first !== 0; first /= 2) last = half(last);
+      for (; first % 2 === 0; first /= 2) last = half(last);
     } else {
       hash = nodeHash(hash, sibling);
     }
@@ -119,7 +119,7 @@ export function provesConsistency(
     if (first % 2 === 1 || first === last) {
       formerRoot = nodeHash(hash, formerRoot);
       newRoot = nodeHash(hash, newRoot);
-      for (; first % 2 === 0 && first !== 0; first /= 2) last = half(last);
+      for (; first % 2 === 0; first /= 2) last = half(last);
     } else {
       newRoot = nodeHash(newRoot, hash);
     }

@@ -154,6 +154,24 @@ describe('the Merkle tree', () => {
     );
   });
 
+  it('proves nothing of leaves and trees that there cannot be', () => {
+    const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
+    for (const index of [-1, 3]) {
+      expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');
+      expect(provesInclusion({ index, hash: leaf }, 3, [], root)).toBe(false);
+    }
+    for (const former of [0, 4]) {
+      expect(() => consistencyRanges(former, 3)).toThrow('no such tree before this one');
+      expect(provesConsistency({ size: former, root }, { size: 3, root }, [])).toBe(false);
+    }
+    expect(provesConsistency({ size: 3, root }, { size: 3, root }, [])).toBe(true);
+    expect(provesConsistency({ size: 3, root }, { size: 3, root }, [leaf])).toBe(false);
+    expect(provesConsistency({ size: 3, root }, { size: 3, root: leaf }, [])).toBe(false);
+    expect(provesConsistency({ size: 3, root }, { size: 4, root }, [])).toBe(false);
+    expect(provesConsistency({ size: 2, root }, { size: 3, root }, [])).toBe(false);
+    expect(consistencyRanges(3, 3)).toEqual([]);
+  });
+
   it('takes a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
     for (const size of [1_000_000, 2 ** 40 + 12_345]) {
       for (const index of [0, 1, Math.floor(size / 3), size - 1]) {

@@ -16,6 +16,7 @@ import {
   processing,
   stateAfter,
 } from '../../../../test/support/order-story.js';
+import { fold } from '../../../kernel/aggregate.js';
 import { KeyOutlived } from '../../../kernel/repeats.js';
 import { cancelOrder, createOrder, markAsPaid, order, owed, recordRefund, type Order } from './order.js';
 import type { OrderEvent } from './order-events.js';
@@ -76,7 +77,11 @@ describe('cancelling', () => {
     (state: Order) =>
       cancelOrder({ at, isDepositUnderWay }, state);
 
-  it('ends a pending order', () => given(made).when(cancelling()).then(cancelled));
+  it('ends a pending order', () => {
+    given(made).when(cancelling()).then(cancelled);
+    const refundable: OrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
+    expect(fold(order, [made, refundable])).toMatchObject({ status: 'cancelled', refundable: '40' });
+  });
   it('makes what has come of too little refundable', () =>
     given(made, received(deposit('a', '40')))
       .when(cancelling())

@@ -265,7 +265,7 @@ export function recordRefund(
 
 /** Hashes in hexadecimal are the same in either letter case, with 0x and without. */
 function plainHash(hash: string): string {
-  return /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase().replace(/^0x/, '') : hash;
+  return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
 }
 
 export function made(state: Order): MadeOrder {

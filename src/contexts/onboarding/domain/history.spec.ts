@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { onboardingHistory } from './history.js';
 
@@ -20,14 +21,7 @@ const BEGUN = [
   event('details_confirmed', minute(2), sealed(1)),
 ];
 
-function brokenOf(events: readonly DomainEvent[]): readonly (string | null)[] {
-  let { initial: state } = onboardingHistory;
-  return events.map((each) => {
-    const judged = onboardingHistory.judge(state, each, 'u');
-    state = judged.state;
-    return judged.broken;
-  });
-}
+const brokenOf = (events: readonly DomainEvent[]) => brokenRules(onboardingHistory, 'u', events);
 
 describe('the audit of an onboarding', () => {
   it('accepts details that the person corrects before the identity check, once and again', () => {

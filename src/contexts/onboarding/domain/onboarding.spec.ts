@@ -125,6 +125,7 @@ describe('an onboarding', () => {
     }
     for (const step of [verify, confirm, submit, provision, card, complete]) {
       given().when(step).thenRefused('not_found');
+      expect(() => step(onboarding.initial)).toThrow('Onboarding not found');
     }
   });
 
@@ -153,6 +154,18 @@ describe('an onboarding', () => {
       .when(record({ passed: true }, 'v2'))
       .then(passedBy('v2'));
   });
+
+  it.each([{ firstName: 'Augusta' }, { lastName: 'Byron' }, { dateOfBirth: '1815-12-11' }])(
+    'takes details in which only one thing differs: %j',
+    (other) => {
+      const corrected = { ...details, ...other };
+      const { firstName: first_name, lastName: last_name, dateOfBirth: date_of_birth } = corrected;
+      const data = { ...detailsConfirmed.data, first_name, last_name, date_of_birth };
+      given(...before(SUBMIT))
+        .when((state) => confirmDetails({ details: corrected, consent, minimumAge: 18, at }, state))
+        .then({ ...detailsConfirmed, data } as OnboardingEvent);
+    },
+  );
 
   it('takes other details until they are submitted', () => {
     const other: Decide = (state) =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../../test/support/broken-rules.js';
 import { evidenceAt } from '../../../../test/support/evidence.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { payoutHistory } from './history.js';
@@ -21,14 +22,7 @@ const expired = (over: object = {}): DomainEvent => ({
   data: { ...facts, reason: 'not found', expired_at: ENDS, ...over },
 });
 
-function brokenOf(...events: readonly DomainEvent[]): readonly (string | null)[] {
-  let { initial: state } = payoutHistory;
-  return events.map((each) => {
-    const judged = payoutHistory.judge(state, each, 'p');
-    state = judged.state;
-    return judged.broken;
-  });
-}
+const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(payoutHistory, 'p', events);
 
 describe('the audit of a payout', () => {
   it.each([

@@ -40,9 +40,9 @@ function dayExists(text: string): boolean {
   return new Date(Date.parse(`${text.slice(0, 10)}T00:00:00Z`)).getUTCDate() === Number(text.slice(8, 10));
 }
 
-/** Milliseconds since 1970 of the full minute. */
+/** Milliseconds since 1970 of the full minute. `Z` and no zone have no digits: an offset of 0. */
 function minuteInUtc(text: string, zone: string): number {
-  const offset = zone.length > 1 ? Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6)) : 0;
+  const offset = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
   const minute = Date.parse(`${text.slice(0, 10)}T${text.slice(11, MINUTES_END)}Z`);
   return minute - (zone.startsWith('-') ? -offset : offset) * MINUTE_MS;
 }

@@ -149,6 +149,7 @@ describe('the signature of a merchant request', () => {
     verify(signedWith('present'));
     await Promise.all(all);
     expect(read).toEqual([0, 1, 2, 3]);
+    for (let n = 0; n < 4; n += 1) expect(await recognise(large, {}, new Reply())).toBe(MERCHANT);
   });
 
   it('is asked no further when the client of a large body is gone before its turn', async () => {

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { withMac } from '../../../platform/event-store/event-mac.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import type { StoredEvent } from '../domain/event-leaf.js';
+import { MerkleTree } from '../domain/merkle-tree.js';
+import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import type { Heads } from '../store/heads.js';
+import type { Ledger, LedgerState } from '../store/ledger.js';
+import type { SigningKeys } from '../store/signing-keys.js';
+import { ledgerAtHand, ledgerOfHeads, type Brought } from './checked-ledger.js';
+import { keyIdOf, newKeyPair, signText } from './signatures.js';
+
+const sealer = new Sealer(randomBytes(32));
+const pair = newKeyPair();
+const key: SigningKey = {
+  ...{ key_id: keyIdOf(pair.publicKey), public_key: pair.publicKey.toString('base64'), made_at: 'then' },
+  ...{ former_key_id: null, signature: null },
+};
+const headOf = (size: number, root = 'ab'): SignedHead => {
+  const head = {
+    ...{ log_id: 'l', size, root, position: String(size), signed_at: 'then' },
+    ...{ key_id: key.key_id, previous: null },
+  };
+  return { ...head, signature: signText(headText(head), pair.privateKey) };
+};
+const tree = new MerkleTree();
+tree.append(randomBytes(32));
+const mac = sealer.mac('ledger', JSON.stringify(['l', 1, '7', tree.peakBytes.toString('hex')]));
+const STATE: LedgerState = { logId: 'l', tree, position: '7', mac };
+
+interface Stored {
+  readonly heads?: readonly SignedHead[];
+  readonly state?: LedgerState | null;
+  readonly last?: { readonly size: number; readonly hash: string } | null;
+}
+
+async function atHand(
+  { heads = [], state = STATE, last = { size: 0, hash: '' } }: Stored,
+  brought: Partial<Brought> = {},
+) {
+  const stored = {
+    ledger: { state: async () => state, leaves: async (from: number, limit: number) => [from, limit] },
+    heads: {
+      // One more came since.
+      newest: async () => heads.at(-2) ?? heads.at(-1) ?? null,
+      after: async (size: number, limit: number) => heads.filter((head) => head.size > size).slice(0, limit),
+      at: async (size: number) => heads.find((head) => head.size === size) ?? null,
+      lastSigned: async () => last,
+    },
+    keys: { all: async () => [key] },
+  } as unknown as { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys };
+  return (await ledgerAtHand(stored, 'l', { heads: [], key: null, sealer: null, ...brought })).ledger;
+}
+
+const sizes = (heads: readonly SignedHead[]): readonly number[] => heads.map(({ size }) => size);
+
+describe('the ledger that a log is compared with', () => {
+  const heads = [1, 2, 3, 4, 5].map((size) => headOf(size));
+
+  it('has the heads that were there when the check began', async () => {
+    const { heads: read, leaves } = await atHand({ heads });
+    expect(sizes(await read(0, 10))).toEqual([1, 2, 3, 4]);
+    expect(sizes(await read(2, 10))).toEqual([3, 4]);
+    expect(await leaves(3, 4)).toEqual([3, 4]);
+    expect(sizes(await (await atHand({}))!.heads(0, 10))).toEqual([]);
+  });
+
+  it('has the heads that an auditor kept in their places, each once', async () => {
+    const kept = [headOf(9), headOf(3, 'cd'), heads[1]!, headOf(3, 'cd')];
+    const { heads: read } = await atHand({ heads }, { heads: kept });
+    expect(sizes(await read(0, 10))).toEqual([1, 2, 3, 3, 4, 9]);
+    // Of a full page no more than it reaches to: the next one goes on behind its last head.
+    expect(sizes(await read(0, 3))).toEqual([1, 2, 3, 3]);
+    expect(sizes(await read(0, 2))).toEqual([1, 2]);
+    expect(sizes(await read(3, 2))).toEqual([4, 9]);
+    expect(sizes(await read(4, 2))).toEqual([9]);
+    expect(await read(9, 2)).toEqual([]);
+  });
+
+  it('trusts heads of its keys, and vouches for those of the key that the auditor knows', async () => {
+    const { judge, isVouched } = await atHand({}, { key });
+    expect([judge(headOf(1)), isVouched!(headOf(1))]).toEqual([null, true]);
+    expect(judge({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
+    const other = await atHand({}, { key: { key_id: 'x', public_key: 'y' } });
+    expect(other.isVouched!(headOf(1))).toBe(false);
+  });
+
+  it('knows events that the service did not write where the ring is at hand', async () => {
+    const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
+    const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
+    const own: StoredEvent = { ...withMac(event, 's', 0, sealer), ...place };
+    const { isForged } = await atHand({}, { sealer });
+    expect([isForged!(own), isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
+    expect((await atHand({})).isForged).toBeUndefined();
+  });
+
+  it.each<[string, Stored, readonly string[]]>([
+    ['nothing', {}, []],
+    ['nothing before the first event', { state: null }, []],
+    ['nothing of heads that are there', { heads, last: { size: 3, hash: hashOfHead(heads[2]!) } }, []],
+    [
+      'a changed frontier',
+      { state: { ...STATE, position: '8' } },
+      ['the service did not write the row of audit.ledger'],
+    ],
+    ['a changed last head', { last: null }, ['the service did not write the row of audit.last_head']],
+    [
+      'a head that is gone',
+      { last: { size: 6, hash: 'x' } },
+      ['the head that was signed last, over 6 events, is not in audit.heads'],
+    ],
+    [
+      'a head that is another now',
+      { heads, last: { size: 3, hash: 'x' } },
+      ['the head that was signed last, over 3 events, is not in audit.heads'],
+    ],
+  ])('names rows that the service did not write: %s', async (_what, stored, rows) => {
+    expect((await atHand(stored, { sealer })).forgedRows).toEqual(rows);
+    expect((await atHand(stored)).forgedRows).toEqual([]);
+  });
+});
+
+describe('the ledger of an export', () => {
+  it('has the heads and keys that came along, and no leaves', async () => {
+    const { ledger, trust } = ledgerOfHeads('l', [headOf(2), headOf(1)], [key], key);
+    expect([ledger.state, await ledger.leaves(0, 10), trust.findings]).toEqual([null, [], []]);
+    expect(sizes(await ledger.heads(0, 10))).toEqual([1, 2]);
+    expect([ledger.judge(headOf(1)), ledger.isVouched!(headOf(1))]).toEqual([null, true]);
+    expect(ledger.judge({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');
+  });
+});

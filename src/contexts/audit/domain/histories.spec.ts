@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { onlyOnce } from '../../../kernel/history-rules.js';
+import type { BookedEvent } from './books.js';
+import { Differences } from './differences.js';
+import { Histories } from './histories.js';
+import { Violations } from './violations.js';
+
+const made = (stream: string, type = 'thing.made.v1'): BookedEvent => ({
+  ...{ position: '7', stream, revision: 0, type, data: {} },
+});
+
+describe('the histories of a log', () => {
+  it('are each judged by the rules of their category, whatever the order of their streams', () => {
+    const violations = new Violations();
+    const histories = new Histories([onlyOnce('thing', 'thing.made.v1').rules], violations);
+    histories.add(made('thing-a'), 3);
+    histories.add(made('thing-b-c'), 1);
+    histories.add(made('thing-b-c', 'claim.owner_abandoned.v1'), 1);
+    histories.add(made('thing-b-c', 'thing.unknown.v1'), 1);
+    histories.add(made('other-a'), 0);
+    expect([histories.judged, violations.first]).toEqual([2, []]);
+    histories.add(made('thing-a'), 3);
+    expect(violations.first).toEqual([
+      {
+        position: '7',
+        rule: 'thing-a, thing.made.v1: it does not follow from what was before it',
+      },
+    ]);
+  });
+});
+
+describe('what is found', () => {
+  it('is listed up to fifty differences, and counted', () => {
+    const differences = new Differences();
+    for (let n = 0; n < 49; n += 1) differences.add(String(n));
+    differences.addAll(['a', 'b'], 5);
+    differences.addAll(['c'], 1);
+    differences.add('d');
+    expect([differences.count, differences.listed.length, differences.listed.at(-1)]).toEqual([56, 50, 'a']);
+  });
+
+  it('is listed up to a thousand violations, and counted', () => {
+    const violations = new Violations();
+    for (let n = 0; n < 1001; n += 1) violations.add({ position: String(n), rule: 'r' });
+    expect([violations.count, violations.first.length, violations.first.at(-1)]).toEqual([
+      ...[1001, 1000],
+      { position: '999', rule: 'r' },
+    ]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeFinding, describeFindings, isOfEvents, type LedgerFinding } from './ledger-findings.js';
+
+const at = { position: '7', stream: 's', revision: 2, id: 'e' };
+const event = 'the event at position 7 (e, s revision 2)';
+
+describe('a finding of the ledger', () => {
+  it.each<[LedgerFinding, boolean, string]>([
+    [{ kind: 'changed', ...at }, true, `${event} is not the one that was recorded there`],
+    [{ kind: 'unreadable', ...at }, true, `${event} cannot be read any more`],
+    [{ kind: 'forged', ...at }, false, `${event} was not written by the service`],
+    [
+      { kind: 'moved', position: '7', from: '5', stream: 's', id: 'e' },
+      true,
+      'the event e of s was recorded at position 5 and stands at 7',
+    ],
+    [
+      { kind: 'inserted', position: '7', stream: 's', id: 'e' },
+      true,
+      'the event at position 7 (e, s) was inserted: none was recorded there',
+    ],
+    [{ kind: 'deleted', position: '7' }, true, 'the event at position 7 is missing'],
+    [
+      { kind: 'truncated', events: 5, size: 9, signed_at: null },
+      true,
+      'events are missing at the end: there are 5 of 9',
+    ],
+    [
+      { kind: 'truncated', events: 5, size: 9, signed_at: 'then' },
+      true,
+      'events are missing at the end: there are 5 of 9 that were signed at then',
+    ],
+    [
+      { kind: 'rewritten', size: 9, since: 4, signed_at: 'then' },
+      false,
+      'the first 9 events are not those that were signed at then; the first 4 are',
+    ],
+    [{ kind: 'ledger', what: 'a row' }, false, 'the tables of the ledger were changed: a row'],
+    [{ kind: 'head', size: 9, why: 'x' }, false, 'the head over 9 events is not to be trusted: x'],
+    [{ kind: 'key', key_id: 'k', why: 'x' }, false, 'the key k is not to be trusted: x'],
+  ])('is a sentence: %j', (finding, ofEvents, sentence) => {
+    expect([describeFinding(finding), isOfEvents(finding)]).toEqual([sentence, ofEvents]);
+  });
+
+  it('stands behind its cause when it follows from one, and in its place otherwise', () => {
+    const rewritten: LedgerFinding = { kind: 'rewritten', size: 9, since: 4, signed_at: 'then' };
+    const deleted: LedgerFinding = { kind: 'deleted', position: '7' };
+    const [cause, follows] = [describeFinding(deleted), describeFinding(rewritten)];
+    expect(describeFindings([rewritten, deleted])).toEqual([`CHANGED   ${cause}`, `  FOLLOWS ${follows}`]);
+    expect(describeFindings([rewritten])).toEqual([`CHANGED   ${follows}`]);
+  });
+});

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { hashOfHead, headText, keyText, readHead, readKey } from './signed-head.js';
+
+const HEAD = {
+  ...{ log_id: 'l', size: 7, root: 'ab', position: '9', signed_at: 'then', key_id: 'k' },
+  ...{ previous: 'cd', signature: 'ef' },
+};
+const KEY = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: 'f', signature: 'ef' };
+const without = (value: object, name: string): object =>
+  Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+
+describe('a signed head', () => {
+  it('is signed over one text, by whose hash the next head names it', () => {
+    const text =
+      '{"key_id":"k","kind":"disburse.head.v1","log_id":"l","position":"9","previous":"cd","root":"ab","signed_at":"then","size":7}';
+    expect(headText(HEAD)).toBe(text);
+    expect(hashOfHead(HEAD)).toBe(createHash('sha256').update(`${text}\nef`).digest('hex'));
+  });
+
+  it('is read from a value with all of its members, and nothing else of it is', () => {
+    expect(readHead({ ...HEAD, more: 1 })).toEqual(HEAD);
+    expect(readHead({ ...HEAD, previous: null, size: 1 })).toMatchObject({ previous: null, size: 1 });
+  });
+
+  it.each([
+    null,
+    undefined,
+    {},
+    { ...HEAD, size: 0 },
+    { ...HEAD, size: 1.5 },
+    { ...HEAD, size: '7' },
+    { ...HEAD, previous: 7 },
+    ...['log_id', 'root', 'position', 'signed_at', 'key_id', 'previous', 'signature'].map((name) =>
+      without(HEAD, name),
+    ),
+  ])('is not read from %j', (value) => {
+    expect(() => readHead(value)).toThrow(
+      value === null || value === undefined || !Number.isSafeInteger((value as { size: unknown }).size)
+        ? 'it has no size'
+        : /it has no size|a member is missing/,
+    );
+  });
+});
+
+describe('a signing key', () => {
+  it('is signed by the one before over one text', () => {
+    expect(keyText(KEY)).toBe(
+      '{"former_key_id":"f","key_id":"k","kind":"disburse.key.v1","made_at":"then","public_key":"p"}',
+    );
+  });
+
+  it('is read from a value with all of its members, and nothing else of it is', () => {
+    expect(readKey({ ...KEY, more: 1 })).toEqual(KEY);
+    const first = { ...KEY, former_key_id: null, signature: null };
+    expect(readKey(first)).toEqual(first);
+  });
+
+  it.each([null, undefined, ...Object.keys(KEY).map((name) => without(KEY, name))])(
+    'is not read from %j',
+    (value) => {
+      expect(() => readKey(value)).toThrow('a member is missing');
+    },
+  );
+});

@@ -1,0 +1,49 @@
+import { expect, it } from '@jest/globals';
+import { CHAINS, PAIRS, TOKENS, type Asset } from './catalog.js';
+
+const asset = ({ token, chain }: Asset): string => `${token} on ${chain}`;
+
+it('the catalog keeps the pairs that orders name', () => {
+  expect(
+    PAIRS.map(({ id, from, to, defaultAmount }) => `${id}: ${defaultAmount} ${asset(from)} to ${asset(to)}`),
+  ).toEqual([
+    'USDCSOL: 100 usdc on ethereum to sol on solana',
+    'USDCBASESOL: 100 usdc on base to sol on solana',
+    'USDCPOLYGONSOL: 100 usdc on polygon to sol on solana',
+    'USDTSOL: 100 usdt on ethereum to sol on solana',
+    'USDTTRONSOL: 100 usdt on tron to sol on solana',
+    'ETHSOL: 0.05 eth on ethereum to sol on solana',
+    'ETHBASESOL: 0.05 eth on base to sol on solana',
+    'BTCSOL: 0.002 btc on bitcoin to sol on solana',
+    'LTCSOL: 1 ltc on litecoin to sol on solana',
+    'XRPSOL: 50 xrp on ripple to sol on solana',
+    'XLMSOL: 500 xlm on stellar to sol on solana',
+  ]);
+});
+
+it('the catalog has the decimals of each token on each of its chains: amounts are read by them', () => {
+  expect(TOKENS.map(({ id, name, symbol, decimals }) => [id, name, symbol, decimals])).toEqual([
+    ['usdc', 'USD Coin', 'USDC', { ethereum: 6, base: 6, polygon: 6 }],
+    ['usdt', 'Tether USD', 'USDT', { ethereum: 6, tron: 6 }],
+    ['eth', 'Ether', 'ETH', { ethereum: 18, base: 18 }],
+    ['btc', 'Bitcoin', 'BTC', { bitcoin: 8 }],
+    ['ltc', 'Litecoin', 'LTC', { litecoin: 8 }],
+    ['xrp', 'XRP', 'XRP', { ripple: 6 }],
+    ['xlm', 'Stellar Lumens', 'XLM', { stellar: 7 }],
+    ['sol', 'Solana', 'SOL', { solana: 9 }],
+  ]);
+});
+
+it('the catalog has an explorer for each chain, and what else than an address a transfer has to name', () => {
+  expect(CHAINS.map(({ id, name, tag, explorer }) => [id, name, tag, explorer])).toEqual([
+    ['ethereum', 'Ethereum', null, 'https://etherscan.io/tx/{hash}'],
+    ['base', 'Base', null, 'https://basescan.org/tx/{hash}'],
+    ['polygon', 'Polygon', null, 'https://polygonscan.com/tx/{hash}'],
+    ['tron', 'Tron', null, 'https://tronscan.org/#/transaction/{hash}'],
+    ['bitcoin', 'Bitcoin', null, 'https://mempool.space/tx/{hash}'],
+    ['litecoin', 'Litecoin', null, 'https://litecoinspace.org/tx/{hash}'],
+    ['ripple', 'XRP Ledger', 'tag', 'https://livenet.xrpl.org/transactions/{hash}'],
+    ['stellar', 'Stellar', 'memo', 'https://stellar.expert/explorer/public/tx/{hash}'],
+    ['solana', 'Solana', null, 'https://solscan.io/tx/{hash}'],
+  ]);
+});

@@ -1,0 +1,46 @@
+import { expect, it } from '@jest/globals';
+import {
+  deposit,
+  facts,
+  late,
+  made,
+  processing,
+  received,
+  stateAfter,
+} from '../../../../test/support/order-story.js';
+import { orderRecord, orderResponse } from './order-record.js';
+
+it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {
+  const [first, second] = [deposit('a', '40'), deposit('b', '70')];
+  const state = stateAfter(
+    made,
+    received(first),
+    received(second),
+    processing('100', '0.5', '10'),
+    late(deposit('c', '5')),
+  );
+  expect(orderRecord(state)).toEqual({
+    ...{ id: 'o1', pair_id: 'USDCSOL', status: 'processing', reason: null, user_id: 'u1' },
+    ...{ withdraw_address: facts.withdraw_address, withdraw_address_tag: null, withdraw_address_memo: null },
+    ...{ deposit_address: facts.deposit_address, deposit_address_tag: null },
+    ...{ amount_from: '100', amount_to: '0.5', amount_received: '110', amount_refundable: '15' },
+    ...{ rate: '0.005', minimum: '10', maximum: '1000' },
+    ...{ deposit_transaction_hash: '0xb', withdraw_transaction_hash: null },
+    late_deposits: [{ amount: '5', transaction_hash: '0xc', deposited_at: deposit('c', '5').at }],
+    ...{ created_at: facts.created_at, updated_at: state.updatedAt, expires_at: facts.expires_at },
+  });
+  expect(orderRecord(stateAfter(made))).toMatchObject({ deposit_transaction_hash: null, late_deposits: [] });
+  expect(JSON.parse(orderResponse(state, 'notice'))).toEqual({
+    ...{ order: orderRecord(state), compliance_notice: 'notice' },
+  });
+});
+
+it('the record of an order lists the newest fifty late deposits', () => {
+  const deposits = Array.from({ length: 51 }, (_, n) => late(deposit(`d${n}`, '1')));
+  const { late_deposits, amount_refundable } = orderRecord(stateAfter(made, ...deposits));
+  expect([late_deposits.length, late_deposits[0]!.transaction_hash, amount_refundable]).toEqual([
+    50,
+    '0xd1',
+    '51',
+  ]);
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { checkPage, logoOf, NO_PAGE_SETTINGS } from './pay-page-settings.js';
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1');
+const WEBP = Buffer.from('RIFF\0\0\0\0WEBPrest', 'latin1');
+const large = (bytes: Buffer, length = 16_385): Buffer =>
+  Buffer.concat([bytes, Buffer.alloc(length)], length);
+
+function fieldsOf(check: () => unknown): unknown {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return error instanceof DomainError ? [error.code, error.fields] : error;
+  }
+}
+const WRONG_LOGO = ['validation_failed', { logo: ['must be a PNG or WebP of at most 16 KiB'] }];
+
+describe('the logo of a pay page', () => {
+  it.each([
+    ['PNG', PNG, 'png'],
+    ['WebP', WEBP, 'webp'],
+    ['PNG of 16 KiB', large(PNG, 16_384), 'png'],
+  ])('is a %s, as part of the page', (_what, bytes, type) => {
+    const logo = logoOf(bytes);
+    expect(logo).toBe(`data:image/${type};base64,${bytes.toString('base64')}`);
+    expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).not.toThrow();
+  });
+
+  it.each([
+    ['an SVG', Buffer.from('<svg/>')],
+    ['empty', Buffer.alloc(0)],
+    ['more than 16 KiB', large(PNG)],
+    ['another RIFF file', Buffer.from('RIFF\0\0\0\0WAVErest', 'latin1')],
+    ['WEBP without RIFF', Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1')],
+  ])('is refused when it is %s', (_what, bytes) => {
+    expect(fieldsOf(() => logoOf(bytes))).toEqual(WRONG_LOGO);
+  });
+
+  it.each([
+    ['of another type than its bytes', `data:image/webp;base64,${PNG.toString('base64')}`],
+    ['an SVG', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
+    ['from elsewhere', 'https://example.com/logo.png'],
+    ['a URL with more behind it', `${logoOf(PNG)} "`],
+    ['a URL with more before it', ` ${logoOf(PNG)}`],
+    ['more than 16 KiB', `data:image/png;base64,${large(PNG).toString('base64')}`],
+  ])('is refused in the settings when it is %s', (_what, logo) => {
+    expect(fieldsOf(() => checkPage({ ...NO_PAGE_SETTINGS, logo }))).toEqual(WRONG_LOGO);
+  });
+});
+
+describe('the links of a pay page', () => {
+  const longest = `https://example.com/${'a'.repeat(2028)}`;
+
+  it('begin with https and have at most 2048 characters', () => {
+    expect(longest).toHaveLength(2048);
+    const page = { logo: null, helpUrl: longest, termsUrl: 'https://example.com' };
+    expect(() => checkPage(page)).not.toThrow();
+    expect(() => checkPage(NO_PAGE_SETTINGS)).not.toThrow();
+  });
+
+  it.each([`${longest}a`, 'http://example.com', 'javascript:alert(1)', 'example.com', ''])(
+    'are refused: %s',
+    (url) => {
+      const words = ['must be a URL that begins with https:// and has at most 2048 characters'];
+      const check = (page: object) => fieldsOf(() => checkPage({ ...NO_PAGE_SETTINGS, ...page }));
+      expect(check({ helpUrl: url })).toEqual(['validation_failed', { help_url: words }]);
+      expect(check({ termsUrl: url })).toEqual(['validation_failed', { terms_url: words }]);
+    },
+  );
+});

@@ -1,0 +1,16 @@
+import type { DomainEvent } from '../../src/kernel/aggregate.js';
+import type { HistoryRules } from '../../src/kernel/history-rules.js';
+
+/** Of each event of a history, the rule that it breaks, or null. */
+export function brokenRules(
+  rules: HistoryRules,
+  id: string,
+  events: readonly DomainEvent[],
+): readonly (string | null)[] {
+  let { initial: state } = rules;
+  return events.map((each) => {
+    const judged = rules.judge(state, each, id);
+    state = judged.state;
+    return judged.broken;
+  });
+}

@@ -1,0 +1,41 @@
+import type { PayQuote, Refusal } from './api.js';
+import { amountText, decimalsIn, readAmount, shortAmount } from './decimal-text.js';
+import type { Say } from './page.js';
+
+export type Limits = Pick<PayQuote, 'minimum' | 'maximum'>;
+
+/** The amount that a quote is requested for, or what is wrong with the text; null: nothing was entered. */
+export type Entry = { readonly amount: string } | { readonly wrong: string } | null;
+
+/** What a person reads about amounts, in the language of the page. */
+export class AmountEntry {
+  constructor(
+    private readonly say: Say,
+    private readonly locale: string,
+  ) {}
+
+  read(text: string, decimals: number): Entry {
+    const { say, locale } = this;
+    if (text.trim() === '') return null;
+    const reading = readAmount(text, locale);
+    if (reading === null) return { wrong: say('amountMissing', { example: amountText('1250.5', locale) }) };
+    if ('ambiguous' in reading) {
+      const [less, more] = reading.ambiguous;
+      // Without groups there is no mark that could be decimal.
+      const values = { text: text.trim(), less: amountText(less, locale), more };
+      return { wrong: say('amountAmbiguous', values) };
+    }
+    return decimalsIn(reading.amount) > decimals ? { wrong: say('amountDecimals', { decimals }) } : reading;
+  }
+
+  limits({ minimum, maximum }: Limits): { readonly minimum: string; readonly maximum: string } {
+    return { minimum: shortAmount(minimum, this.locale), maximum: shortAmount(maximum, this.locale) };
+  }
+
+  /** Of a quote or an order that was refused with 422. `limits` are those of the pair, where they are known. */
+  refused({ parameter }: Pick<Refusal, 'parameter'>, limits: Limits | null, symbol: string): string {
+    return limits === null || parameter?.startsWith('amount') !== true
+      ? this.say('amountRefused')
+      : this.say('amountOutside', { ...this.limits(limits), symbol });
+  }
+}
