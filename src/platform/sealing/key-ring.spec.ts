@@ -99,6 +99,8 @@ describe('the key ring', () => {
     const ring = await open(one);
     expect(ring.sealer.seal('text', 'place').split('.')[1]).not.toBe(keyId(one.bytes));
     expect(ring.root).not.toEqual(one.bytes);
+    // Nor opens with the key of names.
+    expect(() => ring.sealer.open(new Sealer(ring.root).seal('text', 'place'), 'place')).toThrow(SealError);
   });
 
   it('opens with the former and the new master key side by side, until the former one is retired', async () => {

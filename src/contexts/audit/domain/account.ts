@@ -34,7 +34,7 @@ export class Account {
     const { payout_id: id, amount } = data as { readonly payout_id?: string; readonly amount?: string };
     if (id === undefined || !isAmount(amount)) return;
     const payout = this.payouts.get(id);
-    const [, kind] = /^payout\.(reported|received|expired)\./.exec(type) ?? [];
+    const kind = /^payout\.(reported|received|expired)\./.exec(type)?.[1];
     if (kind === 'reported' && payout === undefined) {
       this.payouts.set(id, { id, amount, reportedAt: recordedAt, status: 'pending', endedAt: null });
       this.pending += toMinorUnits(amount);

@@ -57,12 +57,12 @@ export function consistencyRanges(former: number, size: number): readonly Range[
   return ranges.reverse();
 }
 
-/** The complete subtrees that a range of a proof is made of, the largest first. */
+/** The complete subtrees that a range of a proof is made of, the largest first: such a range begins where its largest one may. */
 export function subtreesOf({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {
     let level = 0;
-    while (start % 2 ** (level + 1) === 0 && start + 2 ** (level + 1) <= to) level += 1;
+    while (start + 2 ** (level + 1) <= to) level += 1;
     subtrees.push({ level, index: start / 2 ** level });
     start += 2 ** level;
   }

@@ -77,8 +77,7 @@ async function insert(tx: PoolClient, key: KeptKey): Promise<void> {
 function keyOf(row: Row): KeptKey {
   return {
     key_id: row.key_id,
-    // PostgreSQL breaks lines of base64.
-    public_key: row.public_key.replaceAll('\n', ''),
+    public_key: row.public_key,
     made_at: row.made_at.toISOString(),
     former_key_id: row.former_key_id,
     signature: row.signature,

@@ -78,6 +78,30 @@ describe('the schedule of looks', () => {
     expect(moments.at(-1)!).toBeLessThan(32 * DAY);
   });
 
+  it.each([
+    ['pending, made just now', stateAfter(made), 0, 1000],
+    ['pending, made 80 seconds ago', stateAfter(made), 80_000, 10_000],
+    ['pending, made 10 minutes ago', stateAfter(made), 10 * MINUTE, 20_000],
+    ['pending, one second before its end', stateAfter(made), 60 * MINUTE - 1000, 1001],
+    ['over just now', stateAfter(made), 60 * MINUTE, 1000],
+    ['over for 24 seconds', stateAfter(made), 60 * MINUTE + 24_000, 3000],
+    ['over for 10 minutes', stateAfter(made), 70 * MINUTE, 5000],
+    ['exchanged for 8 minutes', stateAfter(made, processing('100', '0.5')), 18 * MINUTE, MINUTE],
+    ['exchanged for 10 days', stateAfter(made, processing('100', '0.5')), 10 * DAY, 10 * MINUTE],
+    ['expired just now', stateAfter(made, expired), 10 * MINUTE, MINUTE],
+    ['expired 16 minutes ago', stateAfter(made, expired), 26 * MINUTE, 2 * MINUTE],
+    ['expired 30 days ago', stateAfter(made, expired), 10 * MINUTE + 30 * DAY, DAY],
+    ['expired longer ago', stateAfter(made, expired), 10 * MINUTE + 30 * DAY + 1, null],
+  ])('waits before it checks an order that is %s', (_what, state, ageMs, delay) => {
+    expect(nextLook(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
+  });
+
+  it('spreads its checks by a tenth', () => {
+    const delay = (random: number) =>
+      nextLook(stateAfter(made), { nowMs: start + 80_000, intervalMs: 1000, random });
+    expect([delay(0), delay(0.25)]).toEqual([9000, 9500]);
+  });
+
   it('leaves an order alone that the provider is silent about, for five minutes at most', () => {
     expect([0, 1, 2, 30, 1000].map((times) => silence(times, 1000))).toEqual([
       1000, 2000, 4000, 300_000, 300_000,

@@ -65,6 +65,11 @@ describe('a request to the exchange API', () => {
       { query: { api_key: 'k' }, key: { demandsSignature: false } },
       STRANGER,
     ],
+    [
+      'with a memo and a tag, of a key whose links are signed over the address alone',
+      { query: { ...signed, withdraw_address_memo: 'x', withdraw_address_tag: 'y' } },
+      STRANGER,
+    ],
     ['of a key that is bound to addresses', { query: signed, key: { cidrs: ['192.0.2.0/24'] } }, 'k'],
     [
       'signed over its whole query',
