@@ -4,6 +4,8 @@ import {
   type OrderEvent,
   type OrderFacts,
 } from '../../src/contexts/exchange/domain/order-events.js';
+import { userHash } from '../../src/contexts/exchange/domain/user-hash.js';
+import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { deriveId } from '../../src/kernel/ids.js';
 import type { RecordedEvent } from '../../src/platform/event-store/port.js';
 import type { RowContext } from '../harness/row.js';
@@ -15,6 +17,7 @@ const BATCH = 5000;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 const ADDRESSES = 1000;
+export const USER_HASHES = new KeyedHash(Buffer.alloc(32));
 
 export interface SeededOrders {
   readonly keyId: string;
@@ -98,6 +101,7 @@ async function copyRows(database: Database, copies: number, apart: number): Prom
 }
 
 function facts(keyId: string, n: number, at: string): OrderFacts {
+  const user = n % 2 === 0 ? `user ${n % 10 === 0 ? 0 : n}` : null;
   return {
     order_id: deriveId('bench', 'order', String(n)),
     key_id: keyId,
@@ -106,7 +110,8 @@ function facts(keyId: string, n: number, at: string): OrderFacts {
     withdraw_address: address(n % 10 === 0 ? 0 : n % ADDRESSES),
     withdraw_address_tag: null,
     withdraw_address_memo: null,
-    user_id: n % 2 === 0 ? `user ${n % 10 === 0 ? 0 : n}` : null,
+    user_id: user,
+    user_hash: user === null ? null : userHash(USER_HASHES, keyId, user),
     caller: null,
     provider: 'sandbox',
     provider_reference: String(n),

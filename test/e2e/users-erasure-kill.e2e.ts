@@ -1,16 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ERASED_EVENTS_FAILPOINTS } from '../../src/contexts/tracking/failpoints.js';
 import { ERASURE_FAILPOINTS } from '../../src/contexts/users/failpoints.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { CLI, MAIN, runBuilt } from '../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../support/erasure/traces.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import { specFolder } from '../support/run-folder.js';
 import { expectInOrder } from '../support/in-order.js';
 
-const [MAIN, CLI] = ['dist/main.js', 'dist/src/cli.js'];
 const POINTS = [...ERASURE_FAILPOINTS, ...ERASED_EVENTS_FAILPOINTS];
 const ERASE = ['--reason', 'asked to be forgotten', '--actor', 'grace', '--yes'];
 
@@ -29,22 +26,8 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A process of the build; its exit code, or the signal that ended it. */
-function run(program: string, env: NodeJS.ProcessEnv, ...args: string[]) {
-  const { databaseUrl, masterKey } = app.config;
-  const child = spawn(process.execPath, [`${program}`, ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      ...process.env,
-      ...{ NODE_OPTIONS: '', MODE: 'sandbox', ROLES: 'worker', LOG_LEVEL: 'silent' },
-      ...{ DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, DATA_DIR: specFolder('killed') },
-      ...{ CHAIN_RPC_URL: app.chain.rpcUrl, USDC_ADDRESS: app.chain.usdcAddress },
-      ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0', READ_YOUR_WRITES_MS: '1' },
-      ...env,
-    },
-  });
-  return { child, ended: once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code) };
-}
+const run = (program: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
+  runBuilt(app, program, env, ...args);
 
 it(
   'an erasure whose process is killed at any of its points goes on to its end',

@@ -3,6 +3,8 @@ import { expect } from '@jest/globals';
 import { order } from '../../src/contexts/exchange/domain/order.js';
 import type { OrderEvent, OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
+import { userHash } from '../../src/contexts/exchange/domain/user-hash.js';
+import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import type { TestApp } from './app.js';
 import type { ExchangeClient } from './exchange-client.js';
@@ -56,7 +58,9 @@ export async function pastOrders(
   return Promise.all(
     orders.map(async ({ then = [], ...more }) => {
       const { apiKey: key_id } = key.credentials;
-      const made = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...more });
+      const hash = (userId: string) => userHash(app.app.get(KeyedHash, { strict: false }), key_id, userId);
+      const user = typeof more.user_id === 'string' ? { user_hash: hash(more.user_id) } : {};
+      const made = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...user, ...more });
       const { order_id, created_at: at } = made;
       const following = then.map(
         (type) =>
@@ -90,6 +94,7 @@ export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
     withdraw_address_tag: null,
     withdraw_address_memo: null,
     user_id: null,
+    user_hash: null,
     caller: null,
     provider: 'none',
     provider_reference: 'none',

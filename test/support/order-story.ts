@@ -15,6 +15,7 @@ export const facts: OrderFacts = {
   withdraw_address_tag: null,
   withdraw_address_memo: null,
   user_id: 'u1',
+  user_hash: 'hash of u1',
   caller: null,
   provider: 'sandbox',
   provider_reference: 'r1',

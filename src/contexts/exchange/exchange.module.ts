@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { ApiModule } from './api.module.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
-import { ORDER_EVENTS } from './domain/order-events.js';
+import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
 import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
 import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
@@ -10,7 +10,7 @@ import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange
 import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
 import { SideShift1764000000940 } from './migrations/1764000000940-sideshift.js';
 import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
-import { OrdersModule, RefundsModule } from './orders.module.js';
+import { OperatedOrdersModule, OrdersModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
@@ -23,7 +23,7 @@ import { orderHistory } from './domain/order-rules.js';
 export class ExchangeModule {}
 
 /** What programs of operators act on. */
-@Module({ imports: [ExchangeKeysModule, RefundsModule] })
+@Module({ imports: [ExchangeKeysModule, OperatedOrdersModule] })
 class ExchangeOperatorModule {}
 
 export const exchange = defineContext({
@@ -31,6 +31,7 @@ export const exchange = defineContext({
   module: () => ExchangeModule,
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
   histories: [exchangeKeyHistory, orderHistory],
+  sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
   sealedTexts: { exchange_secrets: VALID_SECRETS },

@@ -8,7 +8,14 @@ export const ORDER_FAILPOINTS = [
   'order.observed',
 ] as const;
 
-type Name = (typeof ORDER_FAILPOINTS)[number];
+/** Of the erasure of who an order was for: of the command, then of the worker. */
+export const ORDER_ERASURE_FAILPOINTS = [
+  'order.erasure_recorded',
+  'order.key_dropped',
+  'order.responses_dropped',
+] as const;
+
+type Name = (typeof ORDER_FAILPOINTS | typeof ORDER_ERASURE_FAILPOINTS)[number];
 
 declare module '../../platform/failpoints.js' {
   interface Failpoints extends Record<Name, true> {}

@@ -4,7 +4,9 @@ import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import type { SubscriptionDefinition } from '../../platform/projections/projection.js';
 import { ChainRefundTransfers } from './adapters/refund-transfers.js';
 import { CancelOrderHandler } from './application/cancel-order.js';
+import { EraseOrderHandler } from './application/erase-order.js';
 import { CreateOrderHandler } from './application/create-order.js';
+import { erasingOrders } from './application/erasing-saga.js';
 import { MarkOrderAsPaidHandler } from './application/mark-order-as-paid.js';
 import { OrderLog } from './application/order-log.js';
 import { OrderLook } from './application/order-look.js';
@@ -17,17 +19,24 @@ import { WatchGauge } from './application/watch-gauge.js';
 import { watchSaga } from './application/watch-saga.js';
 import { ProvidersModule } from './providers.module.js';
 import { Watches } from './store/watches.js';
+import { OrdersView } from './views/orders.js';
 
-/** Operators give back what is owed. By itself, because they need it without the rest of orders. */
+/** What operators do with orders: separate, because they need it without the rest. */
 @Module({
-  providers: [RecordRefundHandler, Watches, { provide: REFUND_TRANSFERS, useClass: ChainRefundTransfers }],
-  exports: [Watches],
+  providers: [
+    RecordRefundHandler,
+    EraseOrderHandler,
+    OrdersView,
+    Watches,
+    { provide: REFUND_TRANSFERS, useClass: ChainRefundTransfers },
+  ],
+  exports: [OrdersView, Watches],
 })
-export class RefundsModule {}
+export class OperatedOrdersModule {}
 
 /** Orders: made, acted on, and watched at their providers until nothing more can become of them. */
 @Module({
-  imports: [ProvidersModule, RefundsModule],
+  imports: [ProvidersModule, OperatedOrdersModule],
   providers: [
     CreateOrderHandler,
     MarkOrderAsPaidHandler,
@@ -49,6 +58,7 @@ export class OrdersModule {
         get(OrderLog).tell(events);
         get(OrderWatcher).work.wake();
       }),
+      erasingOrders(get),
     ];
   }
 }

@@ -27,7 +27,7 @@ export class EventCodec {
     return Promise.all(
       events.map(async (event) => {
         const { sealed } = this.known(event.type);
-        if (!sealed) return event;
+        if (!sealed || !sealed.fields.some((field) => (event.data[field] ?? null) !== null)) return event;
         const key = await this.personalKeys.obtain(subjectOf(sealed, event.data));
         return {
           ...event,
@@ -51,38 +51,47 @@ export class EventCodec {
     return this.registry.currentName(type);
   }
 
-  /** Opens and upcasts. Fields of a forgotten person are null. */
-  async decode(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    const pending = events.filter(({ type }) => this.isChanged(type));
-    if (pending.length === 0) return events;
-    const subjects = pending.flatMap(({ type, data }) => {
+  /** Opens, unless sealed fields stay as they are stored, and upcasts. Fields of a forgotten person are null. */
+  async decode(events: readonly RecordedEvent[], staysSealed = false): Promise<readonly RecordedEvent[]> {
+    const opened = staysSealed ? events : await this.open(events);
+    if (!opened.some(({ type }) => this.registry.find(type)?.upcast)) return opened;
+    return opened.map((event) => this.upcasted(event));
+  }
+
+  /** Opens sealed fields of events, and of rows that keep these fields as they are in the event. */
+  async open<E extends Pick<RecordedEvent, 'stream' | 'type' | 'data'>>(
+    events: readonly E[],
+  ): Promise<readonly E[]> {
+    const subjects = events.flatMap(({ type, data }) => {
       const sealed = this.registry.find(type)?.sealed;
       return sealed ? [subjectOf(sealed, data)] : [];
     });
+    if (subjects.length === 0) return events;
     const keys = await this.personalKeys.find(subjects);
-    return events.map((event) => (this.isChanged(event.type) ? this.decodeOne(event, keys) : event));
+    return events.map((event) => this.openOne(event, keys));
   }
 
-  private decodeOne(event: RecordedEvent, keys: ReadonlyMap<string, PersonalKey>): RecordedEvent {
-    const { stream, revision, position, id, metadata, recordedAt } = event;
-    let { type, data } = event;
+  private openOne<E extends Pick<RecordedEvent, 'stream' | 'type' | 'data'>>(
+    event: E,
+    keys: ReadonlyMap<string, PersonalKey>,
+  ): E {
+    const { stream, type, data } = event;
     const sealed = this.registry.find(type)?.sealed;
-    if (sealed) {
-      const key = keys.get(subjectOf(sealed, data));
-      data = mapFields(sealed, data, (value, field) =>
-        typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
-      );
-    }
+    if (!sealed) return event;
+    const key = keys.get(subjectOf(sealed, data));
+    const opened = mapFields(sealed, data, (value, field) =>
+      typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
+    );
+    return { ...event, data: opened };
+  }
+
+  private upcasted(event: RecordedEvent): RecordedEvent {
+    let { type, data } = event;
     for (let upcast = this.registry.find(type)?.upcast; upcast; upcast = this.registry.find(type)?.upcast) {
       data = upcast.with(data);
       type = upcast.to;
     }
-    return { stream, revision, position, id, metadata, recordedAt, type, data };
-  }
-
-  private isChanged(type: string): boolean {
-    const definition = this.registry.find(type);
-    return definition?.sealed !== undefined || definition?.upcast !== undefined;
+    return type === event.type ? event : { ...event, type, data };
   }
 
   private known(type: string): EventTypeDefinition {

@@ -47,7 +47,7 @@ describe('stored responses that name a person', () => {
       await stored(`{"id":"${userId}"}`, { by: new Sealer(randomBytes(32)) }),
     ];
     const others = await stored(`{"id":"${userId}"}`, { scope: other });
-    expect(await responses.drop({ userId, merchantId: merchant, createdAt: now() }, GOES_ON)).toBe(true);
+    expect(await responses.drop({ named: [userId], scope: merchant, since: now() }, GOES_ON)).toBe(true);
     expect(await Promise.all(gone.map((key) => isKept(key)))).toEqual([false, false]);
     expect(await Promise.all(stay.map((key) => isKept(key)))).toEqual([true, true, true]);
     expect(await isKept(others, other)).toBe(true);
@@ -69,9 +69,9 @@ describe('stored responses that name a person', () => {
 
   it('are looked for from a day before the person was created: clocks may differ', async () => {
     const key = await stored(`{"id":"${userId}"}`);
-    await responses.drop({ userId, merchantId: merchant, createdAt: now(1.1) }, GOES_ON);
+    await responses.drop({ named: [userId], scope: merchant, since: now(1.1) }, GOES_ON);
     expect(await isKept(key)).toBe(true);
-    await responses.drop({ userId, merchantId: merchant, createdAt: now(0.9) }, GOES_ON);
+    await responses.drop({ named: [userId], scope: merchant, since: now(0.9) }, GOES_ON);
     expect(await isKept(key)).toBe(false);
   });
 
@@ -80,7 +80,7 @@ describe('stored responses that name a person', () => {
     await Promise.all(Array.from({ length: 500 }, () => stored('{"id":"somebody"}', { scope: crowded })));
     const key = await stored(`{"id":"${person}"}`, { scope: crowded });
     const drop = (signal: AbortSignal): Promise<boolean> =>
-      responses.drop({ userId: person, merchantId: crowded, createdAt: now() }, signal);
+      responses.drop({ named: [person], scope: crowded, since: now() }, signal);
     expect(await drop(AbortSignal.abort())).toBe(false);
     expect(await isKept(key, crowded)).toBe(true);
     expect(await drop(GOES_ON)).toBe(true);

@@ -6,6 +6,15 @@ import { ResponseStore } from './response-store.js';
 
 /** Clocks of the response and of what it tells of may differ by as much. */
 const MARGIN_MS = 86_400_000;
+const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
+
+/** Which responses are dropped. */
+export interface Naming {
+  readonly named: readonly string[];
+  readonly scope: string;
+  /** When the first of what is named was made, ISO 8601. */
+  readonly since: string;
+}
 
 /** Stored responses that name a person: they are kept sealed, with secrets, and are told apart by opening them. */
 @Injectable()
@@ -20,16 +29,20 @@ export class PersonalResponses {
   }
 
   /**
-   * Deletes the sealed responses to the merchant that name the user, those since `createdAt`. A repeat under their keys
-   * runs again. False when it was stopped before the end.
+   * Deletes the sealed responses of the scope since then that hold one of these ids. A repeat under their keys runs
+   * again. False when it was stopped before the end.
    */
   async drop(
-    person: { readonly userId: string; readonly merchantId: string; readonly createdAt: string },
-    signal: AbortSignal,
+    { named: ids, scope, since }: Naming,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<boolean> {
-    const since = new Date(Date.parse(person.createdAt) - MARGIN_MS);
-    for await (const page of this.responses.sealed(person.merchantId, since)) {
-      const named = page.filter((response) => this.textOf(response).includes(person.userId));
+    const known = new Set(ids);
+    for await (const page of this.responses.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
+      const named = page.filter((response) =>
+        this.textOf(response)
+          .match(IDS)
+          ?.some((id) => known.has(id)),
+      );
       await this.responses.delete(named);
       if (signal.aborted) return false;
     }

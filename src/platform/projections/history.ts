@@ -42,7 +42,7 @@ export class History {
         throw new DomainError('unavailable', `This version does not know ${type}, at position ${position}`);
       }
       const wanted = within.filter(({ type }) => names.has(this.codec.currentName(type)));
-      if (wanted.length > 0) yield await this.codec.decode(wanted);
+      if (wanted.length > 0) yield await this.codec.decode(wanted, this.definition.staysSealed);
       this.events += wanted.length;
       this.position = within.at(-1)?.position ?? this.position;
       page = await next;

@@ -31,7 +31,13 @@ export interface SubscriptionDefinition {
    */
   readonly wholeLog?: true;
   /**
-   * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened.
+   * Personal fields arrive sealed, as they are stored: rows that keep them are the same for whoever has no keys, and
+   * cannot be read once the key is dropped.
+   */
+  readonly staysSealed?: true;
+  /**
+   * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened,
+   * but for {@link staysSealed}.
    * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
    */
   apply(events: readonly RecordedEvent[], tx: Transaction, schema?: string): Promise<void>;
@@ -52,7 +58,10 @@ export interface SubscriptionDefinition {
 }
 
 /** Tables that follow from the events, up to the checkpoint of that name. */
-export type DerivedTables = Pick<SubscriptionDefinition, 'name' | 'events' | 'apply' | 'fill'> & {
+export type DerivedTables = Pick<
+  SubscriptionDefinition,
+  'name' | 'events' | 'staysSealed' | 'apply' | 'fill'
+> & {
   readonly tables: ReadModelTables;
 };
 

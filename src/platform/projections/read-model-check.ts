@@ -82,7 +82,7 @@ export class ReadModelCheck {
         comparePositions(position, this.standing.position) <= 0,
     );
     if (wanted.length === 0) return;
-    const events = await this.codec.decode(wanted);
+    const events = await this.codec.decode(wanted, this.definition.staysSealed);
     await Promise.race([this.handover.put(events), this.filled]);
   }
 

@@ -118,8 +118,8 @@ export class SubscriptionLoop {
     if (events.length >= this.limit) this.readAhead(last);
     const wanted = events.filter(({ type }) => this.mannerOf(type) === 'apply');
     if (wanted.length > 0) {
-      const decoded = this.definition.wholeLog ? wanted : await this.parts.codec.decode(wanted);
-      const { name } = this.definition;
+      const { name, wholeLog, staysSealed } = this.definition;
+      const decoded = wholeLog ? wanted : await this.parts.codec.decode(wanted, staysSealed);
       const applied = await traced('subscription.batch', { subscription: name, events: decoded.length }, () =>
         this.parts.checkpoints.advance(name, this.stored, last, (tx) => this.definition.apply(decoded, tx)),
       );

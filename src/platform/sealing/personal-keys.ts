@@ -62,14 +62,15 @@ export class PersonalKeys {
     return found;
   }
 
-  /** Drops the key for good: personal fields of this person open to null from now on. */
-  async forget(subject: string): Promise<void> {
+  /** Drops the keys for good: personal fields of these subjects open to null from now on. */
+  async forget(...subjects: readonly string[]): Promise<void> {
     await this.database.query(
-      `insert into platform.personal_keys (subject, wrapped_key, forgotten_at) values ($1, null, now())
+      `insert into platform.personal_keys (subject, wrapped_key, forgotten_at)
+       select distinct subject, null, now() from unnest($1::text[]) subject
        on conflict (subject) do update set wrapped_key = null, forgotten_at = coalesce(personal_keys.forgotten_at, now())`,
-      [subject],
+      [subjects],
     );
-    this.cache.delete(subject);
+    for (const subject of subjects) this.cache.delete(subject);
   }
 
   private async rows(subjects: readonly string[]): Promise<KeyRow[]> {

@@ -9,6 +9,8 @@ import {
 } from 'node:crypto';
 
 const VERSION = 's1';
+/** What sealed text begins with. */
+export const SEALED_TEXT = `${VERSION}.`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 

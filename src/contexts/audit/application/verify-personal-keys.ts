@@ -2,24 +2,29 @@ import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { knownEvents, type Context } from '../../../platform/context.js';
+import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';
 import type { TableCheck } from './verify.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
-const ERASED = 'user.erased.v1';
+/** Erasures, and the field of each that names whose key is dropped. */
+const ERASED: Readonly<Record<string, string>> = {
+  'user.erased.v1': 'user_id',
+  'order.personal_data_erased.v1': 'order_id',
+};
 /** An erasure drops the key after its event, and has several tries. */
 const ERASING_MS = 24 * 3_600_000;
 /** Listed in words. */
 const MAX_LISTED = 20;
 
 /**
- * A person whose data the log holds has a key until they are erased, and none afterwards: a key that is gone without an
+ * A person whose data the log holds (a user, or whoever an order is for) has a key until they are erased, and none afterwards: a key that is gone without an
  * erasure is an erasure in secret. With the master key also that each key opens, as the one of its person.
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
-  private readonly sealed: ReadonlyMap<string, string>;
+  private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
   /** Persons of events up to `position`: their keys are older than these. */
   private readonly persons = new Set<string>();
   private readonly erased = new Map<string, Date>();
@@ -34,15 +39,18 @@ export class PersonalKeysCheck implements TableCheck {
     },
   ) {
     const types = knownEvents(rules.contexts);
-    this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed.subject]] : [])));
+    this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed]] : [])));
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     for (const { type, data, position, recordedAt } of page) {
-      if (type === ERASED) this.erased.set(String(data['user_id']), recordedAt);
-      const subject = this.sealed.get(type);
-      if (subject === undefined || comparePositions(position, this.rules.position) > 0) continue;
-      this.persons.add(String(data[subject]));
+      const erased = ERASED[type];
+      if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
+      const sealed = this.sealed.get(type);
+      if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
+      // Without any field there is nothing to seal, and no key.
+      if (sealed.fields.some((field) => typeof data[field] === 'string'))
+        this.persons.add(String(data[sealed.subject]));
     }
   }
 

@@ -14,7 +14,7 @@ import { Violations } from './violations.js';
 
 /** One exchange order as the events tell it. Amounts are decimal strings in whole units. */
 export interface BookedOrder {
-  readonly facts: OrderFacts;
+  facts: OrderFacts;
   /** Position of its first event. */
   readonly madeAt: string;
   /** Of its last event. */
@@ -51,7 +51,7 @@ const FOLLOWS: Readonly<Partial<Record<OrderEvent['type'], readonly OrderStatus[
 /** Late deposits that a response lists (contract.md 23.6). */
 const LATE_SHOWN = 50;
 
-/** The order as the API shows it, byte for byte (contract.md 22.3). */
+/** The order as its row has it, byte for byte: as the API displays it, personal fields sealed (contract.md 22.3). */
 export function orderResponseOf(order: BookedOrder): string {
   const { facts, deposits, late } = order;
   const depositsShown = late
@@ -87,7 +87,7 @@ export function orderResponseOf(order: BookedOrder): string {
 
 /** The ids under which lists find the order: of its key, and of that with the user, the address, and both. */
 export function orderScopes({ facts }: BookedOrder): readonly (string | null)[] {
-  const { key_id: key, user_id: user, withdraw_address: address } = facts;
+  const { key_id: key, user_hash: user, withdraw_address: address } = facts;
   return [
     key,
     user === null ? null : deriveId(key, 'user', user),
@@ -209,6 +209,11 @@ export class OrderBooks {
           this.note(event, `order ${order.facts.order_id} gives back no more than is owed`);
         order.refunded = sum([order.refunded, event.data.amount]);
         return;
+      case 'order.personal_data_erased.v1': {
+        const nobody = { user_id: null, user_hash: null };
+        order.facts = { ...order.facts, ...nobody, withdraw_address_tag: null, withdraw_address_memo: null };
+        return;
+      }
       default:
     }
   }

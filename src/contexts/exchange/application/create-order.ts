@@ -13,6 +13,7 @@ import { createOrder, made, order, type MadeOrder } from '../domain/order.js';
 import type { OrderFacts } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/tokens.js';
+import { userHash } from '../domain/user-hash.js';
 import { ProviderRefused, type ProviderOrder } from './ports.js';
 import { ProviderCalls, providerIsAway } from './provider-calls.js';
 
@@ -78,7 +79,8 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
-      response: (after) => ticket.response(201, orderResponse(made(after), complianceNotice)),
+      response: (after) =>
+        ticket.response(201, orderResponse(made(after), complianceNotice), { holdsSecret: true }),
     });
     return made(state);
   }
@@ -114,6 +116,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       withdraw_address_tag: wanted.withdrawAddressTag,
       withdraw_address_memo: wanted.withdrawAddressMemo,
       user_id: wanted.userId,
+      user_hash: wanted.userId === null ? null : userHash(this.keyedHash, wanted.keyId, wanted.userId),
       caller:
         wanted.userId === null
           ? this.keyedHash.of('exchange caller', wanted.merchantId, wanted.client)

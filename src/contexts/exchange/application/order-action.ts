@@ -33,5 +33,5 @@ export async function ownOrder(
 /** The response that travels with the events of an action. */
 export function actionResponse({ ticket, complianceNotice }: OrderAction) {
   return (after: Order): StoredResponse | undefined =>
-    ticket.response(200, orderResponse(made(after), complianceNotice));
+    ticket.response(200, orderResponse(made(after), complianceNotice), { holdsSecret: true });
 }

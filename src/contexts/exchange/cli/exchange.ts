@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { keyCommands } from './keys.js';
 import { orderCommands } from './orders.js';
+import { eraseCommand } from './erase.js';
 import { settingsCommand } from './settings.js';
 
 /** `npm run exchange -- ...`: what operators do with the exchange. */
@@ -11,5 +12,6 @@ export function exchangeProgram(program: Command, operator: Operator): void {
   );
   keyCommands(program, operator);
   orderCommands(program, operator);
+  eraseCommand(program, operator);
   settingsCommand(program, operator);
 }

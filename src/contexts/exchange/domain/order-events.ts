@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** What is settled when an order is made. Amounts are decimal strings in whole units, times ISO 8601. */
+/** What is settled when an order is made; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. Amounts are decimal strings in whole units, times ISO 8601. */
 export interface OrderFacts {
   readonly order_id: string;
   /** Of the API key that made it: it alone sees the order. */
@@ -11,6 +11,8 @@ export interface OrderFacts {
   readonly withdraw_address_tag: string | null;
   readonly withdraw_address_memo: string | null;
   readonly user_id: string | null;
+  /** Keyed hash of key and `user_id`: lists find the orders of a user by it, and need not open any. */
+  readonly user_hash: string | null;
   /** Keyed hash of the caller's address when there is no `user_id`. */
   readonly caller: string | null;
   readonly provider: string;
@@ -30,6 +32,9 @@ export interface OrderFacts {
   /** Until then the quote holds, and an unpaid order stays open. */
   readonly expires_at: string;
 }
+
+/** What orders know of the person who pays, and an erasure drops. */
+export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
 
 export interface DepositFacts {
   readonly deposit_id: string;
@@ -93,6 +98,11 @@ export type OrderRefundRecorded = OrderEventOf<
   'order.refund_recorded.v1',
   { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
 >;
+/** From here on nobody reads who the order was for (contract.md 23.7). `key_id`: of the API key that made the order. */
+export type OrderPersonalDataErased = OrderEventOf<
+  'order.personal_data_erased.v1',
+  { readonly key_id: string; readonly actor: string }
+>;
 
 export type OrderEvent =
   | OrderCreated
@@ -108,7 +118,8 @@ export type OrderEvent =
   | OrderDepositMissing
   | OrderDustRecorded
   | OrderLateOutcomeRecorded
-  | OrderRefundRecorded;
+  | OrderRefundRecorded
+  | OrderPersonalDataErased;
 
 /** Stored names of all events of orders. */
 export const ORDER_EVENTS = [
@@ -126,6 +137,7 @@ export const ORDER_EVENTS = [
   'order.dust_recorded.v1',
   'order.late_outcome_recorded.v1',
   'order.refund_recorded.v1',
+  'order.personal_data_erased.v1',
 ] as const satisfies readonly OrderEvent['type'][];
 
 export const ORDER_STATUSES = [

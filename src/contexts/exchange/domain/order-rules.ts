@@ -1,8 +1,10 @@
 import { historyRules } from '../../../kernel/history-rules.js';
+import { eraseOrder } from './order-erasure.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';
 import {
   cancelOrder,
   createOrder,
+  made,
   markAsPaid,
   order,
   recordRefund,
@@ -27,6 +29,7 @@ export const orderHistory = historyRules(
     'order.cancelled.v1': ({ at }, state) => cancelOrder({ at, isDepositUnderWay: false }, state),
     'order.refund_recorded.v1': ({ amount, transaction_hash: transactionHash, actor, at }, state) =>
       recordRefund({ amount, transactionHash, actor, at }, state),
+    'order.personal_data_erased.v1': ({ actor, at }, state) => eraseOrder({ actor, at }, made(state)),
     'order.expired.v1': follows('order.expired.v1', ['pending']),
     'order.deposit_received.v1': follows('order.deposit_received.v1', OPEN),
     'order.processing_started.v1': follows('order.processing_started.v1', OPEN),
@@ -64,6 +67,6 @@ function follows<Type extends OrderEvent['type']>(type: Type, from: readonly Ord
 
 /** Of an order that ended: what has to be given back, and what was. */
 function ended(state: MadeOrder): MadeOrder {
-  const { order_id, created_at } = state.facts;
-  return { ...state, facts: { order_id, created_at } as MadeOrder['facts'], deposits: [] };
+  const { order_id, key_id, created_at } = state.facts;
+  return { ...state, facts: { order_id, key_id, created_at } as MadeOrder['facts'], deposits: [] };
 }

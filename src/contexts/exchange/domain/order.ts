@@ -2,6 +2,7 @@ import type { Aggregate } from '../../../kernel/aggregate.js';
 import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
+import { withoutPerson } from './order-erasure.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
 /** An exchange order from its quote to its one outcome (contract.md 22 and 23). */
@@ -40,6 +41,8 @@ export interface MadeOrder {
   readonly refundTransactionHash: string | null;
   /** What the provider did although the order had ended here. */
   readonly lateOutcomes: readonly string[];
+  /** Whether its personal data is erased. */
+  readonly isErased: boolean;
 }
 
 export const order: Aggregate<Order, OrderEvent> = {
@@ -71,6 +74,7 @@ function created(facts: OrderFacts): MadeOrder {
     withdrawTransactionHash: null,
     refundTransactionHash: null,
     lateOutcomes: [],
+    isErased: false,
   };
 }
 
@@ -119,6 +123,8 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
       const { amount, transaction_hash } = event.data;
       return { ...state, refunds: [...state.refunds, { amount, transaction_hash }] };
     }
+    case 'order.personal_data_erased.v1':
+      return { ...state, isErased: true, facts: withoutPerson(state.facts) };
     default:
       event satisfies never;
       return state;
@@ -190,6 +196,11 @@ function balance(state: MadeOrder): { readonly due: string; readonly spent: stri
 export function createOrder(facts: OrderFacts, state: Order): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
   requireRepeatable(state.facts.created_at, facts.created_at);
+  if (state.isErased)
+    throw new DomainError(
+      'invalid_transition',
+      'The personal data of the order with this Idempotency-Key is erased; a new order needs a new key',
+    );
   if (REQUESTED.some((name) => state.facts[name] !== facts[name]))
     throw new DomainError('validation_failed', 'The Idempotency-Key was used for another order');
   return [];

@@ -21,8 +21,8 @@ export class ExchangeOrderViews1764000000950 implements MigrationInterface {
       comment on column exchange.orders.status is
         '0 pending, 1 paid, 2 processing, 3 completed, 4 cancelled, 5 expired, 6 failed, 7 refunded';
       comment on column exchange.orders.revision is 'of the last event that is in the row';
-      comment on column exchange.orders.events is 'type and data of all of them, from which the order is folded anew with the next one';
-      comment on column exchange.orders.body is 'the order as the API shows it, byte for byte';
+      comment on column exchange.orders.events is 'type and data of all of them, personal fields sealed, from which the order is folded with the next one';
+      comment on column exchange.orders.body is 'the order as the API displays it, byte for byte where personal fields, which are sealed, are null';
       -- A list reads bodies alone: they stand in the row, and events beside it.
       alter table exchange.orders alter column body set storage main;
       alter table exchange.orders alter column events set storage external;

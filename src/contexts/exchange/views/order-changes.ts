@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { MadeOrder } from '../domain/order.js';
-import { foldOrder, type KnownOrder } from './order-fold.js';
+import { order, type MadeOrder } from '../domain/order.js';
+import type { OrderEvent } from '../domain/order-events.js';
+import { foldOrder } from './order-fold.js';
 
 export interface ChangedOrder {
   readonly id: string;
@@ -12,7 +16,10 @@ export interface ChangedOrder {
 /** Which of these orders have moved on? */
 @Injectable()
 export class OrderChanges {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly codec: EventCodec,
+  ) {}
 
   /** Those of which there is more than the revision that is known, one look for all of them. */
   async since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
@@ -21,11 +28,17 @@ export class OrderChanges {
        join exchange.orders o on o.id = known.id and o.revision > known.revision`,
       [[...known.keys()], [...known.values()]],
     );
-    return rows.map(({ id, revision: text, events }) => {
-      const revision = Number(text);
-      const known: KnownOrder = { revision, events: JSON.parse(events) as KnownOrder['events'] };
-      // A row is of an order that was created.
-      return { id, revision, state: foldOrder(known) as MadeOrder };
-    });
+    return Promise.all(
+      rows.map(async ({ id, revision: text, events: stored }) => {
+        const revision = Number(text);
+        const sealed = (JSON.parse(stored) as { type: string; data: JsonObject }[]).map((event) => ({
+          ...event,
+          stream: streamOf(order, id),
+        }));
+        const events = (await this.codec.open(sealed)) as unknown as OrderEvent[];
+        // A row is of an order that was created.
+        return { id, revision, state: foldOrder({ revision, events }) as MadeOrder };
+      }),
+    );
   }
 }

@@ -33,7 +33,7 @@ export function statusNumber(status: OrderStatus): number {
   return ORDER_STATUSES.indexOf(status);
 }
 
-/** The order as the API shows it. */
+/** The order as the API shows it, but for personal fields, which are sealed. */
 export function orderJson(state: MadeOrder): string {
   return JSON.stringify(orderRecord(state));
 }
@@ -44,34 +44,34 @@ export type ScopeColumn = 'key_scope' | 'user_scope' | 'address_scope' | 'user_a
 /** The filters of a list but for status and time. */
 export interface Scope {
   readonly keyId: string;
-  readonly userId?: string | null | undefined;
+  readonly userHash?: string | null | undefined;
   readonly withdrawAddress?: string | undefined;
 }
 
 /** Where the orders of a scope are found. */
-export function scopeOf({ keyId, userId, withdrawAddress }: Scope): {
+export function scopeOf({ keyId, userHash, withdrawAddress }: Scope): {
   readonly column: ScopeColumn;
   readonly value: string;
 } {
-  const ofUser = userId !== undefined && userId !== null;
+  const ofUser = userHash !== undefined && userHash !== null;
   if (ofUser && withdrawAddress !== undefined)
-    return { column: 'user_address_scope', value: deriveId(keyId, 'both', userId, withdrawAddress) };
-  if (ofUser) return { column: 'user_scope', value: deriveId(keyId, 'user', userId) };
+    return { column: 'user_address_scope', value: deriveId(keyId, 'both', userHash, withdrawAddress) };
+  if (ofUser) return { column: 'user_scope', value: deriveId(keyId, 'user', userHash) };
   if (withdrawAddress !== undefined)
     return { column: 'address_scope', value: deriveId(keyId, 'address', withdrawAddress) };
   return { column: 'key_scope', value: keyId };
 }
 
-/** Every scope that an order is in, by column; null where it has no user. */
+/** Every scope that an order is in, by column; null where it has no user, or none any more. */
 export type Scopes = Readonly<Record<ScopeColumn, string | null>>;
 
 export function scopesOf({ facts }: MadeOrder): Scopes {
-  const { key_id: keyId, user_id: userId, withdraw_address: withdrawAddress } = facts;
+  const { key_id: keyId, user_hash: userHash, withdraw_address: withdrawAddress } = facts;
   return {
     key_scope: keyId,
-    user_scope: userId === null ? null : scopeOf({ keyId, userId }).value,
+    user_scope: userHash === null ? null : scopeOf({ keyId, userHash }).value,
     address_scope: scopeOf({ keyId, withdrawAddress }).value,
-    user_address_scope: userId === null ? null : scopeOf({ keyId, userId, withdrawAddress }).value,
+    user_address_scope: userHash === null ? null : scopeOf({ keyId, userHash, withdrawAddress }).value,
   };
 }
 

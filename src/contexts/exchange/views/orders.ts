@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { bodyPage, mergedByStatus } from '../../../platform/postgres/body-page.js';
 import type { PagePlace } from '../../../platform/postgres/created-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
+import { order } from '../domain/order.js';
+import { ORDER_STATUSES, PERSONAL_FIELDS, type OrderStatus } from '../domain/order-events.js';
+import type { OrderRecord } from '../domain/order-record.js';
+import { userHash } from '../domain/user-hash.js';
 import { countedSpans, HOUR_MS, scopeOf, statusNumber } from './order-fold.js';
 
 /** What GET /v1/merchant/orders asks for (contract.md 24). */
@@ -25,21 +32,52 @@ const TABLES = ['exchange.orders', 'exchange.order_counts'];
 /** Which orders has a key made, and how many? */
 @Injectable()
 export class OrdersView {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly keyedHash: KeyedHash,
+    private readonly codec: EventCodec,
+  ) {}
 
   /** The JSON text of one page, newest first, in UTF-8, with how many orders there are on all pages, at one instant. */
-  page(keyId: string, filter: OrderFilter): Promise<Buffer> {
-    const { sql, params, total } = orderPageQuery(keyId, filter);
+  async page(keyId: string, filter: OrderFilter): Promise<Buffer> {
+    const { sql, params, total } = orderPageQuery(keyId, filter, this.keyedHash);
     const { pageSize } = filter;
-    return bodyPage(
+    const page = await bodyPage(
       this.database,
       { sql, tables: TABLES, params, pageSize, beside: total },
-      ({ bodies, last, beside }) => {
-        const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
-        const before = `{"total_count":${beside!.readBigInt64BE()},"orders":[`;
-        return Buffer.concat([Buffer.from(before), bodies, Buffer.from(`],"next_cursor":${cursor}}`)]);
-      },
+      ({ bodies, last, beside }) => ({ bodies: Buffer.from(bodies), last, count: beside!.readBigInt64BE() }),
     );
+    const cursor = page.last === null ? 'null' : `"${encodeCursor(page.last)}"`;
+    const [before, after] = [`{"total_count":${page.count},"orders":[`, `],"next_cursor":${cursor}}`];
+    return Buffer.concat([Buffer.from(before), await this.opened(page.bodies), Buffer.from(after)]);
+  }
+
+  /** Ids of all orders that the key has made for a user. */
+  async ofUser(keyId: string, userId: string): Promise<readonly string[]> {
+    const { value } = scopeOf({ keyId, userHash: userHash(this.keyedHash, keyId, userId) });
+    const rows = await this.database.query<{ id: string }>(
+      'select id from exchange.orders where user_scope = $1 order by created_at, id',
+      [value],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
+  private async opened(bodies: Buffer): Promise<Buffer> {
+    if (!bodies.includes(`"${SEALED_TEXT}`)) return bodies;
+    const records = JSON.parse(`[${bodies.toString()}]`) as OrderRecord[];
+    const opened = await this.codec.open(
+      records.map(({ id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
+        stream: streamOf(order, id),
+        type: 'order.created.v1',
+        data: { order_id: id, user_id, withdraw_address_tag, withdraw_address_memo },
+      })),
+    );
+    const texts = records.map((record, n) => {
+      const personal = PERSONAL_FIELDS.map((name) => [name, opened[n]!.data[name]]);
+      return JSON.stringify({ ...record, ...Object.fromEntries(personal) });
+    });
+    return Buffer.from(texts.join(','));
   }
 }
 
@@ -54,8 +92,10 @@ export interface OrderPageQuery {
 export function orderPageQuery(
   keyId: string,
   { from, until, userId, status, withdrawAddress, pageSize, after }: OrderFilter,
+  keyedHash: KeyedHash,
 ): OrderPageQuery {
-  const { column, value } = scopeOf({ keyId, userId, withdrawAddress });
+  const hash = userId === undefined ? undefined : userHash(keyedHash, keyId, userId);
+  const { column, value } = scopeOf({ keyId, userHash: hash, withdrawAddress });
   const statuses = status === undefined ? ORDER_STATUSES : [status];
   const numbers = statuses.map(statusNumber);
   const params: (string | Date)[] = [];

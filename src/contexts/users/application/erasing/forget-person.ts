@@ -14,7 +14,10 @@ export function forgetPerson(get: Get): Forget {
     failpoint('erasure.key_dropped');
     await get(Snapshots).forget(person.userId);
     failpoint('erasure.snapshots_dropped');
-    const isDone = await get(PersonalResponses).drop(person, signal);
+    const isDone = await get(PersonalResponses).drop(
+      { named: [person.userId], scope: person.merchantId, since: person.createdAt },
+      signal,
+    );
     failpoint('erasure.responses_dropped');
     return isDone;
   };

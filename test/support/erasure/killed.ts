@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestApp } from '../app.js';
+import { specFolder } from '../run-folder.js';
+
+export const [MAIN, CLI] = ['dist/main.js', 'dist/src/cli.js'];
+
+/** A process of the build, a worker for {@link MAIN}; its exit code, or the signal that ended it. */
+export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, ...args: string[]) {
+  const { databaseUrl, masterKey } = app.config;
+  const child = spawn(process.execPath, [`${program}`, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      ...{ NODE_OPTIONS: '', MODE: 'sandbox', ROLES: 'worker', LOG_LEVEL: 'silent' },
+      ...{ DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, DATA_DIR: specFolder('killed') },
+      ...{ CHAIN_RPC_URL: app.chain.rpcUrl, USDC_ADDRESS: app.chain.usdcAddress },
+      ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0', READ_YOUR_WRITES_MS: '1' },
+      ...env,
+    },
+  });
+  return { child, ended: once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code) };
+}
