@@ -34,7 +34,7 @@ describe('npm run audit -- verify, of exchange orders', () => {
       return facts.order_id;
     };
     completed = await made();
-    cancelled = await made({ user_id: null, caller: 'hash' });
+    cancelled = await made({ user_id: null, user_hash: null, caller: 'hash' });
     pending = await made();
     const at = new Date().toISOString();
     const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };

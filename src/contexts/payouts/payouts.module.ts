@@ -10,6 +10,7 @@ import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga, verificationTables } from './application/verification-saga.js';
+import { ListedPayouts } from './application/listed-payouts.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
@@ -44,6 +45,7 @@ import { intentHistory, payoutHistory } from './domain/history.js';
     Verifications,
     Receipts,
     VerificationRound,
+    ListedPayouts,
     Verifier,
     PendingGauge,
     PayoutsView,

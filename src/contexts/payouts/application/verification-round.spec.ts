@@ -3,6 +3,7 @@ import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, Verification, Verifications } from '../store/verifications.js';
 import { ExpirePayout } from './expire-payout.js';
+import type { ListedPayouts } from './listed-payouts.js';
 import type { PayeeCache } from './payee-cache.js';
 import type { ChainLook, ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
@@ -54,6 +55,7 @@ async function check({
       { keep: async () => undefined } as unknown as Receipts,
       bus,
       {} as PayeeCache,
+      { isSound: async () => true } as unknown as ListedPayouts,
     ] as const),
   );
   await round.play(

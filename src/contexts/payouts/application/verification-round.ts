@@ -7,6 +7,7 @@ import { agreement, closingName, isSecondLook } from '../domain/agreement.js';
 import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';
 import { expiryReason, judge, type Finding, type ReceiptSource } from '../domain/verification.js';
 import { ExpirePayout } from './expire-payout.js';
+import { ListedPayouts } from './listed-payouts.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
@@ -56,6 +57,7 @@ export class VerificationRound {
     private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
+    private readonly listed: ListedPayouts,
   ) {
     this.rules = chainRules(config);
   }
@@ -70,10 +72,12 @@ export class VerificationRound {
     finalAge.set(takenAt.getTime() / 1000 - look.final.timestamp);
     this.warnOfSilence(taken, look);
     const first = new Map(taken.map((each) => [each.payoutId, this.findingIn(look, each)]));
-    const ending = taken.filter((each) => {
+    const mayEnd = taken.filter((each) => {
       const finding = first.get(each.payoutId)!;
       return finding !== null && (finding.kind === 'settled' || this.isOver(each, look, now()));
     });
+    const areSound = await Promise.all(mayEnd.map((each) => this.listed.isSound(each, this.config.chainId)));
+    const ending = mayEnd.filter((_, place) => areSound[place]);
     const looks = ending.length === 0 ? [] : await this.confirm(ending, alone);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, looks, now())]));
     // Before the events that name them: what is left over when the process dies in between does no harm.

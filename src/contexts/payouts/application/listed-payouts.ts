@@ -1,0 +1,48 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { toMinorUnits } from '../../../kernel/money.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { comparableHash } from '../contract.js';
+import { payout } from '../domain/payout.js';
+import type { Verification } from '../store/verifications.js';
+import { PayeeCache } from './payee-cache.js';
+
+/** Compares the list of payouts to look up with the events: a process with the database alone can write to the list. */
+@Injectable()
+export class ListedPayouts {
+  private readonly logger = new Logger(ListedPayouts.name);
+
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: Pick<CommandLoop, 'load'>,
+    private readonly payees: PayeeCache,
+  ) {}
+
+  /** Whether an outcome may rest on the row: transaction, amount, user and wallet are those of the events. */
+  async isSound(listed: Verification, chainId: number): Promise<boolean> {
+    const { payoutId, userId, hash, amountMinor, wallet } = listed;
+    const { state } = await this.loop.load(payout, payoutId);
+    // What was never reported, or has its outcome, gets no other one.
+    if (state.status !== 'pending') return true;
+    const { facts } = state;
+    const isSound =
+      facts.user_id === userId &&
+      facts.chain_id === chainId &&
+      comparableHash(facts.transaction_hash) === hash &&
+      toMinorUnits(facts.amount) === amountMinor &&
+      (wallet === null || (await this.isWalletOf(facts.user_id, wallet)));
+    if (!isSound)
+      this.logger.error({ msg: 'payout not decided: its row was changed outside the service', payoutId });
+    return isSound;
+  }
+
+  private async isWalletOf(userId: string, wallet: string): Promise<boolean> {
+    const isOwn = async (): Promise<boolean> => {
+      const { state } = await this.payees.get(userId);
+      const own = state.accountState === 'unknown' ? null : state.issuerWalletAddress;
+      return own?.toLowerCase() === wallet.toLowerCase();
+    };
+    if (await isOwn()) return true;
+    // The user may have got the wallet since it was cached.
+    this.payees.forget(userId);
+    return isOwn();
+  }
+}
