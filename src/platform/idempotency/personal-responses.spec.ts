@@ -60,7 +60,7 @@ describe('stored responses that name a person', () => {
       throw new Error('out of memory');
     };
     const drop = (by: Sealer): Promise<boolean> =>
-      new PersonalResponses(store, by).drop({ userId, merchantId: merchant, createdAt: now() }, GOES_ON);
+      new PersonalResponses(store, by).drop({ named: [userId], scope: merchant, since: now() }, GOES_ON);
     await expect(drop(failing)).rejects.toThrow('out of memory');
     expect(await isKept(key)).toBe(true);
     expect(await drop(sealer)).toBe(true);
