@@ -189,6 +189,8 @@ export class RetryingCommandLoop implements CommandLoop {
       if (taken !== null) throw taken;
     }
     const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
+    // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
+    const offered = response?.(state);
     return {
       state,
       events,
@@ -197,7 +199,7 @@ export class RetryingCommandLoop implements CommandLoop {
         events: await this.codec.encode(stream, fresh),
         expected: found.revision ?? 'no_stream',
       },
-      response: this.store.carriesResponses ? response?.(state) : undefined,
+      response: this.store.carriesResponses ? offered : undefined,
     };
   }
 
