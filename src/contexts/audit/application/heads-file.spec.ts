@@ -2,13 +2,29 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { specFolder } from '../../../../test/support/run-folder.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
+import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
-const headOf = (size: number, log_id = 'l'): SignedHead => ({
-  ...{ log_id, size, root: 'ab', position: String(size), signed_at: 'then', key_id: 'k' },
-  ...{ previous: null, signature: 'cd' },
-});
+const pair = newKeyPair();
+const key: SigningKey = {
+  ...{ key_id: keyIdOf(pair.publicKey), public_key: pair.publicKey.toString('base64'), made_at: 'then' },
+  ...{ former_key_id: null, signature: null },
+};
+
+/** Signed heads over so many events each, every one naming the one before. */
+function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
+  const heads: SignedHead[] = [];
+  for (const size of sizes) {
+    const last = heads.at(-1);
+    const head = {
+      ...{ log_id, size, root: 'ab', position: String(size), signed_at: 'then', key_id: key.key_id },
+      previous: last === undefined ? null : hashOfHead(last),
+    };
+    heads.push({ ...head, signature: signText(headText(head), pair.privateKey) });
+  }
+  return heads;
+}
 
 describe('the file of heads', () => {
   const folder = specFolder('heads-file');
@@ -20,63 +36,80 @@ describe('the file of heads', () => {
     file = new HeadsFile(path);
   });
 
-  const stored = (sizes: readonly number[], logId = 'l', page = 500) => ({
-    newest: async () => (sizes.length === 0 ? null : headOf(sizes.at(-1)!, logId)),
+  const stored = (heads: readonly SignedHead[], page = 500) => ({
     after: jest.fn(async (size: number, limit: number) =>
-      sizes
-        .filter((each) => each > size)
-        .slice(0, Math.min(limit, page))
-        .map((each) => headOf(each, logId)),
+      heads.filter((each) => each.size > size).slice(0, Math.min(limit, page)),
     ),
   });
+  const append = (heads: readonly SignedHead[], page?: number, newest = heads.at(-1)!): Promise<void> =>
+    file.append(stored(heads, page), newest, async () => [key]);
   const sizes = (): readonly number[] =>
     readFileSync(path, 'utf8')
       .split('\n')
       .slice(0, -1)
       .map((line) => (JSON.parse(line) as SignedHead).size);
+  const [three, five, nine, twelve] = chain([3, 5, 9, 12]) as [
+    SignedHead,
+    SignedHead,
+    SignedHead,
+    SignedHead,
+  ];
 
   it('is given every head that it lacks, page by page, and each once', async () => {
-    await file.append(stored([3, 5, 9], 'l', 2));
-    await file.append(stored([3, 5, 9]));
+    await append([three, five, nine], 2);
+    await append([three, five, nine]);
     expect(sizes()).toEqual([3, 5, 9]);
-    expect(await file.newest()).toEqual(headOf(9));
-    const none = stored([3, 5, 9]);
-    await file.append(none);
+    expect(await file.newest()).toEqual(nine);
+    const none = stored([three, five, nine]);
+    await file.append(none, nine, async () => [key]);
     expect(none.after).not.toHaveBeenCalled();
-    await file.append(stored([3, 5, 9, 12]));
+    await append([three, five, nine, twelve]);
     expect(sizes()).toEqual([3, 5, 9, 12]);
   });
 
-  it('stays as it is before the first head', async () => {
-    expect(await file.newest()).toBeNull();
-    await file.append(stored([]));
-    expect(readFileSync(path, 'utf8')).toBe('');
+  it('has no head beyond the one that the service signed last', async () => {
+    await append([three, five, nine], undefined, five);
+    expect(sizes()).toEqual([3, 5]);
   });
 
-  it('ends when heads are gone that were announced', async () => {
-    const gone = { newest: async () => headOf(9), after: async () => [] };
-    await file.append(gone);
+  it('is empty before the first head', async () => {
+    expect(await file.newest()).toBeNull();
     expect(sizes()).toEqual([]);
   });
 
+  it.each<[string, readonly SignedHead[], string]>([
+    ['gone', [three, five], 'audit.heads lacks the head over 9 events'],
+    [
+      'signed by nobody',
+      [three, { ...five, signature: 'ab' }, nine],
+      'over 5 events in audit.heads: its signature',
+    ],
+    ['left out', [three, nine], 'over 9 events in audit.heads: it does not follow the head before it'],
+    ['missing at the beginning', [five, nine], 'over 5 events in audit.heads: it does not follow'],
+  ])('ends at a head that is %s', async (_what, heads, why) => {
+    await expect(append(heads, 2, nine)).rejects.toThrow(why);
+    expect(sizes()).not.toContain(9);
+  });
+
   it('loses a line that is half written, and has that head again', async () => {
-    await file.append(stored([3, 5]));
+    await append([three, five]);
     appendFileSync(path, '{"log_id":"l","si');
-    expect(await file.newest()).toEqual(headOf(5));
+    expect(await file.newest()).toEqual(five);
     expect(sizes()).toEqual([3, 5]);
     appendFileSync(path, '{"log_id":"l","si');
-    await file.append(stored([3, 5, 9]));
+    await append([three, five, nine]);
     expect(sizes()).toEqual([3, 5, 9]);
   });
 
   it('keeps the heads of another log, which those of this one follow', async () => {
-    await file.append(stored([100], 'before'));
-    await file.append(stored([3]));
+    await append(chain([100], 'before'));
+    await append([three]);
     expect(sizes()).toEqual([100, 3]);
   });
 
-  it('finds its last head behind thousands of others', async () => {
-    writeFileSync(path, Array.from({ length: 200 }, (_, n) => `${JSON.stringify(headOf(n + 1))}\n`).join(''));
-    expect(await file.newest()).toEqual(headOf(200));
+  it('finds its last head behind hundreds of others', async () => {
+    const heads = chain(Array.from({ length: 200 }, (_, n) => n + 1));
+    writeFileSync(path, heads.map((head) => `${JSON.stringify(head)}\n`).join(''));
+    expect(await file.newest()).toEqual(heads.at(-1));
   });
 });
