@@ -55,11 +55,14 @@ export class OnfidoVerifier implements IdentityVerifier {
     const { verificationId } = request;
     const known = verification.check_reference;
     if (known !== null) {
+      const found = await this.refusing(() => this.api.call((api, options) => api.findCheck(known, options)));
+      requireOwn(found, verificationId, verification.applicant);
       await request.handedOver();
-      return this.refusing(() => this.api.call((api, options) => api.findCheck(known, options)));
+      return found;
     }
     const applicant = verification.applicant ?? (await this.createApplicant(verificationId));
     const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
+    requireOwn(check, verificationId, applicant);
     await this.verifications.checked(verificationId, this.provider, idIn(check));
     failpoint('onboarding.check_kept');
     await request.handedOver();
@@ -220,6 +223,13 @@ export class OnfidoVerifier implements IdentityVerifier {
       throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
     }
   }
+}
+
+/** What this database calls the check is no proof that the check is of this person: only its tag is, which we set. */
+function requireOwn({ applicant_id, tags }: Told, verificationId: string, applicant: string | null): void {
+  const isTagged = Array.isArray(tags) && tags.includes(verificationId);
+  if (!isTagged || applicant_id !== applicant)
+    throw new ProviderUnavailable('The check at Onfido belongs to another verification');
 }
 
 function idIn({ id }: Told): string {
