@@ -7,7 +7,14 @@ import { Widget, type Visitor } from '../support/widget-lab.js';
 class Phones extends SandboxSms {
   static readonly messages = new Map<string, string[]>();
 
-  override async send(phone: string, message: { readonly code: string }): Promise<void> {
+  /** For how long their delivery is attempted, by the lengths of their codes. */
+  static readonly validSeconds = new Map<number, number>();
+
+  override async send(
+    phone: string,
+    message: { readonly code: string; readonly validSeconds: number },
+  ): Promise<void> {
+    Phones.validSeconds.set(message.code.length, message.validSeconds);
     Phones.messages.set(phone, [...(Phones.messages.get(phone) ?? []), message.code]);
     await super.send(phone, message);
   }
@@ -88,6 +95,7 @@ describe('a stranger with the link of a person', () => {
     const visitor = await widget.visitor();
     expect(await attack(visitor, 100, elsewhere)).toBe(30);
     expect(inboxOf(visitor)).toHaveLength(10);
+    expect(Object.fromEntries(Phones.validSeconds)).toEqual({ 6: 600, 23: 36_000 });
     const here = elsewhere();
     for (let visit = 0; visit < 3; visit += 1) expect(await signsUp(visitor, here)).toBe(200);
     expect(inboxOf(visitor)).toHaveLength(10);

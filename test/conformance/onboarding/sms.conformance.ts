@@ -22,7 +22,7 @@ export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderT
     afterAll(() => under.cleanUp());
 
     const send = (code: string, phone = PHONE): Promise<void> =>
-      under.sender.send(phone, { code, text: `${code} is your code` });
+      under.sender.send(phone, { code, text: `${code} is your code`, validSeconds: 600 });
 
     it('hands over each code, to its own number, a repeat too', async () => {
       await send('111111');

@@ -36,8 +36,11 @@ export class MessageUncertain extends Error {
  * none, {@link MessageUncertain} when it may have been handed over.
  */
 export interface SmsSender {
-  /** `text` holds the code; both are secret. */
-  send(phoneNumber: string, message: { readonly code: string; readonly text: string }): Promise<void>;
+  /** `text` holds the code; both are secret. Delivered within `validSeconds` (at most 36,000), or not at all. */
+  send(
+    phoneNumber: string,
+    message: { readonly code: string; readonly text: string; readonly validSeconds: number },
+  ): Promise<void>;
 }
 export const SMS_SENDER = Symbol('SMS_SENDER');
 

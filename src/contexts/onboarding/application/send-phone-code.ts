@@ -5,7 +5,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { UsersView } from '../../users/contract.js';
 import { findApplicant } from './applicant.js';
-import { PhoneCodes, type CodeRequest } from '../store/phone-codes.js';
+import { DELIVERY_SECONDS, PhoneCodes, VALID_SECONDS, type CodeRequest } from '../store/phone-codes.js';
 import { WORDS, type Locale } from '../words/words.js';
 import {
   MessageUncertain,
@@ -61,7 +61,11 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
     failpoint('onboarding.code_issued');
     try {
-      await calling('sms', () => this.sms.send(phoneNumber, { code, text: textOf(code, isLong, words) }));
+      const message = {
+        ...{ code, text: textOf(code, isLong, words) },
+        validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
+      };
+      await calling('sms', () => this.sms.send(phoneNumber, message));
       failpoint('onboarding.code_sent');
     } catch (error) {
       // It may still come: the code is good, and another one would make it worthless.

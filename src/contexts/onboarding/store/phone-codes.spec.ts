@@ -148,6 +148,32 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).code).toMatch(SHORT);
   });
 
+  it.each([
+    ['the user', MAX_CODES_A_DAY, anywhere],
+    ['an address', MAX_CODES_OF_AN_ADDRESS, () => '198.51.100.1'],
+  ])(
+    'at the limit of %s: one further long code when the last one can no longer reach a phone that was off',
+    async (_limit, messages, address) => {
+      const userId = newId();
+      const issue = (): Promise<IssuedCode> =>
+        browserOf(userId, { browser: nonce(), address: address() }).issue();
+      for (let sent = 0; sent < messages; sent += 1) {
+        await issue();
+        await age(userId, '30 seconds');
+      }
+      const refused = { code: 'rate_limited', fields: { code: expect.anything() } };
+      await age(userId, '9 hours 59 minutes');
+      await expect(issue()).rejects.toMatchObject(refused);
+      await age(userId, '1 minute');
+      const { code, isLong } = await issue();
+      expect(isLong).toBe(true);
+      expect(await browserOf(userId).redeem(code)).toBe('right');
+      await expect(issue()).rejects.toMatchObject(refused);
+      await age(userId, '9 hours 59 minutes');
+      await expect(issue()).rejects.toMatchObject(refused);
+    },
+  );
+
   it('leave messages of the day to other addresses, and end with long codes for each address', async () => {
     const userId = newId();
     const address = anywhere();

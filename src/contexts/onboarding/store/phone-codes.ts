@@ -8,10 +8,12 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 
 export const CODE_DIGITS = 6;
 export const VALID_SECONDS = 600;
+/** For so long at most a provider tries to deliver a message to a phone that is off (Twilio's maximum). */
+export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
 /** Seconds between two codes that one address requests for one user, unless the first was used up. */
 export const CODE_EVERY_SECONDS = 30;
-/** Messages per user within 24 hours, and those of one address among them. */
+/** Messages per user within 24 hours, and those of one address among them; beyond them one in {@link DELIVERY_SECONDS}. */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
 /**
@@ -46,6 +48,8 @@ interface Sent {
   readonly of_address: number;
   readonly short_of_address: number;
   readonly of_address_for_all: number;
+  /** Whether a long code was sent that may still be delivered. */
+  readonly long_in_delivery: boolean | null;
   /** Seconds until this address may request the next one for this user, and whether this browser has the code. */
   readonly wait: number | null;
   readonly mine: boolean | null;
@@ -54,8 +58,9 @@ interface Sent {
 /**
  * One-time codes for phones, kept as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
  * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it. A long code is valid for 24 hours in any
- * browser, as often as it is entered. A message is refused only while a long code is valid that was sent to the phone: whoever
- * holds the phone gets in, whatever a stranger with the link requests or guesses (docs/adr/0158).
+ * browser, as often as it is entered. At a limit of the user a message is refused only while a long code is in delivery: of one
+ * that was sent more than {@link DELIVERY_SECONDS} ago nobody knows whether it reached the phone, and one further long code is
+ * sent. Whoever holds the phone gets in, whatever a stranger with the link requests or guesses (docs/adr/0158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -85,16 +90,19 @@ export class PhoneCodes {
            count(*) filter (where user_id = $1 and address_hash = $2)::int as of_address,
            count(*) filter (where user_id = $1 and address_hash = $2 and not is_long)::int as short_of_address,
            count(*) filter (where address_hash = $2)::int as of_address_for_all,
+           bool_or(sent_at > now() - make_interval(secs => $5)) filter (
+             where user_id = $1 and is_long) as long_in_delivery,
            ceil($4 - extract(epoch from now() - max(sent_at) filter (
              where user_id = $1 and address_hash = $2 and attempts_left > 0)))::int as wait,
            bool_or(browser_hash = $3) filter (
              where user_id = $1 and attempts_left > 0 and sent_at > now() - make_interval(secs => $4)) as mine
          from onboarding.phone_codes
          where (user_id = $1 or address_hash = $2) and sent_at > now() - interval '24 hours'`,
-        [userId, address, browser, CODE_EVERY_SECONDS],
+        [userId, address, browser, CODE_EVERY_SECONDS, DELIVERY_SECONDS],
       );
       this.requireRoom(sent!);
       const isLong =
+        isAtLimit(sent!) ||
         sent!.short_of_user >= MAX_SHORT_CODES_A_DAY ||
         sent!.short_of_address >= MAX_SHORT_CODES_OF_AN_ADDRESS;
       const code = isLong ? longCode() : digits(CODE_DIGITS);
@@ -158,8 +166,9 @@ export class PhoneCodes {
     );
   }
 
-  private requireRoom({ of_user, of_address, of_address_for_all, wait, mine }: Sent): void {
-    if (of_user >= MAX_CODES_A_DAY || of_address >= MAX_CODES_OF_AN_ADDRESS) {
+  private requireRoom(sent: Sent): void {
+    const { of_address_for_all, wait, mine } = sent;
+    if (isAtLimit(sent) && sent.long_in_delivery === true) {
       const advice = 'use the code of 18 digits that was sent to the phone';
       throw new DomainError('rate_limited', `Too many codes were sent within a day; ${advice}`, {
         code: [advice],
@@ -180,6 +189,10 @@ export class PhoneCodes {
   private hash(userId: string, phoneNumber: string, code: string): string {
     return this.keyedHash.of('phone code', userId, phoneNumber, code.replaceAll(' ', ''));
   }
+}
+
+function isAtLimit({ of_user, of_address }: Sent): boolean {
+  return of_user >= MAX_CODES_A_DAY || of_address >= MAX_CODES_OF_AN_ADDRESS;
 }
 
 function digits(count: number): string {

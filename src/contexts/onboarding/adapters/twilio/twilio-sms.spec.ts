@@ -6,7 +6,7 @@ import { TwilioSms } from './twilio-sms.js';
 
 const PHONE = '+15550001111';
 const CODE = '493817';
-const MESSAGE = { code: CODE, text: `${CODE} is your code` };
+const MESSAGE = { code: CODE, text: `${CODE} is your code`, validSeconds: 36_000 };
 const TIMEOUT_MS = 300;
 const UNAVAILABLE = { name: 'ProviderUnavailable' };
 
@@ -44,7 +44,7 @@ describe('SMS through Twilio', () => {
   it('hands the text over, from the number, for as long as the code is good', async () => {
     await sms().send(PHONE, MESSAGE);
     expect(twilio.messages).toEqual([
-      { to: PHONE, from: '+15005550006', body: MESSAGE.text, validitySeconds: 600 },
+      { to: PHONE, from: '+15005550006', body: MESSAGE.text, validitySeconds: 36_000 },
     ]);
     expect(twilio.requests).toHaveLength(1);
   });

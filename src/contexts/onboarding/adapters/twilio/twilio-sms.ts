@@ -1,7 +1,6 @@
 import type { Twilio } from 'twilio';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { MessageUncertain, ProviderRefusal, type SmsSender } from '../../application/ports.js';
-import { VALID_SECONDS } from '../../store/phone-codes.js';
 import { providerClient, unavailable } from '../provider-client.js';
 import { TwilioTransport, TwilioUnreachable } from './twilio-transport.js';
 
@@ -33,7 +32,10 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
     this.client = providerClient(timeoutMs);
   }
 
-  async send(phoneNumber: string, { text }: { readonly text: string }): Promise<void> {
+  async send(
+    phoneNumber: string,
+    { text, validSeconds }: { readonly text: string; readonly validSeconds: number },
+  ): Promise<void> {
     const { twilioFrom, twilioMessagingServiceSid } = this.account;
     const twilio = await (this.twilio ??= this.open());
     const message = await twilio.messages
@@ -42,8 +44,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
         ...(twilioFrom === null ? {} : { from: twilioFrom }),
         ...(twilioMessagingServiceSid === null ? {} : { messagingServiceSid: twilioMessagingServiceSid }),
         body: text,
-        // Later than that the code is worth nothing.
-        validityPeriod: VALID_SECONDS,
+        validityPeriod: validSeconds,
       })
       .catch((error: unknown) => fail(error));
     const { sid, accountSid, status } = message as { sid: unknown; accountSid: unknown; status: unknown };
