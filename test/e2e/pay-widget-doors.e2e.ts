@@ -183,7 +183,7 @@ describe('the page', () => {
   it('shows the on-ramps that the link narrows them to', async () => {
     const { onramps } = await factsIn(await navigate(widgetUrl(app, unsigned())));
     expect(onramps.map(({ name }) => name)).toEqual(['Example Card', 'Example Bank']);
-    const only = { onramp_only_onramps: 'example-card,nobody', onramp_fiat: 'EUR', onramp_amount: '50.25' };
+    const only = { onramp_only_onramps: 'example-card,nobody', onramp_fiat: 'eur', onramp_amount: '50.25' };
     const narrowed = await factsIn(await navigate(signedUrl(app, signing, only)));
     expect(narrowed.onramps).toEqual([
       {

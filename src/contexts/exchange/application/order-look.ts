@@ -13,7 +13,7 @@ import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js'
 import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, made, order, shortfall, type MadeOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
-import { ProviderUnavailable, type ProviderStatus } from './ports.js';
+import { ProviderUnavailable, type Deposit, type ProviderStatus } from './ports.js';
 import { ProviderCalls } from './provider-calls.js';
 
 /** Reasons are shown to merchants. */
@@ -22,6 +22,10 @@ const MOST_REASON = 255;
 export interface Looked {
   readonly state: MadeOrder;
   readonly isDepositUnderWay: boolean;
+}
+
+interface ProviderObservation extends Observation {
+  readonly deposits: readonly Deposit[];
 }
 
 /** Asks the provider about an order, and writes what follows. However many ask at once, the provider is asked once. */
@@ -53,34 +57,44 @@ export class OrderLook {
     const keyId = cause === undefined ? null : loaded.facts.key_id;
     const status = await this.calls.call(name, keyId, (it) => it.status({ orderId, reference }));
     failpoint('order.asked');
-    const observation = await this.observationOf(status, loaded);
+    return this.record(await this.observationOf(status, loaded), loaded, cause);
+  }
+
+  private async record(
+    observation: ProviderObservation,
+    loaded: MadeOrder,
+    cause: EventMetadata | undefined,
+  ): Promise<Looked> {
+    const { order_id: orderId } = loaded.facts;
     const { isDepositUnderWay } = observation;
     const expected = observe(observation, loaded);
     if (expected.length === 0) return { state: loaded, isDepositUnderWay };
     let events: readonly OrderEvent[] = [];
-    const written = this.loop.execute(
-      order,
-      orderId,
-      (current: Order) => [...(events = observe(observation, current))],
-      {
-        ...(cause === undefined
-          ? { metadata: { actor: 'exchange.watch' }, follows: true }
-          : { metadata: cause }),
-        claims: claimsOf(status, expected),
-      },
-    );
-    const { state } = await written.catch((error: unknown) => this.refuse(orderId, error));
-    failpoint('order.observed');
-    this.report(events, made(state));
-    return { state: made(state), isDepositUnderWay };
+    try {
+      const { state } = await this.loop.execute(
+        order,
+        orderId,
+        (current: Order) => [...(events = observe(observation, current))],
+        {
+          ...(cause === undefined
+            ? { metadata: { actor: 'exchange.watch' }, follows: true }
+            : { metadata: cause }),
+          claims: claimsOf(observation, expected),
+        },
+      );
+      failpoint('order.observed');
+      this.report(events, made(state));
+      return { state: made(state), isDepositUnderWay };
+    } catch (error) {
+      if (!(error instanceof ClaimTaken)) throw error;
+      this.reportRefused(orderId, error);
+      return this.record(withoutClaimed(observation, error.claim), loaded, cause);
+    }
   }
 
-  private refuse(orderId: string, error: unknown): never {
-    if (!(error instanceof ClaimTaken)) throw error;
-    const { claim, owner } = error;
+  private reportRefused(orderId: string, { claim, owner }: ClaimTaken): void {
     const msg = 'deposit refused: its transaction is a deposit of another order';
     this.logger.error({ msg, order_id: orderId, claim: claim.key, owner });
-    throw new ProviderUnavailable('lists a transaction that another order has', 'contradiction');
   }
 
   /** An order may have been paid out for a deposit that never came. */
@@ -93,7 +107,7 @@ export class OrderLook {
   }
 
   /** While this process's clock is off, no order ends by it. */
-  private async observationOf(status: ProviderStatus, { facts }: MadeOrder): Promise<Observation> {
+  private async observationOf(status: ProviderStatus, { facts }: MadeOrder): Promise<ProviderObservation> {
     if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be', 'contradiction');
     const { outcome } = status;
     const at = timestamp(this.clock);
@@ -118,8 +132,14 @@ export class OrderLook {
   }
 }
 
+/** Without the deposits of a claim that another order has. */
+function withoutClaimed(observation: ProviderObservation, { key }: Claim): ProviderObservation {
+  const deposits = observation.deposits.filter(({ claim }) => claim !== key);
+  return { ...observation, deposits, hasForeignDeposit: true };
+}
+
 /** Of the deposits that are about to be recorded. */
-function claimsOf({ deposits }: ProviderStatus, events: readonly OrderEvent[]): Claim[] {
+function claimsOf({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
   const keys = deposits.flatMap(({ id, claim }) => (claim === undefined || !recorded.has(id) ? [] : [claim]));
   return [...new Set(keys)].map((key) => ({

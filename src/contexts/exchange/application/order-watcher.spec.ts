@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { OrderLab, type OrderProcess } from '../../../../test/support/order-lab.js';
@@ -67,21 +67,41 @@ describe('the watch of orders', () => {
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
-  it('records a transaction that a provider lists for two orders for the first of them alone', async () => {
-    const [one, other] = [await lab.order(process), await lab.order(process)];
-    const deposit = {
-      amount: '100',
-      transactionHash: '0xsame',
-      at: new Date().toISOString(),
-      claim: 'memory_0xsame',
-    };
-    lab.provider.orders.get(one)!.deposits.push({ ...deposit, id: 'one' });
+  it('ends an order whose deposit is that of another order, and notifies the operator', async () => {
+    const [one, other, later] = [
+      await lab.order(process),
+      await lab.order(process),
+      await lab.order(process),
+    ];
+    const batch = (id: string): void =>
+      void lab.provider.order(id).deposits.push({
+        ...{ id: `batch of ${id}`, amount: '100', transactionHash: '0xsame', claim: 'memory_0xsame' },
+        at: new Date().toISOString(),
+      });
+    batch(one);
     await until(one, 'completed');
-    lab.provider.orders.get(other)!.deposits.push({ ...deposit, id: 'other' });
-    await expect(process.look.look(other)).rejects.toMatchObject({ kind: 'contradiction' });
-    expect(await lab.types(other)).toEqual(['order.created.v1']);
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    batch(other);
+    await until(other, 'failed');
+    const notice = { msg: expect.stringMatching(/^deposit refused/), order_id: other, owner: `order-${one}` };
+    expect(errors).toHaveBeenCalledWith(expect.objectContaining(notice));
+    errors.mockRestore();
+    expect(await lab.state(other)).toMatchObject({
+      ...{ reason: 'deposit_of_another_order', deposits: [], lateDeposits: [], refundable: '0' },
+    });
+    lab.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
+    await eventually(async () => {
+      await lab.follow();
+      await lab.makeDue();
+      await process.work();
+      return (await lab.state(other)).lateOutcomes.length === 1;
+    });
     expect(await lab.types(one)).toEqual(COMPLETED);
-    await process.look.look(one);
+    batch(later);
+    await expect(process.cancel.execute(lab.cancellation(later))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect((await process.refresh.execute(lab.refreshment(later))).status).toBe('failed');
   });
 
   it('is the same however many processes look, and however often events are told', async () => {

@@ -27,6 +27,11 @@ export function readTransactionId(chain: string, text: string): string | Fault {
     : new Fault(`must be a transaction of ${chain}: ${prefix && `${prefix} and `}64 hexadecimal digits`);
 }
 
+/** Hashes in hexadecimal are the same in either letter case, with 0x and without. */
+export function plainHash(hash: string): string {
+  return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
+}
+
 /** A tag or memo as it is stored, or what is wrong with it (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MOST_CODE_POINTS || [...text].length > MOST_CODE_POINTS)

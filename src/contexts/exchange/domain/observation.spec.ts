@@ -219,6 +219,24 @@ describe('what the provider came to', () => {
         .when(looking({ outcome, at: minute(70) }))
         .then();
   });
+  it('is not that of an order whose deposit has the transaction of another order: it fails, with what else came refundable', () => {
+    const seen = { hasForeignDeposit: true, outcome: done };
+    const other = 'deposit_of_another_order';
+    given(made)
+      .when(looking(seen))
+      .then(failed(other, '0', at));
+    const part = deposit('a', '40');
+    given(made, paid)
+      .when(looking({ ...seen, deposits: [part] }))
+      .then(received(part), failed(other, '40', at));
+    given(made, exact, processing('100', '0.5')).when(looking(seen)).then(completed('0.5'));
+    given(made, failed(other, '0', at))
+      .when(looking(seen))
+      .then({
+        type: 'order.late_outcome_recorded.v1',
+        data: { ...base, outcome: 'completed', transaction_hash: '0xout' },
+      });
+  });
   it('gives all back, or fails with all refundable', () => {
     given(made, exact, processing('90', '0.45', '10'))
       .when(looking({ outcome: back }))

@@ -10,6 +10,8 @@ export interface Observation {
   readonly missing?: readonly string[];
   /** Of transfers that are not listed one by one. */
   readonly unlisted?: { readonly count: number; readonly amount: string };
+  /** The provider lists a deposit besides, whose transaction is a deposit of another order. */
+  readonly hasForeignDeposit?: boolean;
   readonly isDepositUnderWay: boolean;
   /** Null when nobody can say: then no order ends for want of a deposit. */
   readonly completeUntil: string | null;
@@ -24,6 +26,8 @@ interface SeenDeposit {
   /** Of its block, which decides whether it came in time. */
   readonly at: string;
 }
+
+const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
 type SeenOutcome =
   | { readonly kind: 'completed'; readonly transactionHash: string; readonly amountTo: string | null }
@@ -175,7 +179,8 @@ function dustOf(
 }
 
 /** An outcome of money comes with its deposits: it is not believed before they are listed. */
-function outcomeOf({ outcome, at }: Observation, state: MadeOrder): OrderEvent[] {
+function outcomeOf({ hasForeignDeposit, outcome: seen, at }: Observation, state: MadeOrder): OrderEvent[] {
+  const outcome = hasForeignDeposit && isOpen(state) ? FOREIGN_DEPOSIT : seen;
   if (outcome === null) return [];
   const { order_id } = state.facts;
   if (!isOpen(state) && state.status !== 'processing') return lateOutcome(outcome, at, state);

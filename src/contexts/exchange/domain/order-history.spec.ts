@@ -24,14 +24,7 @@ import { orderRecord } from './order-record.js';
 type Step =
   | { readonly does: 'sends'; readonly amount: string }
   | {
-      readonly does:
-        | 'confirms'
-        | 'reorganises'
-        | 'reorganises deeply'
-        | 'reorganises back'
-        | 'waits'
-        | 'marks'
-        | 'cancels';
+      readonly does: 'confirms' | 'reorganises' | 'loses' | 'returns' | 'waits' | 'marks' | 'cancels';
       readonly n: number;
     }
   | { readonly does: 'refunds'; readonly amount: string }
@@ -40,6 +33,7 @@ type Step =
       readonly shuffle: number;
       readonly forgets: number;
       readonly knowsTime: boolean;
+      readonly hasForeignDeposit: boolean;
       readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
       /** Uses what was seen so many looks ago: somebody who stood still meanwhile. */
       readonly stale: number;
@@ -69,6 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       shuffle: n,
       forgets: fc.constantFrom(0, 0, 0, 1, 3),
       knowsTime: fc.boolean(),
+      hasForeignDeposit: fc.nat(9).map((tenth) => tenth === 0),
       outcome: fc.constantFrom('none', 'true', 'true', 'completed', 'refunded', 'failed'),
       stale: fc.constantFrom(0, 0, 0, 1, 3),
     }),
@@ -76,15 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      does: fc.constantFrom(
-        'reorganises',
-        'reorganises deeply',
-        'reorganises back',
-        'waits',
-        'waits',
-        'marks',
-        'cancels',
-      ),
+      does: fc.constantFrom('reorganises', 'loses', 'returns', 'waits', 'waits', 'marks', 'cancels'),
       n,
     }),
   },
@@ -120,14 +107,14 @@ class World {
         return void this.confirmed.push(...this.pending.splice(next.n % (this.pending.length + 1), 1));
       case 'reorganises':
         return void this.pending.splice(next.n % (this.pending.length + 1), 1);
-      case 'reorganises deeply': {
+      case 'loses': {
         const [gone] = this.confirmed.splice(next.n % (this.confirmed.length + 1), 1);
         if (gone === undefined) return;
         this.missing.push(gone);
         if (next.n % 2 === 0) this.pending.push({ ...gone, id: `${gone.id}'`, at: minute(this.now) });
         return;
       }
-      case 'reorganises back': {
+      case 'returns': {
         const [again] = this.missing.splice(next.n % (this.missing.length + 1), 1);
         if (again === undefined) return;
         // A transfer is in one block only.
@@ -175,8 +162,11 @@ class World {
     shuffle,
     forgets,
     knowsTime,
+    hasForeignDeposit = false,
     outcome,
-  }: Omit<Extract<Step, { does: 'looks' }>, 'does' | 'stale'>): Observation {
+  }: Omit<Extract<Step, { does: 'looks' }>, 'does' | 'stale' | 'hasForeignDeposit'> & {
+    readonly hasForeignDeposit?: boolean;
+  }): Observation {
     const turn = shuffle % (this.confirmed.length + 1);
     const listed = [
       ...this.confirmed.slice(turn),
@@ -187,6 +177,7 @@ class World {
     return {
       deposits: listed.slice(0, listed.length - forgets),
       missing: this.missing.map(({ id }) => id),
+      hasForeignDeposit,
       isDepositUnderWay: this.pending.length > 0,
       completeUntil: knowsTime ? this.at : null,
       outcome:
@@ -216,6 +207,8 @@ class World {
   /** Holds of every event, whatever came before. */
   private append(event: OrderEvent): void {
     const before = this.events.length === 0 ? null : this.state;
+    if (event.type === 'order.failed.v1' && event.data.reason === 'deposit_of_another_order')
+      expect(['pending', 'paid']).toContain(before?.status);
     if (event.type === 'order.refund_recorded.v1')
       expect(isAtLeast(owed(before!), event.data.amount)).toBe(true);
     this.events.push(event);

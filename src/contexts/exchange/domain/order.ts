@@ -2,6 +2,7 @@ import type { Aggregate } from '../../../kernel/aggregate.js';
 import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
+import { plainHash } from './addresses.js';
 import { withoutPerson } from './order-erasure.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
@@ -272,11 +273,6 @@ export function recordRefund(
     throw new DomainError('invalid_transition', `At most ${owed(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
   return [{ type: 'order.refund_recorded.v1', data }];
-}
-
-/** Hashes in hexadecimal are the same in either letter case, with 0x and without. */
-function plainHash(hash: string): string {
-  return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
 }
 
 export function made(state: Order): MadeOrder {

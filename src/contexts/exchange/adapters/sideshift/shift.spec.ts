@@ -100,6 +100,32 @@ describe('whatever SideShift says, one look after the other', () => {
   });
 });
 
+describe('a deposit at SideShift', () => {
+  const hash = 'AB'.repeat(32);
+  const depositOf = (depositHash: string, told: Told = SHIFT, pair = PAIR) => {
+    const all = readShift({ ...told, depositHash }, AGREED, pair, {}, NOW + 100 * 60_000).status.deposits;
+    return all[0]!;
+  };
+
+  it('is one transaction of its chain, in whatever letter case SideShift lists its hash', () => {
+    const { id, claim } = depositOf(`0x${hash}`);
+    for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
+      expect(depositOf(same)).toMatchObject({ id, claim });
+    const onBase = depositOf(`0x${hash}`, { ...SHIFT, depositNetwork: 'base' }, pairOf('USDCBASESOL')!);
+    expect(onBase.claim).not.toBe(claim);
+    expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
+  });
+
+  it('is one of two where a transaction that is listed in two letter cases pays twice', () => {
+    const deposits = [`0x${hash}`, `0x${hash.toLowerCase()}`].map((depositHash) => ({
+      ...{ ...SHIFT, depositHash, status: 'refunded', depositAmount: '7' },
+    }));
+    const { status } = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, {}, NOW + 6e6);
+    expect(new Set(status.deposits.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(status.deposits.map(({ claim }) => claim)).size).toBe(1);
+  });
+});
+
 function readOrNull(told: Told, seen: SeenDeposits) {
   try {
     return readShift(told, AGREED, PAIR, seen, NOW + 100 * 60_000);

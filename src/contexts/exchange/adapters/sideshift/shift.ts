@@ -1,6 +1,7 @@
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
 import type { Deposit, Outcome, ProviderStatus } from '../../application/ports.js';
 import type { Asset, Pair } from '../../domain/catalog.js';
+import { plainHash } from '../../domain/addresses.js';
 import { decimalsOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SeenShiftDeposit } from '../../store/sideshift-shifts.js';
 import { contradiction, type Told } from './sideshift-api.js';
@@ -121,8 +122,9 @@ function depositsOf(told: Told, agreed: AgreedShift, pair: Pair, nowMs: number):
   return deposits.map((each: unknown) => {
     if (typeof each !== 'object' || each === null) return contradiction('a deposit is no object');
     const { depositHash } = each as Told;
-    const before = times.get(depositHash) ?? 0;
-    times.set(depositHash, before + 1);
+    const transaction = typeof depositHash === 'string' ? plainHash(depositHash) : depositHash;
+    const before = times.get(transaction) ?? 0;
+    times.set(transaction, before + 1);
     return depositOf(each as Told, before, agreed, pair, nowMs);
   });
 }
@@ -140,8 +142,8 @@ function depositOf(told: Told, before: number, agreed: AgreedShift, pair: Pair, 
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {
-    id: `sideshift:${agreed.shiftId}:${hash}${before === 0 ? '' : `:${before}`}`,
-    claim: `sideshift_${hash}`,
+    id: `sideshift:${agreed.shiftId}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
+    claim: `${pair.from.chain}_${plainHash(hash)}`,
     amount,
     transactionHash: hash,
     at: depositTime(depositReceivedAt, agreed, nowMs),

@@ -85,7 +85,7 @@ export class PayFactsOf {
       withdraw_address_tag: payer.withdrawAddressTag,
       withdraw_address_memo: payer.withdrawAddressMemo,
       ...TO,
-      fiat: /^[A-Z]{3}$/.test(fiat ?? '') ? fiat! : null,
+      fiat: /^[A-Z]{3}$/i.test(fiat ?? '') ? fiat!.toUpperCase() : null,
       amount: isDecimal(amount, 3) && !isZero(amount) ? amount : null,
     };
     const ids = only ? only.split(',').map((id) => id.trim()) : null;
