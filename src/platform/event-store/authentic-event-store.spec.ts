@@ -88,6 +88,38 @@ describe('an event store whose events carry MACs', () => {
     });
   });
 
+  it('are those of the service when a key of the ring sealed them that this process has not read yet', async () => {
+    const [former, next] = [randomBytes(32), randomBytes(32)];
+    await new AuthenticEventStore(inner, new Sealer(next)).commit({
+      appends: [{ stream: 'thing-3', events: [event(0)], expected: 'no_stream' }],
+    });
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const refreshed = jest.fn<() => void>();
+    const stalled = (): AuthenticEventStore => {
+      const stale = new Sealer(former);
+      return new AuthenticEventStore(inner, stale, async () => {
+        refreshed();
+        stale.use(next, [former]);
+      });
+    };
+    const { position } = memory.events[2]!;
+    expect(await stalled().readStream('thing-3')).toHaveLength(1);
+    expect((await stalled().readAll(position, 10)).map(({ isForged }) => isForged)).toEqual([undefined]);
+    const subscription = stalled().subscribe(position);
+    for await (const events of subscription) {
+      expect(events.map(({ isForged }) => isForged)).toEqual([undefined]);
+      break;
+    }
+    await subscription.close();
+    expect(refreshed).toHaveBeenCalledTimes(3);
+    expect(error).not.toHaveBeenCalled();
+    await expect(stalled().readStream('thing-1')).rejects.toMatchObject({ code: 'unavailable' });
+    const unread = new AuthenticEventStore(inner, new Sealer(former), () =>
+      Promise.reject(new Error('no database')),
+    );
+    await expect(unread.readAll(position, 10)).rejects.toThrow('no database');
+  });
+
   it('appends no event whose place in its stream it does not know', async () => {
     const append = (expected: StreamAppend['expected'], ...events: readonly NewEvent[]) =>
       store.commit({ appends: [{ stream: 'thing-2', events, expected }] });

@@ -26,6 +26,8 @@ export class AuthenticEventStore implements EventStore {
   constructor(
     private readonly inner: EventStore,
     private readonly macs: Macs,
+    /** Reads the key ring again: a process that stood still while a key was added does not know it. */
+    private readonly refreshKeys: () => Promise<void> = async () => undefined,
   ) {
     this.atomic = inner.atomic;
     this.carriesResponses = inner.carriesResponses;
@@ -37,7 +39,7 @@ export class AuthenticEventStore implements EventStore {
 
   async readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]> {
     const events = await this.inner.readStream(stream, options);
-    const forged = events.find((event) => !hasValidMac(event, this.macs));
+    const [forged] = await this.forgedOf(events);
     if (forged === undefined) return events;
     const { revision, position, id, type } = forged;
     this.logger.error({ msg: FORGED_EVENT, stream, revision, position, event_id: id, type });
@@ -50,11 +52,12 @@ export class AuthenticEventStore implements EventStore {
 
   subscribe(after: string | null): Subscription {
     const source = this.inner.subscribe(after);
-    const marked = (events: readonly RecordedEvent[]): readonly RecordedEvent[] => this.marked(events);
+    const marked = (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> =>
+      this.marked(events);
     return {
       close: () => source.close(),
       async *[Symbol.asyncIterator]() {
-        for await (const events of source) yield marked(events);
+        for await (const events of source) yield await marked(events);
       },
     };
   }
@@ -85,9 +88,18 @@ export class AuthenticEventStore implements EventStore {
     };
   }
 
-  private marked(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
-    for (const event of events) if (!hasValidMac(event, this.macs)) Object.assign(event, { isForged: true });
+  private async marked(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
+    for (const event of await this.forgedOf(events)) Object.assign(event, { isForged: true });
     return events;
+  }
+
+  /** Refreshes the key ring once before it calls an event forged. */
+  private async forgedOf(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
+    const isForged = (event: RecordedEvent): boolean => !hasValidMac(event, this.macs);
+    const suspects = events.filter(isForged);
+    if (suspects.length === 0) return suspects;
+    await this.refreshKeys();
+    return suspects.filter(isForged);
   }
 }
 

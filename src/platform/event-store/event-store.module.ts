@@ -1,7 +1,7 @@
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
-import { Sealer } from '../sealing/sealer.js';
+import { KeyRing } from '../sealing/key-ring.js';
 import { AuthenticEventStore } from './authentic-event-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { COMMAND_LOOP } from './command-loop.js';
@@ -29,8 +29,9 @@ import { Snapshots } from './snapshots.js';
     },
     {
       provide: EVENT_STORE,
-      inject: [OPEN_EVENT_STORE, Sealer],
-      useFactory: ({ store }: OpenEventStore, sealer: Sealer) => new AuthenticEventStore(store, sealer),
+      inject: [OPEN_EVENT_STORE, KeyRing],
+      useFactory: ({ store }: OpenEventStore, ring: KeyRing) =>
+        new AuthenticEventStore(store, ring.sealer, () => ring.refresh()),
     },
     Snapshots,
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
