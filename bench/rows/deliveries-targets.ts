@@ -10,6 +10,8 @@ import {
   type SeededEndpoint,
 } from '../seed/deliveries.js';
 import { POOL_SIZE } from '../support/bare.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { ready } from '../support/children.js';
 import type { BenchEnvironment } from '../support/environment.js';
 import type { Receiver } from '../support/receiver.js';
@@ -48,6 +50,7 @@ export async function serviceDeliveries(
   });
   await ready(child, `http://127.0.0.1:${metricsPort}/metrics`);
   const pool = await environment.pool('deliveries');
+  const secrets = new SigningSecrets(new Sealer(masterKey));
   await insertLanes(pool, endpoints);
   const target = (name: string, targets: readonly SeededEndpoint[]): DeliveryTarget => ({
     name,
@@ -55,7 +58,7 @@ export async function serviceDeliveries(
     deliveries: (options) => options.deliveries,
     send: async (count, receiver) => {
       const visible = await fill(environment, pool, 'webhooks', (client) =>
-        insertDeliveries(client, 'webhooks.deliveries', targets, count, SERVICE_FIELDS),
+        insertDeliveries(client, 'webhooks.deliveries', targets, count, SERVICE_FIELDS, secrets),
       );
       await receiver.first();
       const began = await sweepAfter(pool, visible);

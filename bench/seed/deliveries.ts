@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
-import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { SigningSecrets, type NewDelivery } from '../../src/contexts/webhooks/application/signing-secrets.js';
 import { envelope } from '../../src/contexts/webhooks/application/published-events.js';
 import { withJsonText } from '../../src/platform/json-text/json-text.js';
 
@@ -60,9 +60,13 @@ export async function insertDeliveries(
   endpoints: readonly SeededEndpoint[],
   count: number,
   more: Readonly<Record<string, unknown>>,
+  secrets: SigningSecrets | null = null,
 ): Promise<void> {
-  const fixed = { type: 'payout.received', due_at: new Date().toISOString(), ...more };
-  const rows = Array.from({ length: count }, (_, index) => delivery(endpoints[index % endpoints.length]!));
+  const fixed = { due_at: new Date().toISOString(), ...more };
+  const rows = Array.from({ length: count }, (_, index) => {
+    const row = delivery(endpoints[index % endpoints.length]!);
+    return secrets === null ? row : { ...row, mac: secrets.macOf({ ...row, is_test: false }) };
+  });
   const names = [...Object.keys(rows[0]!), ...Object.keys(fixed)].join(', ');
   for (let from = 0; from < count; from += CHUNK) {
     const chunk = rows.slice(from, from + CHUNK).map((row) => ({ ...row, ...fixed }));
@@ -73,7 +77,7 @@ export async function insertDeliveries(
   }
 }
 
-function delivery({ endpoint_id, merchant_id }: SeededEndpoint): Record<string, string> {
+function delivery({ endpoint_id, merchant_id }: SeededEndpoint): Omit<NewDelivery, 'is_test'> {
   const delivery_id = randomUUID();
   const fields = {
     payout_id: randomUUID(),
@@ -88,5 +92,5 @@ function delivery({ endpoint_id, merchant_id }: SeededEndpoint): Record<string, 
     merchantId: merchant_id,
     data: withJsonText(fields, 'custom_metadata', '{}'),
   });
-  return { delivery_id, endpoint_id, merchant_id, body };
+  return { delivery_id, endpoint_id, merchant_id, type: 'payout.received', body };
 }

@@ -2,12 +2,14 @@ import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import type { HistoryRules } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
+import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
 import type { WebhookWords } from './openapi/webhooks.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
+import type { TableCheck } from './projections/table-check.js';
 import type { DerivedTables, SubscriptionDefinition } from './projections/projection.js';
 
 /** Nest injection token of every {@link Context}. */
@@ -43,6 +45,17 @@ export function publication<Event extends { readonly data: object }>(
 
 /** Programs of operators, by name; loaded when they are asked for. */
 export type Programs = Readonly<Record<string, () => Promise<Program>>>;
+
+/** Tables that are no read model, in one snapshot of the database, and the events that an audit compares them with. */
+export interface CheckedTables {
+  readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+  /** Leaves sealed fields out. */
+  readonly codec: EventCodec;
+  readonly contexts: readonly Context[];
+  readonly config: Config;
+  /** Of the checkpoint: the tables follow from the events up to there. */
+  readonly position: string | null;
+}
 
 /** Who is to be forgotten. */
 export interface Forgotten {
@@ -81,6 +94,8 @@ export interface Context extends SettingsOwner {
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
   /** Tables of its process managers that follow from the events alone: an audit makes them once more, as it does read models. */
   readonly derived?: readonly DerivedTables[];
+  /** What an audit compares of its other tables with the events up to a checkpoint. */
+  readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
   /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */

@@ -125,8 +125,59 @@ describe('npm run audit -- verify, of deliveries', () => {
       ]);
     });
 
-    it('none that is gone: its time may be over, or that of the person', async () => {
-      expect(await after('delete from webhooks.deliveries where delivery_id = $1', delivery)).toEqual([]);
+    it('one that is gone, unless its time is over', async () => {
+      const remove = 'delete from webhooks.deliveries where delivery_id = $1';
+      const gone = [`${TABLE} ${delivery}: no row, the events say that there is one`];
+      expect(await after(remove, delivery)).toEqual(gone);
+      const age = (sign: string): Promise<unknown> =>
+        app.database.query(
+          `update event_store.events set recorded_at = recorded_at ${sign} interval '400 days'`,
+        );
+      await age('-');
+      try {
+        expect(await after(remove, delivery)).toEqual([]);
+      } finally {
+        await age('+');
+      }
+    });
+
+    it.each([
+      [
+        'succeeded, although no attempt did',
+        `state = 'succeeded', attempts = 7`,
+        'state is succeeded, and no attempt succeeded',
+      ],
+      [
+        'exhausted, although an attempt succeeded',
+        `state = 'exhausted'`,
+        'state is exhausted, and no attempt says so',
+      ],
+      [
+        'pending, although an attempt succeeded',
+        `state = 'pending', due_at = 'infinity'`,
+        'state is pending, and an attempt succeeded',
+      ],
+      [
+        'dropped, although the endpoint is enabled',
+        `state = 'dropped', created_at = created_at + interval '1 hour'`,
+        'state is dropped, and the endpoint was never disabled since',
+      ],
+      [
+        'resent, although nobody requested it',
+        `resent_position = '3'`,
+        'resent_position is 3, the events say null',
+      ],
+    ])('one that is %s', async (_name, change, wrong) => {
+      expect(await set(change)).toEqual([`${TABLE} ${delivery}: ${wrong}`]);
+    });
+
+    it('one that is pending, although its endpoint was disabled and nobody requested it', async () => {
+      await webhooks.change(endpoint, { status: 'disabled' });
+      await webhooks.publish();
+      const dropped = (await webhooks.settled(endpoint, 3)).find(({ status }) => status === 'dropped')!.id;
+      expect(await set(`state = 'pending', finished_at = null, due_at = 'infinity'`, dropped)).toEqual([
+        `${TABLE} ${dropped}: state is pending, the events say dropped`,
+      ]);
     });
   });
 });

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { storeSource } from '../../src/contexts/audit/application/log-source.js';
 import { PERSONAL_KEYS } from '../../src/contexts/audit/application/verify-personal-keys.js';
-import { verify, type TableCheck } from '../../src/contexts/audit/application/verify.js';
+import { verify } from '../../src/contexts/audit/application/verify.js';
+import type { TableCheck } from '../../src/platform/projections/table-check.js';
 import { liveTables } from '../../src/contexts/audit/cli/live-tables.js';
-import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS } from '../../src/composition.js';
+import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS, readConfig } from '../../src/composition.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../src/platform/event-store/port.js';
@@ -227,7 +228,8 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       });
       const source = await storeSource(gated);
       const rules = { contexts: ALL_CONTEXTS, token: null, progress: () => undefined };
-      const made = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null };
+      const config = () => readConfig({ DATABASE_URL: db.url });
+      const made = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
       // The events of this suite were written without a key for each person.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
       const auditing = liveTables(db.database, made, ({ tables: live, checks }) =>

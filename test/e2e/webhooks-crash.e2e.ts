@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { ringOf } from '../support/key-ring.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
@@ -39,10 +41,17 @@ it('what a process held that was killed while sending is sent by another', async
 
   receiver.behavior = () => undefined;
   const database = await Database.connect({ url: databaseUrl, poolSize: 2 });
+  const secrets = new SigningSecrets(await ringOf(databaseUrl, Buffer.from(masterKey, 'hex')));
+  const planted = Array.from({ length: 40 }, () => {
+    const place = { delivery_id: newId(), endpoint_id: id, merchant_id: merchantId };
+    const row = { ...place, type: 'payout.received', body: '{}', is_test: false };
+    return { ...row, mac: secrets.macOf(row) };
+  });
   await database.query(
-    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test)
-     select gen_random_uuid(), $1, $2, 'payout.received', '{}', false from generate_series(1, 40)`,
-    [id, merchantId],
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac)
+     select delivery_id, endpoint_id, merchant_id, type, body, is_test, mac
+     from jsonb_populate_recordset(null::webhooks.deliveries, $1)`,
+    [JSON.stringify(planted)],
   );
   const sender = startSender();
   await eventually(() => (receiver.received.length === 16 ? true : null));

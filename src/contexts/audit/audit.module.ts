@@ -34,7 +34,9 @@ export class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  subscriptions: (get) => [ledgerFollower(get(EVENT_STORE), get(Sealer), get(LedgerAnchor))],
+  subscriptions: (get) => [
+    ledgerFollower(get(EVENT_STORE), get(Sealer), get(LedgerAnchor), () => get(HeadSigner).lastKnown()),
+  ],
   operator: { module: () => LedgerKeysModule, subscriptions: () => [] },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,

@@ -4,7 +4,8 @@ import { CONTEXTS, defineContext, type Context } from '../../platform/context.js
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
-import { deliveriesSaga } from './application/deliveries-saga.js';
+import { DeliveriesCheck } from './application/deliveries-check.js';
+import { DELIVERIES_SAGA, deliveriesSaga } from './application/deliveries-saga.js';
 import { AttemptLog } from './application/delivering/attempt-log.js';
 import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
@@ -87,10 +88,13 @@ export const webhooks = defineContext({
   events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
   subscriptions: (get) => [
-    deliveriesSaga(publishedBy(get<readonly Context[]>(CONTEXTS)), (endpointIds) =>
-      endpointIds.forEach((each) => get(Lanes).wake(each)),
+    deliveriesSaga(
+      publishedBy(get<readonly Context[]>(CONTEXTS)),
+      (endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each)),
+      (delivery) => get(SigningSecrets).macOf(delivery),
     ),
   ],
+  checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,

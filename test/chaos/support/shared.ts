@@ -23,8 +23,17 @@ export class Shared {
     return this.environment.chain();
   }
 
-  databaseUrl(): Promise<string> {
-    return this.environment.database(DATABASE);
+  databaseUrl(name = DATABASE): Promise<string> {
+    return this.environment.database(name);
+  }
+
+  /** A database of that name with the contents of `from`, which by default is the one of the services: none may run. */
+  copyDatabase(name: string, from = DATABASE): Promise<void> {
+    return this.environment.copyDatabase(from, name);
+  }
+
+  dropDatabase(name: string): Promise<void> {
+    return this.environment.dropDatabase(name);
   }
 
   /** A service process, ready. A name used before gets that one's folder, and so its merchants. */

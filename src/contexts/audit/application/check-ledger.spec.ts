@@ -32,11 +32,15 @@ const log = (amounts: readonly number[]): StoredEvent[] =>
     ...{ data: { amount }, metadata: {}, recordedAt: new Date(place) },
   }));
 
-function headOf(events: readonly StoredEvent[], { key_id, sign }: Signer): SignedHead {
+function headOf(
+  events: readonly StoredEvent[],
+  { key_id, sign }: Signer,
+  previous: string | null = null,
+): SignedHead {
   const tree = new MerkleTree();
   for (const event of events) tree.append(hashOfEvent(event));
   const [size, root] = [tree.size, tree.root.toString('hex')];
-  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id, previous: null };
+  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id, previous };
   return { ...head, signature: sign(headText(head)) };
 }
 
@@ -87,6 +91,28 @@ describe('heads, for an auditor who knows one public key', () => {
     const { findings, proven } = await checked(forged, [headOf(forged, evil)], keys, first);
     expect(proven).toBeNull();
     expect(findings).toEqual([expect.objectContaining({ kind: 'head', size: 5 })]);
+  });
+
+  it('that were retained show that log and ledger were cut back, whatever became of the heads between', async () => {
+    const cut = events.slice(0, 2);
+    const tree = new MerkleTree();
+    const leaves = cut.map((event, index) => {
+      const [hash, ...completed] = tree.append(hashOfEvent(event));
+      return { index, position: event.position, hash: hash!, completed: Buffer.concat(completed) };
+    });
+    const retained = headOf(events, first, 'a hash of a head that was deleted');
+    const trust = new HeadTrust(LOG, [first], first, null);
+    const pages = (async function* () {
+      yield cut;
+    })();
+    const { findings } = await checkLedger(pages, {
+      state: { logId: LOG, tree, position: '2', mac: '' },
+      leaves: async (index) => leaves.slice(index),
+      judge: (head) => trust.judge(head),
+      heads: async (size) => [heads[0]!, retained].filter((head) => head.size > size),
+      isRetained: (head) => head === retained,
+    });
+    expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });
 
   it('of the keys before it still tell what contradicts them', async () => {

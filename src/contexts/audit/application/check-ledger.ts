@@ -15,6 +15,8 @@ export interface CheckedLedger {
   readonly heads: ReadHeads;
   /** What is wrong with the signature of a head; null when it is good. */
   readonly judge: (head: SignedHead) => string | null;
+  /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. Absent: none. */
+  readonly isRetained?: (head: SignedHead) => boolean;
   /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
   readonly isVouched?: (head: SignedHead) => boolean;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
@@ -71,8 +73,9 @@ export class LedgerCheck {
     this.leafRoots = new HeadRoots(ledger.heads, judged);
     let previous: string | null = null;
     const noted = (head: SignedHead): boolean => {
-      const isNext = ledger.state === null || head.previous === previous;
-      previous = hashOfHead(head);
+      const isStored = ledger.state !== null && ledger.isRetained?.(head) !== true;
+      const isNext = !isStored || head.previous === previous;
+      if (isStored) previous = hashOfHead(head);
       const why = ledger.judge(head) ?? (isNext ? null : 'it does not follow the head before it');
       if (why !== null) this.note({ kind: 'head', size: head.size, why });
       return why === null;

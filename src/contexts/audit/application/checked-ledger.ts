@@ -44,8 +44,11 @@ export async function ledgerAtHand(
   const forgedRows = sealer === null ? [] : await forgedRowsOf(stored, state, sealer);
   const isForged = sealer === null ? undefined : (event: StoredEvent) => !hasValidMac(event, sealer);
   const judge = (head: SignedHead): string | null => trust.judge(head);
+  // Only those that are not stored as well are read from there.
+  const retained = new Set(kept);
+  const isRetained = (head: SignedHead): boolean => retained.has(head);
   return {
-    ledger: { state, leaves, heads, judge, isVouched, forgedRows, ...(isForged && { isForged }) },
+    ledger: { state, leaves, heads, judge, isRetained, isVouched, forgedRows, ...(isForged && { isForged }) },
     trust,
   };
 }

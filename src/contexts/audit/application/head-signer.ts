@@ -40,7 +40,7 @@ export class HeadSigner {
   /** Also adds it to the file. The new head; null when the newest one covers the ledger. Throws {@link LedgerChanged} where it does not extend the last one. */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
-      this.anchor.last ??= await this.lastInFile();
+      await this.lastKnown();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
       failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
@@ -105,8 +105,12 @@ export class HeadSigner {
       throw new LedgerChanged(`the ledger does not extend the head over ${former.size} events`);
   }
 
-  private async lastInFile(): Promise<SignedExtent | null> {
+  /** The head that was signed last, as far as this process knows: from memory, AUDIT_HEADS_FILE, or else the database. */
+  async lastKnown(): Promise<SignedExtent | null> {
+    if (this.anchor.last !== null) return this.anchor.last;
     const head = (await this.file?.newest()) ?? null;
-    return head === null ? null : { size: head.size, hash: hashOfHead(head) };
+    if (head !== null) return (this.anchor.last = { size: head.size, hash: hashOfHead(head) });
+    const stored = await this.heads.lastSigned(this.sealer);
+    return (this.anchor.last = stored !== null && stored.size > 0 ? stored : null);
   }
 }

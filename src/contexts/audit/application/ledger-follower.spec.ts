@@ -46,7 +46,8 @@ describe('the ledger that follows a log', () => {
     const judge = (): null => null;
     return (await checkLedger(pages, { state, leaves, heads: async () => [], judge })).findings;
   };
-  const follow = (): void => lab.process(ledgerFollower(lab.writer, lab.sealer, anchor())).runner.start();
+  const follow = (): void =>
+    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor(), async () => null)).runner.start();
 
   it('has every event once, in order, also of unknown types, with two processes that come and go', async () => {
     await lab.write(30);
@@ -135,7 +136,7 @@ describe('the ledger that follows a log', () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
-    const { runner } = lab.process(ledgerFollower({ identity }, lab.sealer, anchor()));
+    const { runner } = lab.process(ledgerFollower({ identity }, lab.sealer, anchor(), async () => null));
     runner.start();
     await lab.write(1, WANTED);
     await eventually(() =>

@@ -2,6 +2,7 @@ import type { EventStore } from '../../../platform/event-store/port.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
+import type { SignedExtent } from '../domain/signed-extent.js';
 import { LedgerWriter } from '../store/ledger.js';
 import type { LedgerAnchor } from './ledger-anchor.js';
 
@@ -14,7 +15,8 @@ const GATHER_MS = 40;
 export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
-  anchor: Pick<LedgerAnchor, 'guard' | 'last'>,
+  anchor: Pick<LedgerAnchor, 'guard'>,
+  lastKnown: () => Promise<SignedExtent | null>,
 ): SubscriptionDefinition {
   const writer = new LedgerWriter(macs);
   return {
@@ -25,7 +27,8 @@ export function ledgerFollower(
     async apply(events, tx) {
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
       const logId = await store.identity();
-      await anchor.guard('follower', () => writer.extend(tx, logId, leaves, anchor.last?.size));
+      const signed = (await lastKnown())?.size;
+      await anchor.guard('follower', () => writer.extend(tx, logId, leaves, signed));
     },
   };
 }

@@ -52,13 +52,15 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   });
 
   /** A process with follower and signer. */
-  function start(): { readonly signer: HeadSigner; readonly health: HealthRegistry } {
+  function start(auditHeadsFile = file): {
+    readonly signer: HeadSigner;
+    readonly health: HealthRegistry;
+  } {
     const { database } = lab.database;
     const own = new HealthRegistry();
     const anchor = new LedgerAnchor(own);
-    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor)).runner.start();
     const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
-    const config = { auditHeadSeconds: 3600, auditHeadsFile: file };
+    const config = { auditHeadSeconds: 3600, auditHeadsFile };
     const made = new HeadSigner(
       ...([
         new Ledger(database),
@@ -70,6 +72,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
         config,
       ] as const),
     );
+    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor, () => made.lastKnown())).runner.start();
     return { signer: made, health: own };
   }
 
@@ -217,6 +220,39 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === 10);
     await expect(signer.sign()).rejects.toThrow();
     expect(await new SigningKeys(lab.database.database).all()).toEqual([]);
+  });
+
+  it('adds no leaves in a new process, before its signer has run, to a ledger that was cut back', async () => {
+    await lab.end();
+    rmSync(file);
+    await putBack(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
+    ({ signer, health } = start());
+    await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
+    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+  });
+
+  it('neither adds leaves nor signs when AUDIT_HEADS_FILE has a head that the database lacks', async () => {
+    await lab.end();
+    await putBack([...TABLES, 'event_store.checkpoints', 'event_store.events']);
+    ({ signer, health } = start());
+    await lab.write(6);
+    await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
+    await refuses('heads went back to 5 of 9');
+    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+  });
+
+  it('signs one chain of heads, also when two processes sign at the same time', async () => {
+    const { signer: other } = start(join(runFolder(), `${randomUUID()}.jsonl`));
+    for (let size = 10; size <= 15; size += 1) {
+      await lab.write(1);
+      await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === size);
+      const made = await Promise.all([signer, other, signer, other].map((each) => each.sign()));
+      expect(made.filter((head) => head !== null).map((head) => head.size)).toEqual([size]);
+    }
+    const heads = await new Heads(lab.database.database).after(0, 100);
+    expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);
+    expect(heads.slice(1).map(({ previous }) => previous)).toEqual(heads.slice(0, -1).map(hashOfHead));
+    expect(await problem()).toBeUndefined();
   });
 
   it('makes no leaf of a forged event', async () => {

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.js';
 import type { Migration } from '../../../platform/postgres/migrate.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';
 import { statementsOf, strangeEntries } from '../store/catalogue.js';
-import type { TableCheck } from './verify.js';
 
 /** Of the platform; contexts have one schema each, of their name. */
 const SCHEMAS = ['event_store', 'platform'];

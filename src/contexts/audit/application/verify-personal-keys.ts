@@ -3,9 +3,9 @@ import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { knownEvents, type Context } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';
-import type { TableCheck } from './verify.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
 /** Erasures, and the field of each that names whose key is dropped. */

@@ -1,6 +1,7 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { Context } from '../../../platform/context.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { OrderStatus } from '../../exchange/contract.js';
 import { BookedRows } from '../domain/booked-rows.js';
 import { Differences } from '../domain/differences.js';
@@ -70,16 +71,6 @@ export interface LiveTables {
   readonly tables: AuditedTables;
   /** Of what is made once more, each up to where it stands. */
   readonly checks: readonly TableCheck[];
-}
-
-/** Holds tables against the events up to where they stand. */
-export interface TableCheck {
-  /** Of the checkpoint. */
-  readonly name: string;
-  /** The next events of the log, as they are stored. */
-  add(page: readonly RecordedEvent[]): Promise<void>;
-  /** After the last event; by `schema.name` of the table. */
-  compare(): Promise<ReadonlyMap<string, TableComparison>>;
 }
 
 /** What an audit goes by. */

@@ -1,22 +1,33 @@
-import { CONTEXTS, knownEvents, type Context, type Get } from '../../../platform/context.js';
+import {
+  CONTEXTS,
+  knownEvents,
+  type CheckedTables,
+  type Context,
+  type Get,
+} from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { DerivedTables } from '../../../platform/projections/projection.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { isReadModel, ReadModelCheck } from '../../../platform/projections/read-model-check.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import type { Brought } from '../application/checked-ledger.js';
 import { CatalogueCheck } from '../application/verify-catalogue.js';
 import { PersonalKeysCheck } from '../application/verify-personal-keys.js';
-import { DELIVERIES, DeliveriesCheck } from '../application/verify-deliveries.js';
 import type { LiveTables } from '../application/verify.js';
 import { AuditedTables } from '../store/audited-tables.js';
 
 /** Hands `act` every read model as it stands, in one snapshot, beside empty tables to make it in once more. */
 export async function liveTables<T>(
   database: Database,
-  { contexts, migrations, sealer }: Pick<Operator, 'contexts' | 'migrations'> & Pick<Brought, 'sealer'>,
+  {
+    contexts,
+    migrations,
+    sealer,
+    config,
+  }: Pick<Operator, 'contexts' | 'migrations' | 'config'> & Pick<Brought, 'sealer'>,
   act: (live: LiveTables & { readonly furthest: string | null }) => Promise<T>,
 ): Promise<T> {
   const models = tablesOf(contexts);
@@ -26,13 +37,21 @@ export async function liveTables<T>(
   const codec = sealedCodec(contexts);
   return AuditedTables.read(database, names, async (tables) => {
     const checks: ReadModelCheck[] = [];
-    const told = await tables.checkpointOf(DELIVERIES);
-    const deliveries = new DeliveriesCheck(tables, codec, { contexts, position: told });
-    let furthest = told;
+    let furthest: string | null = null;
+    const positionOf = async (name: string): Promise<string | null> => {
+      const position = await tables.checkpointOf(name);
+      if (comparePositions(position, furthest) > 0) furthest = position;
+      return position;
+    };
     try {
+      const others: TableCheck[] = [];
+      for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
+        const position = await positionOf(name);
+        const query: CheckedTables['query'] = (sql, values) => tables.query(sql, values);
+        others.push(of({ query, codec, contexts, config: config(), position }));
+      }
       for (const model of models) {
-        const position = await tables.checkpointOf(model.name);
-        if (comparePositions(position, furthest) > 0) furthest = position;
+        const position = await positionOf(model.name);
         checks.push(
           await ReadModelCheck.begin(database, codec, model, { snapshot: tables.snapshot, position }),
         );
@@ -40,7 +59,7 @@ export async function liveTables<T>(
       const rules = { contexts, position: furthest, now: new Date() };
       const keys = new PersonalKeysCheck(tables, sealer, rules);
       const catalogue = new CatalogueCheck(tables, contexts, migrations);
-      return await act({ tables, checks: [...checks, deliveries, keys, catalogue], furthest });
+      return await act({ tables, checks: [...checks, ...others, keys, catalogue], furthest });
     } finally {
       for (const check of checks) await check.drop();
     }

@@ -119,8 +119,7 @@ async function verifyConnected(
       return held(isWholeLog ? stored : exportedLedger(exported.manifest, key), (ledger) => {
         const rules = { ...rest, token, ...ledger };
         if (why !== null) return unasked(read, rules, why);
-        const { contexts, migrations } = operator;
-        return liveTables(database, { contexts, migrations, sealer }, async (live) => {
+        return liveTables(database, { ...operator, sealer }, async (live) => {
           // Its end is asked for after the snapshot of the tables: where they stand is then in it.
           const log = exported === null ? await storeSource(store) : read;
           return isBehind(log, live.furthest)

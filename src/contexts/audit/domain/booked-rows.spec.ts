@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { BookedRows } from './booked-rows.js';
-import { NameTable } from './name-table.js';
+import { NameTable } from '../../../kernel/name-table.js';
 
 const MANY = 20_000;
 

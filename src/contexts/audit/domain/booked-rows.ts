@@ -1,6 +1,6 @@
 import { isUuid } from '../../../kernel/ids.js';
 import { sha256 } from '../../../kernel/sha256.js';
-import { grown, NameTable } from './name-table.js';
+import { grown, NameTable } from '../../../kernel/name-table.js';
 
 const BYTES = 16;
 

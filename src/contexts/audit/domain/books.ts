@@ -1,7 +1,7 @@
 import { toMinorUnits, isAmount } from '../../../kernel/money.js';
 import type { PayoutEvent } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
-import { NameTable } from './name-table.js';
+import { NameTable } from '../../../kernel/name-table.js';
 import { Violations } from './violations.js';
 
 /** Most a payout may be (contract.md 9.3), in minor units. */

@@ -9,7 +9,7 @@ import {
   type OrderStatus,
 } from '../../exchange/contract.js';
 import type { BookedEvent } from './books.js';
-import { NameTable } from './name-table.js';
+import { NameTable } from '../../../kernel/name-table.js';
 import { Violations } from './violations.js';
 
 /** One exchange order as the events tell it. Amounts are decimal strings in whole units. */

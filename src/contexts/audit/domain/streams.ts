@@ -1,5 +1,5 @@
 import type { BookedEvent } from './books.js';
-import { grown, NameTable } from './name-table.js';
+import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './violations.js';
 
 const CLAIM_TAKEN = 'claim.taken.v1';

@@ -38,16 +38,6 @@ export interface OrderRow {
   readonly body: string;
 }
 
-/** What of a delivery is fixed when it is made; `is_test` is `true` or `false`. */
-export interface DeliveryRow {
-  readonly delivery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly type: string;
-  readonly is_test: string;
-  readonly body: string;
-}
-
 /** `place`: the scope, how many hours are counted, and their first second since 1970. */
 export type OrderCountRow = Readonly<Record<OrderStatus, number>> & { readonly place: string };
 
@@ -138,24 +128,9 @@ export class AuditedTables {
     return ids;
   }
 
-  /** Deliveries with these ids that are still kept. */
-  async deliveries(ids: readonly string[]): Promise<readonly DeliveryRow[]> {
-    const { rows } = await this.tx.query<DeliveryRow>(
-      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
-       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
-      [ids],
-    );
-    return rows;
-  }
-
-  /** Ids of all deliveries. */
-  async deliveryIds(look: (id: string) => void): Promise<void> {
-    for (const { delivery_id: id } of await this.deliveries([BEFORE_ALL])) look(id);
-    await this.pages<{ delivery_id: string }>(
-      'select delivery_id from webhooks.deliveries where delivery_id > $1 order by delivery_id limit $2',
-      ({ delivery_id: id }) => id,
-      ({ delivery_id: id }) => look(id),
-    );
+  /** For tables that other contexts compare. */
+  async query<Row extends object>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.tx.query<Row>(sql, [...values])).rows;
   }
 
   /** Keys of persons; null for those who are forgotten. */

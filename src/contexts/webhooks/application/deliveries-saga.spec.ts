@@ -10,7 +10,11 @@ import { DROPPED_AT_ONCE } from '../store/delivery-rows.js';
 
 let db: TestDatabase;
 let woken: string[] = [];
-const saga = deliveriesSaga(publishedBy(ALL_CONTEXTS), (ids) => woken.push(...ids));
+const saga = deliveriesSaga(
+  publishedBy(ALL_CONTEXTS),
+  (ids) => woken.push(...ids),
+  () => 'mac',
+);
 const at = '2026-01-01T00:00:00.000Z';
 let history: WebhookHistory;
 let merchant: string;

@@ -20,15 +20,18 @@ import {
 } from '../store/delivery-rows.js';
 import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
+import type { NewDelivery } from './signing-secrets.js';
 import { envelope, testEvent, type Published, type PublishedEvent } from './published-events.js';
 
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
+
+export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
 /** What a batch of events comes to. */
 interface Reaction {
   /** Those that changed. */
   readonly lanes: readonly LaneRow[];
-  readonly deliveries: readonly DeliveryRow[];
+  readonly deliveries: readonly CreatedDelivery[];
   readonly resends: readonly ResendRow[];
   readonly recoveries: readonly RecoveryRow[];
 }
@@ -42,21 +45,19 @@ interface Reaction {
 export function deliveriesSaga(
   published: Published,
   wake: (endpointIds: readonly string[]) => void,
+  macOf: (delivery: NewDelivery) => string,
 ): SubscriptionDefinition {
   let touched: readonly string[] = [];
   return {
     name: DELIVERIES_SAGA,
-    events: [
-      ...WEBHOOK_ENDPOINT_EVENTS,
-      ...published.events,
-      WEBHOOK_TEST_REQUESTED,
-      WEBHOOK_RESEND_REQUESTED,
-      WEBHOOK_RECOVERY_REQUESTED,
-    ],
+    events: sagaEvents(published),
     apply: async (events, tx) => {
       const { lanes, deliveries, resends, recoveries } = react(events, await lanesOf(events, tx), published);
       await saveLanes(lanes, tx);
-      await insertDeliveries(deliveries, tx);
+      await insertDeliveries(
+        deliveries.map((each) => ({ ...each, mac: macOf(each) })),
+        tx,
+      );
       await resendDeliveries(resends, tx);
       const deleted = lanes.filter((lane) => lane.status === 'deleted');
       await dropDeliveries(
@@ -71,6 +72,17 @@ export function deliveriesSaga(
   };
 }
 
+/** Stored names of the events that say what is sent to whom. */
+export function sagaEvents(published: Published): readonly string[] {
+  return [
+    ...WEBHOOK_ENDPOINT_EVENTS,
+    ...published.events,
+    WEBHOOK_TEST_REQUESTED,
+    WEBHOOK_RESEND_REQUESTED,
+    WEBHOOK_RECOVERY_REQUESTED,
+  ];
+}
+
 /** Pure: what the events come to, in their order. */
 export function react(
   events: readonly RecordedEvent[],
@@ -79,7 +91,7 @@ export function react(
 ): Reaction {
   const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
   const changed = new Set<string>();
-  const deliveries: DeliveryRow[] = [];
+  const deliveries: CreatedDelivery[] = [];
   const resends: ResendRow[] = [];
   const recoveries: RecoveryRow[] = [];
   for (const event of events) {
@@ -127,7 +139,7 @@ function rowOf(
   delivery_id: string,
   content: PublishedEvent,
   event: RecordedEvent,
-): Omit<DeliveryRow, 'is_test' | 'state'> {
+): Omit<CreatedDelivery, 'is_test' | 'state'> {
   const body = envelope(delivery_id, content);
   const traceparent = event.metadata.traceparent ?? null;
   return { delivery_id, endpoint_id, merchant_id, type: content.type, body, traceparent };

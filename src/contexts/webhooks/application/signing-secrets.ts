@@ -12,6 +12,16 @@ interface Place {
   readonly endpoint_id: string;
 }
 
+/** What is fixed when a delivery is created. */
+export interface NewDelivery extends Place {
+  readonly delivery_id: string;
+  readonly type: string;
+  readonly is_test: boolean;
+  readonly body: string;
+}
+
+const DELIVERY = 'delivery';
+
 /** Opened secrets that are remembered. */
 const MOST_OPENED = 10_000;
 
@@ -56,6 +66,16 @@ export class SigningSecrets {
     );
   }
 
+  /** Of a delivery that the service creates: nothing else is signed with a merchant's secret. */
+  macOf(delivery: NewDelivery): string {
+    return this.sealer.mac(DELIVERY, textOf(delivery));
+  }
+
+  /** Whether the service created the delivery as it is. */
+  isAuthentic(delivery: NewDelivery & { readonly mac: string | null }): boolean {
+    return this.sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+  }
+
   /** Throws SealError, also for a secret that was opened before at its own place and now stands at another. */
   open(place: Place, sealed: string): string {
     const known = this.opened.get(sealed);
@@ -66,6 +86,10 @@ export class SigningSecrets {
     this.opened.set(sealed, { merchant_id, endpoint_id, secret });
     return secret;
   }
+}
+
+function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
+  return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
 function dataOf({ merchant_id, endpoint_id }: Place): string {

@@ -72,6 +72,8 @@ export class Webhooks1764000000661 implements MigrationInterface {
         type text not null,
         body text not null,
         is_test boolean not null,
+        -- By a key of the ring, over the columns above: the service created it. Nothing without it is sent.
+        mac text,
         state text not null default 'pending' check (state in ('pending', 'succeeded', 'exhausted', 'dropped')),
         attempts int not null default 0,
         -- As exact as a cursor of the lists of it: a finer time would lose rows between two pages.

@@ -8,6 +8,7 @@ export interface DeliveryRow {
   readonly type: string;
   readonly body: string;
   readonly is_test: boolean;
+  readonly mac: string;
   readonly traceparent: string | null;
   /** `dropped`: the endpoint was disabled when it happened; only a resend or a recovery sends it. */
   readonly state: 'pending' | 'dropped';
@@ -24,11 +25,11 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
   if (rows.length === 0) return;
   const column = <K extends keyof DeliveryRow>(name: K): DeliveryRow[K][] => rows.map((row) => row[name]);
   await tx.query(
-    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, traceparent, state,
-       finished_at)
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent,
+       state, finished_at)
      select *, case when state = 'dropped' then clock_timestamp() end
-     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[])
-       as made (delivery_id, endpoint_id, merchant_id, type, body, is_test, traceparent, state)
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[],
+       $9::text[]) as made (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent, state)
      on conflict (delivery_id) do nothing`,
     [
       column('delivery_id'),
@@ -37,6 +38,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
       column('type'),
       column('body'),
       column('is_test'),
+      column('mac'),
       column('traceparent'),
       column('state'),
     ],

@@ -20,6 +20,7 @@ export interface ClaimedDelivery {
   readonly type: string;
   readonly body: string;
   readonly is_test: boolean;
+  readonly mac: string | null;
   /** Attempts made before. */
   readonly attempts: number;
   /** Those of them that belong to earlier rounds: a resend begins the schedule anew. */
@@ -198,8 +199,8 @@ export class DeliveryTable {
            order by due_at limit lane.room for update skip locked) due
        )
        update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
-       returning delivery_id, endpoint_id, merchant_id, type, body, is_test, attempts,
-         attempts_before, due_at, traceparent`,
+       returning delivery_id, endpoint_id, merchant_id, type, body, is_test, mac,
+         attempts, attempts_before, due_at, traceparent`,
       [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
     );
     const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
@@ -229,18 +230,24 @@ export class DeliveryTable {
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     const [lanes] = await this.database.query<{ version: string }>(
       `with result as (
-         select *, state in ('pending', 'exhausted') and outcome is not null as failed
+         select distinct on (delivery_id) *, state in ('pending', 'exhausted') and outcome is not null as failed
          from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::timestamptz[], $8::int[], $9::text[],
              $10::int[], $11::text[], $12::text[], $13::bytea[])
            as result (delivery_id, endpoint_id, state, attempts, delay_ms, started_at, duration_ms, outcome,
              http_status, failure_phase, error, response_excerpt)
+         order by delivery_id, state <> 'succeeded'
        ), kept as (
          insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome,
            http_status, failure_phase, error, response_excerpt)
          select delivery_id, attempts, endpoint_id, started_at, duration_ms, outcome, http_status, failure_phase, error,
            response_excerpt
          from result where outcome is not null
-         on conflict (delivery_id, attempt) do nothing
+         -- Of two processes that made the attempt of this number, the one that succeeded: its state counts too.
+         on conflict (delivery_id, attempt) do update set endpoint_id = excluded.endpoint_id,
+           started_at = excluded.started_at, duration_ms = excluded.duration_ms, outcome = excluded.outcome,
+           http_status = excluded.http_status, failure_phase = excluded.failure_phase, error = excluded.error,
+           response_excerpt = excluded.response_excerpt
+         where excluded.outcome = 'succeeded'
        ), moved as (
          update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
            state = case when resend_asked and result.failed then 'pending' else result.state end,

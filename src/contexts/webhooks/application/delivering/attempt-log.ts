@@ -39,6 +39,12 @@ export class AttemptLog {
     this.log.wideLog('webhook dropped', idsOf(delivery));
   }
 
+  /** A row that the service did not create, or that somebody changed since. */
+  forged(delivery: ClaimedDelivery): void {
+    deliveries.inc({ outcome: 'dropped' });
+    this.log.wideLog('webhook dropped: its MAC is missing or wrong', idsOf(delivery), 'error');
+  }
+
   attempted(delivery: ClaimedDelivery, url: string, result: DeliveryResult): void {
     const { attempt } = result;
     if (!attempt) return;

@@ -20,11 +20,11 @@ import type { Destinations } from '../../store/destinations.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
+const fixed = { ...place, delivery_id: newId(), type: 'payout.received', body: '{}', is_test: false };
+const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
 const delivery = {
-  ...place,
-  delivery_id: newId(),
-  body: '{}',
-  is_test: false,
+  ...fixed,
+  mac: secrets.macOf(fixed),
   attempts: 3,
   attempts_before: 0,
 } as unknown as ClaimedDelivery;
@@ -36,6 +36,8 @@ describe('a delivery that is sent', () => {
   let later: string[];
   let sender: DeliverySender;
   let gone: GoneEndpoint[];
+  let forged: string[];
+  let posts: number;
   /** How often the database is unavailable before it takes a record. */
   let unavailable: number;
 
@@ -44,8 +46,9 @@ describe('a delivery that is sent', () => {
     failures = [];
     later = [];
     gone = [];
+    forged = [];
+    posts = 0;
     unavailable = 0;
-    const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
     const destination = {
       url: 'https://receiver.example/',
       status: 'enabled',
@@ -65,12 +68,13 @@ describe('a delivery that is sent', () => {
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
         attempted: () => undefined,
+        forged: ({ delivery_id }: ClaimedDelivery) => void forged.push(delivery_id),
       } as unknown as AttemptLog,
       {
         attemptFailed: (id: string) => void failures.push(id),
         disableGone: async (endpoint: GoneEndpoint) => void gone.push(endpoint),
       } as unknown as AutomaticDisabling,
-      { post: () => Promise.resolve(answer) },
+      { post: () => ((posts += 1), Promise.resolve(answer)) },
       { now: () => NOW },
       { webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
     );
@@ -81,11 +85,25 @@ describe('a delivery that is sent', () => {
     error,
     excerpt: null,
   });
-  const deliver = async (): Promise<AttemptRecord | null | undefined> => {
+  const deliver = async (row = delivery): Promise<AttemptRecord | null | undefined> => {
     let attempt: AttemptRecord | null | undefined;
-    await sender.deliver(delivery, (each) => (attempt = each));
+    await sender.deliver(row, (each) => (attempt = each));
     return attempt;
   };
+
+  it.each<[string, Partial<ClaimedDelivery>]>([
+    ['without a MAC', { mac: null }],
+    ['with another body', { body: '{"amount":"9"}' }],
+    ['to another endpoint', { endpoint_id: newId() }],
+    ['of another type', { type: 'payout.failed' }],
+    ['that is a test, and was none', { is_test: true }],
+  ])('is neither signed nor sent %s, and is dropped', async (_name, changed) => {
+    answer = { response: { kind: 'responded', status: 200, retryAfter: null }, error: null, excerpt: null };
+    expect(await deliver({ ...delivery, ...changed })).toBeNull();
+    expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
+    expect([forged, posts]).toEqual([[delivery.delivery_id], 0]);
+    expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
+  });
 
   it('is an attempt that failed when the receiver refuses the connection', async () => {
     answer = failed('the connection was refused (ECONNREFUSED)');

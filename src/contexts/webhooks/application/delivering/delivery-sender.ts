@@ -91,11 +91,14 @@ export class DeliverySender {
 
   private async attempt(delivery: ClaimedDelivery): Promise<Judged> {
     const { endpoint_id } = delivery;
+    if (!this.secrets.isAuthentic(delivery)) {
+      this.log.forged(delivery);
+      return { result: droppedResult(delivery) };
+    }
     const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
     if (!destination || !mayGo(delivery, destination)) {
       this.log.dropped(delivery);
-      const { attempts } = delivery;
-      return { result: { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null } };
+      return { result: droppedResult(delivery) };
     }
     const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
     const result = this.judge(delivery, attempted);
@@ -194,6 +197,11 @@ function idOf({
   endpoint_id,
 }: ClaimedDelivery): Pick<DeliveryResult, 'delivery_id' | 'endpoint_id'> {
   return { delivery_id, endpoint_id };
+}
+
+function droppedResult(delivery: ClaimedDelivery): DeliveryResult {
+  const { attempts } = delivery;
+  return { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null };
 }
 
 /** Test deliveries go to disabled endpoints too (contract.md 12.10). */

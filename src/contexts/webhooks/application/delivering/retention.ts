@@ -11,6 +11,15 @@ export const REST_MS = 6 * 3_600_000;
 /** Statements of one turn; the next goes on from there. */
 const CHUNKS_PER_TURN = 200;
 
+/** For how long finished deliveries are retained at least; Infinity: for ever. */
+export function retentionSeconds({
+  webhookRetentionDays,
+  webhookDisableWindowSeconds,
+}: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>): number {
+  if (webhookRetentionDays === 0) return Infinity;
+  return Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
+}
+
 /**
  * Deletes deliveries that finished more than WEBHOOK_RETENTION_DAYS ago, with their attempts, and recoveries that ended
  * as long ago. What is pending stays, and so does everything of an endpoint that is being recovered. Goes around all
@@ -62,8 +71,6 @@ export class Retention {
 
   /** Attempts that still count as failures are kept, however short the retention is. */
   private async cutoff(): Promise<Date> {
-    const { webhookRetentionDays, webhookDisableWindowSeconds } = this.config;
-    const seconds = Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
-    return new Date((await this.table.now(this.clock)).getTime() - seconds * 1000);
+    return new Date((await this.table.now(this.clock)).getTime() - retentionSeconds(this.config) * 1000);
   }
 }

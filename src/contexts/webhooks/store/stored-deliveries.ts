@@ -1,0 +1,69 @@
+import type { Lane } from '../domain/lane.js';
+import type { CheckedTables } from '../../../platform/context.js';
+
+const ROWS_PER_PAGE = 1000;
+
+/** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
+export interface StoredDelivery {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly is_test: string;
+  readonly body: string;
+}
+
+/** How far a delivery is, and the outcome of its last attempt. */
+export interface StoredState {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly state: 'pending' | 'succeeded' | 'exhausted' | 'dropped';
+  readonly created_at: Date;
+  readonly resent_position: string | null;
+  readonly outcome: string | null;
+}
+
+/** `webhooks.deliveries` as an audit reads it. */
+export class StoredDeliveries {
+  constructor(private readonly tables: Pick<CheckedTables, 'query'>) {}
+
+  /** Unix milliseconds, by the clock that deliveries are dated with. */
+  async now(): Promise<number> {
+    const [row] = await this.tables.query<{ now: Date }>('select now()', []);
+    return row!.now.getTime();
+  }
+
+  async lanes(): Promise<readonly Lane[]> {
+    return this.tables.query<Lane>(
+      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.lanes`,
+      [],
+    );
+  }
+
+  async withIds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredDelivery>> {
+    const rows = await this.tables.query<StoredDelivery>(
+      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
+       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.delivery_id, row]));
+  }
+
+  /** Every delivery, page by page. */
+  async states(read: (row: StoredState) => void): Promise<void> {
+    let after: string | null = null;
+    for (;;) {
+      const rows: readonly StoredState[] = await this.tables.query<StoredState>(
+        `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
+         from webhooks.deliveries d
+         left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
+         where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit ${ROWS_PER_PAGE}`,
+        [after],
+      );
+      rows.forEach(read);
+      if (rows.length < ROWS_PER_PAGE) return;
+      after = rows.at(-1)!.delivery_id;
+    }
+  }
+}

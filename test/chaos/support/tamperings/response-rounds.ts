@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { keyed, CREATE_USER, REPORT, type Operation } from '../operations.js';
+import type { Group } from './group.js';
+import type { TamperingStage } from './stage.js';
+
+const REQUESTS = 20;
+const ANSWERS = 'event_store.answers';
+/** In place of what a merchant sees of a response. */
+const FORGED = '0x000000000000000000000000000000000000dead';
+
+interface Stored {
+  readonly operation: Operation;
+  readonly body: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Requests whose responses are stored: made once. */
+const requests = new WeakMap<TamperingStage, Promise<readonly Stored[]>>();
+
+/** Responses that are stored for repeats under their Idempotency-Key: those of others, or made up. */
+export const responses: Group = {
+  percent: 9,
+  atOnce: 30,
+  async run(stage, random, count) {
+    const { db, verdict } = stage;
+    if (!requests.has(stage)) requests.set(stage, storedOf(stage));
+    const stored = await requests.get(stage)!;
+    const done: string[] = [];
+    await db.query(`create temp table stored as table ${ANSWERS}`);
+    while (done.length < count) {
+      const [{ operation, key, text, ...request }, other] = [random.pick(stored), random.pick(stored)];
+      if (key === other.key) continue;
+      const how = random.pick(['body', 'status', 'copied', 'made up'] as const);
+      const change = {
+        body: `body = regexp_replace(body, '.(.)$', 'x\\1')`,
+        status: 'status = 200',
+        copied: `body = (select body from ${ANSWERS} where key = '${other.key}')`,
+        'made up': `body = '{"user":{"id":"${FORGED}"}}'`,
+      }[how];
+      await db.query(`update ${ANSWERS} set ${change} where key = $1`, [key]);
+      const again = await send(stage, operation, request.body, key);
+      verdict.expect(
+        again.status >= 500 && !again.text.includes(FORGED),
+        `refused by the service: a stored response of ${operation.name}, ${how}`,
+        again,
+      );
+      await db.query(
+        `delete from ${ANSWERS} where key = '${key}';
+         insert into ${ANSWERS} select * from stored where key = '${key}'`,
+      );
+      const last = await send(stage, operation, request.body, key);
+      verdict.equal(last.text, text, 'the response once it is as it was stored');
+      done.push(`response ${how}`);
+    }
+    await db.query('drop table stored');
+    return done;
+  },
+};
+
+async function storedOf(stage: TamperingStage): Promise<readonly Stored[]> {
+  const { rows } = await stage.db.query<{ user_id: string }>(
+    'select user_id from payouts.wallets join payouts.balances using (user_id) where merchant_id = $1',
+    [stage.service.merchant.apiKey],
+  );
+  return Promise.all(
+    Array.from({ length: REQUESTS }, async (_, number) => {
+      const operation = number % 2 === 0 ? CREATE_USER : REPORT;
+      const [body, key] = [operation.body(rows[0]!.user_id), randomUUID()];
+      const { status, text } = await send(stage, operation, body, key);
+      stage.verdict.equal(status, 201, `a ${operation.name} under a key`);
+      return { operation, body, key, text };
+    }),
+  );
+}
+
+async function send(
+  { service }: TamperingStage,
+  operation: Operation,
+  body: string,
+  key: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { path, method, headers } = keyed(service.merchant, operation.path, body, key);
+  const response = await fetch(service.baseUrl + path, { method, headers, body });
+  return { status: response.status, text: await response.text() };
+}
