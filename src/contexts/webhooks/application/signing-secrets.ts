@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { Lane } from '../domain/lane.js';
 
@@ -42,7 +43,10 @@ export class SigningSecrets {
   /** By their sealed text, because every attempt needs one and opening it costs more than signing with it. */
   private readonly opened = new LRUCache<string, Opened>({ max: MOST_OPENED });
 
-  constructor(private readonly sealer: Sealer) {}
+  constructor(
+    private readonly sealer: Sealer,
+    @Optional() @Inject(KeyRing) private readonly ring: Pick<KeyRing, 'refresh'> | null = null,
+  ) {}
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
@@ -71,9 +75,12 @@ export class SigningSecrets {
     return this.sealer.mac(DELIVERY, textOf(delivery));
   }
 
-  /** Whether the service created the delivery as it is. */
-  isAuthentic(delivery: NewDelivery & { readonly mac: string | null }): boolean {
-    return this.sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+  /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
+  async isAuthentic(delivery: NewDelivery & { readonly mac: string | null }): Promise<boolean> {
+    const isValid = (): boolean => this.sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+    if (isValid()) return true;
+    await this.ring?.refresh();
+    return isValid();
   }
 
   /** Throws SealError, also for a secret that was opened before at its own place and now stands at another. */

@@ -91,7 +91,7 @@ export class DeliverySender {
 
   private async attempt(delivery: ClaimedDelivery): Promise<Judged> {
     const { endpoint_id } = delivery;
-    if (!this.secrets.isAuthentic(delivery)) {
+    if (!(await this.secrets.isAuthentic(delivery))) {
       this.log.forged(delivery);
       return { result: droppedResult(delivery) };
     }
