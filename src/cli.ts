@@ -26,4 +26,6 @@ try {
   const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
   process.stderr.write(`${printable(text ?? '')}\n`);
+  // A boot that failed half-way may have left connections that are retried without end.
+  process.exit();
 }

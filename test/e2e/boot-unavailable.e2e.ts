@@ -6,15 +6,20 @@ import { freePort } from '../../sandbox/processes.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const PROGRAMS = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const PRODUCTION = {
   ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', MASTER_KEY: randomBytes(32).toString('hex') },
   ...{ USDC_ADDRESS: `0x${'1'.repeat(40)}`, PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
 };
 
-/** What a boot of the real build says, and its exit code. */
-function boot(env: Readonly<Record<string, string>>): Promise<{ said: string; code: number | null }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+/** What a boot of the real build says, or an operator's program of it, and its exit code. */
+function boot(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [MAIN],
+): Promise<{ said: string; code: number | null }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
+    timeout: 45_000,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
@@ -60,5 +65,14 @@ describe('a boot while something it needs is unavailable', () => {
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
     expect(code).toBe(69);
+  }, 60_000);
+
+  it("ends an operator's program too, which says that and nothing else", async () => {
+    const { said, code } = await boot(
+      { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
+      [PROGRAMS, 'rebuild'],
+    );
+    expect(said).toMatch(/^The .+ of DATABASE_URL cannot be reached: .*ECONNREFUSED.*\.\n$/);
+    expect(code).toBe(1);
   }, 60_000);
 });

@@ -99,6 +99,24 @@ describe('read models, seen from outside', () => {
       expect(rebuild.names()).toEqual([lab.name]);
     });
 
+    it('has the events that the runner applied just before the tables are swapped', async () => {
+      const { runner, progress, checkpoints: own } = lab.process(lab.view({ tables }));
+      await own.set(lab.name, null, lab.database.pool);
+      runner.start();
+      expect(await progress.reached(lab.name, await lab.write(3))).toBe(true);
+      const before = await lab.applied();
+      const { rebuild, checkpoints } = lab.process(lab.view({ tables }));
+      const hold = checkpoints.hold.bind(checkpoints);
+      checkpoints.hold = async (name, tx) => {
+        expect(await progress.reached(name, await lab.write(1, WANTED, 50))).toBe(true);
+        return hold(name, tx);
+      };
+      await rebuild.rebuild(lab.name);
+      expect(await lab.applied()).toEqual([...before, 50]);
+      expect(await progress.reached(lab.name, await lab.write(1, WANTED, 99))).toBe(true);
+      expect(await lab.applied()).toEqual([...before, 50, 99]);
+    });
+
     it('goes as far as there are events, also where the runner has not come yet', async () => {
       await lab.write(3);
       const { rebuild, runner, progress } = lab.process(lab.view({ tables }));

@@ -40,7 +40,8 @@ export class Treasury {
   private constructor(
     private readonly rpcUrl: string,
     private readonly usdc: string,
-    private readonly from: string,
+    /** Who sends all of {@link transfer}. */
+    readonly from: string,
     private readonly chainId: number,
   ) {}
 
@@ -71,8 +72,15 @@ export class Treasury {
     };
   }
 
-  /** Transfers of one sender to each of these, of which the chain can take one: they have the same nonce. */
-  async rivals(recipients: readonly string[], amountMinor: number): Promise<readonly Prepared[]> {
+  /**
+   * Transfers of one sender to each of these, of which the chain can take one: they have the same nonce. `contract` is
+   * called with the amount.
+   */
+  async rivals(
+    recipients: readonly string[],
+    amountMinor: number,
+    contract: string | null = null,
+  ): Promise<readonly Prepared[]> {
     const sender = Wallet.createRandom();
     await rpc(this.rpcUrl, 'anvil_setBalance', [sender.address, '0xde0b6b3a7640000']);
     await this.transfer(sender.address, amountMinor);
@@ -80,12 +88,15 @@ export class Treasury {
       recipients.map(async (to, n) => {
         // A unit less for each: two to the same wallet are two transactions.
         const minor = amountMinor - n;
+        const called =
+          to === contract
+            ? { to, data: `0x${word(minor.toString(16))}` }
+            : { to: this.usdc, data: transferData(to, minor) };
         const raw = await sender.signTransaction({
+          ...called,
           type: 2,
           chainId: this.chainId,
           nonce: 0,
-          to: this.usdc,
-          data: transferData(to, minor),
           gasLimit: 100_000,
           maxFeePerGas: 10_000_000_000,
           maxPriorityFeePerGas: 1,
@@ -98,6 +109,9 @@ export class Treasury {
 
 /** Call data of `transfer(address,uint256)`. */
 function transferData(to: string, amountMinor: number): string {
-  const word = (hex: string): string => hex.toLowerCase().padStart(64, '0');
   return `0xa9059cbb${word(to.slice(2))}${word(amountMinor.toString(16))}`;
+}
+
+function word(hex: string): string {
+  return hex.toLowerCase().padStart(64, '0');
 }

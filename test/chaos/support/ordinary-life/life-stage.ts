@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +16,13 @@ import { Shared } from '../shared.js';
 import { Tally, type Verdict } from '../verdict.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../../../dist/src/cli.js', import.meta.url));
+const OPERATOR = fileURLToPath(new URL('operator-process.mjs', import.meta.url));
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
 /** In batches: the first key of the ledger signs all later ones. */
 const LEDGER_KEY_EVERY = 3;
-const MASTER_KEY_EVERY = 8;
+/** Not the first ones: a small run has no time for it. */
+const MASTER_KEY_EVERY = 4;
 
 interface Ran {
   readonly code: unknown;
@@ -35,6 +38,8 @@ export class LifeStage {
   service!: Service;
   widgetPort = 0;
   private mining: NodeJS.Timeout | undefined;
+  private readonly operator: ChildProcess = fork(OPERATOR);
+  private readonly asked = new Map<number, (ran: Ran) => void>();
 
   private constructor(
     readonly shared: Shared,
@@ -52,7 +57,10 @@ export class LifeStage {
       () => void rpc(chain.rpcUrl, 'anvil_mine', []).catch(() => undefined),
       BLOCK_MS,
     );
-    await stage.open();
+    stage.operator.on('message', ({ id, ...ran }: Ran & { readonly id: number }) =>
+      stage.asked.get(id)?.(ran),
+    );
+    await Promise.all([stage.open(), once(stage.operator, 'message')]);
     await stage.covered();
     writeFileSync(stage.keyFile, (await stage.program('audit', 'key')).printed);
     return stage;
@@ -60,13 +68,14 @@ export class LifeStage {
 
   async end(): Promise<void> {
     clearInterval(this.mining);
+    this.operator.disconnect();
     await this.shared.close();
     rmSync(this.folder, { recursive: true });
   }
 
   /** An operator's program, with the master key. */
   async program(...args: readonly string[]): Promise<Ran> {
-    const env = { PATH: process.env['PATH'], MASTER_KEY: this.masterKey, ...(await this.chainEnv()) };
+    const env = await this.programEnv();
     return new Promise((resolve) => {
       execFile(process.execPath, [PROGRAMS, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : error.code, printed: stdout + stderr }),
@@ -74,12 +83,23 @@ export class LifeStage {
     });
   }
 
+  /** The same, in a process that lives on. */
+  async operate(name: string, ...args: readonly string[]): Promise<Ran> {
+    const env = await this.programEnv();
+    return new Promise((resolve) => {
+      const id = this.asked.size;
+      this.asked.set(id, resolve);
+      this.operator.send({ id, name, args, env });
+    });
+  }
+
   /** What operators do between batches. */
   async maintain(batch: number): Promise<void> {
     const rebuilt = await this.program('rebuild');
     this.verdict.expect(rebuilt.code === 0, 'a rebuild finds no difference', rebuilt.printed);
+    await this.rotateCredentials();
     if (batch % LEDGER_KEY_EVERY === 0) await this.done('audit', 'key', 'rotate');
-    if (batch % MASTER_KEY_EVERY === 0) await this.rotateMasterKey();
+    if (batch % MASTER_KEY_EVERY === MASTER_KEY_EVERY - 1) await this.rotateMasterKey();
   }
 
   /** No payout, order or departure waits, every reader is at the end, and everything is under a head. */
@@ -118,6 +138,7 @@ export class LifeStage {
       ...(former === undefined ? {} : { MASTER_KEY_FORMER: former }),
       WIDGET_PORT: String(this.widgetPort),
       AUDIT_HEAD_SECONDS: '1',
+      ONBOARDING_CODES_PER_ADDRESS: '1000000',
       PAYOUT_VERIFICATION_WINDOW_SECONDS: '6',
       PAYOUT_CHECK_INTERVAL_MS: '100',
       EXCHANGE_ORDER_EXPIRY_SECONDS: '6',
@@ -127,10 +148,33 @@ export class LifeStage {
     });
   }
 
-  async done(...args: readonly string[]): Promise<void> {
-    const { code, printed } = await this.program(...args);
-    this.tally.add(args.slice(0, 2).join(' '));
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${String(code)} ${printed}`);
+  async done(name: string, ...args: readonly string[]): Promise<string> {
+    const { code, printed } = await this.operate(name, ...args);
+    this.tally.add(
+      [name, ...args]
+        .filter((word) => /^[a-z][a-z-]*$/.test(word))
+        .slice(0, 3)
+        .join(' '),
+    );
+    if (code !== 0) throw new Error(`${name} ${args.join(' ')}: ${String(code)} ${printed}`);
+    return printed;
+  }
+
+  /** A second private key of a merchant and a second secret of an exchange key, which are revoked again. */
+  private async rotateCredentials(): Promise<void> {
+    const { merchants } = JSON.parse(await this.done('merchant', 'list', '--json')) as {
+      readonly merchants: readonly { readonly merchant_id: string }[];
+    };
+    const merchant = merchants[0]!.merchant_id;
+    const issued = JSON.parse(await this.done('merchant', 'issue-key', merchant, '--json')) as {
+      key_id: string;
+    };
+    await this.done('merchant', 'revoke-key', merchant, issued.key_id);
+    const { api_key: key } = this.service.exchange;
+    const secret = JSON.parse(await this.done('exchange', 'key', 'rotate', key, '--json')) as {
+      secret_id: string;
+    };
+    await this.done('exchange', 'key', 'revoke-secret', key, secret.secret_id);
   }
 
   private async rotateMasterKey(): Promise<void> {
@@ -149,9 +193,15 @@ export class LifeStage {
     await this.done('keys', 'retire-former');
   }
 
-  private async chainEnv(): Promise<NodeJS.ProcessEnv> {
+  private async programEnv(): Promise<NodeJS.ProcessEnv> {
     const { rpcUrl, usdcAddress } = await this.shared.chain();
-    const DATABASE_URL = await this.shared.databaseUrl();
-    return { DATABASE_URL, CHAIN_RPC_URL: rpcUrl, USDC_ADDRESS: usdcAddress, ROLES: 'api' };
+    const secrets = { DATABASE_URL: await this.shared.databaseUrl(), MASTER_KEY: this.masterKey };
+    return {
+      PATH: process.env['PATH'],
+      CHAIN_RPC_URL: rpcUrl,
+      USDC_ADDRESS: usdcAddress,
+      ROLES: 'api',
+      ...secrets,
+    };
   }
 }
