@@ -22,7 +22,7 @@ const GENESIS: Place = { number: -1, hash: '' };
  */
 export class DepositScanner implements OnApplicationShutdown {
   private readonly logger = new Logger(DepositScanner.name);
-  private readonly chain: DevChain;
+  readonly chain: DevChain;
   private maxBlocks = MAX_BLOCKS;
   readonly work: BackgroundWork;
 

@@ -36,9 +36,15 @@ export class DevChain {
     return blocksAt(this.node, [...new Set(numbers)]);
   }
 
-  async transfers(from: number, to: number): Promise<readonly TokenTransfer[]> {
+  /** `recipient`: to this address alone. */
+  async transfers(from: number, to: number, recipient?: string): Promise<readonly TokenTransfer[]> {
     const filter = { fromBlock: quantity(from), toBlock: quantity(to), address: this.options.token };
-    const call = { method: 'eth_getLogs', params: [{ ...filter, topics: [TRANSFER_TOPIC] }] };
+    const ofRecipient =
+      recipient === undefined ? [] : [null, `0x${recipient.slice(2).toLowerCase().padStart(64, '0')}`];
+    const call = {
+      method: 'eth_getLogs',
+      params: [{ ...filter, topics: [TRANSFER_TOPIC, ...ofRecipient] }],
+    };
     const options = { batch: 1, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
     const [response] = await this.node.ask([call], options);
     return readTransferLogs(resultOf(response!));

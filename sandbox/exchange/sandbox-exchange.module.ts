@@ -3,6 +3,7 @@ import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/application/ports.
 import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { DepositScanner } from './deposit-scanner.js';
 import { Deposits } from './deposits.js';
 import { SandboxOrders } from './sandbox-orders.js';
@@ -25,14 +26,16 @@ import { SandboxProvider } from './sandbox-provider.js';
     },
     {
       provide: SANDBOX_PROVIDER,
-      inject: [CONFIG, CLOCK, SandboxOrders, Deposits, DepositScanner],
+      inject: [CONFIG, CLOCK, SandboxOrders, Deposits, DepositScanner, Sealer],
       useFactory: (
         config: Config,
         clock: Clock,
         orders: SandboxOrders,
         deposits: Deposits,
         scanner: DepositScanner | null,
-      ) => (scanner === null ? null : new SandboxProvider(config, clock, orders, deposits)),
+        sealer: Sealer,
+      ) =>
+        scanner === null ? null : new SandboxProvider(config, clock, orders, deposits, scanner.chain, sealer),
     },
   ],
   exports: [SANDBOX_PROVIDER],

@@ -21,14 +21,18 @@ export interface StoredDeposit {
   readonly block_hash: string;
   /** Of minor units, as text. */
   readonly amount_minor: string;
+  readonly block_number: number;
   readonly block_at: string;
   readonly is_missing: boolean;
 }
 
 /** What is known of an order, in one look. */
 export interface SandboxStanding {
+  readonly deposit_address: string;
   readonly is_settled: boolean;
   readonly settled_amount_to: string | null;
+  /** Over the order and the amount. */
+  readonly settled_mac: string | null;
   readonly deposits: readonly StoredDeposit[];
   readonly dust: { readonly count: number; readonly amount_minor: string };
   readonly is_awaited: boolean;
@@ -80,10 +84,10 @@ export class SandboxOrders {
   /** Null for an order that was never made. `settleMs` after its settlement an order is settled. */
   async standing(orderId: string, settleMs: number): Promise<SandboxStanding | null> {
     const [row] = await this.database.query<SandboxStanding & Record<string, unknown>>(
-      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to,
+      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to, o.settled_mac, o.deposit_address,
          coalesce((
            select json_agg(json_build_object('transaction_hash', transaction_hash, 'place', place,
-             'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_at', block_at,
+             'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_number', block_number, 'block_at', block_at,
              'is_missing', missing_since is not null)
              order by block_number, transaction_hash, place)
            from exchange.deposits where order_id = o.order_id), '[]') as deposits,
@@ -99,12 +103,13 @@ export class SandboxOrders {
   }
 
   /** The first settlement counts. False for an order that was cancelled, or never made. */
-  async settle(orderId: string, amountTo: string): Promise<boolean> {
+  async settle(orderId: string, amountTo: string, mac: string): Promise<boolean> {
     const rows = await this.database.query(
       `update exchange.sandbox_orders
-       set settled_at = coalesce(settled_at, now()), settled_amount_to = coalesce(settled_amount_to, $2)
+       set settled_at = coalesce(settled_at, now()), settled_amount_to = coalesce(settled_amount_to, $2),
+         settled_mac = coalesce(settled_mac, $3)
        where order_id = $1 and cancelled_at is null returning 1 as settled`,
-      [orderId, amountTo],
+      [orderId, amountTo, mac],
     );
     return rows.length === 1;
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { base58Text } from '../../src/kernel/base58.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { fromMinorUnits } from '../../src/kernel/money.js';
 import { GroupCall } from '../../src/platform/background/group-call.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';
+import type { Sealer } from '../../src/platform/sealing/sealer.js';
 import {
   ProviderRefused,
   ProviderUnavailable,
@@ -19,10 +20,15 @@ import {
 import { DepositKeys } from './deposit-keys.js';
 import { Deposits } from './deposits.js';
 import { sandboxQuote, SANDBOX_PAIRS } from './rates.js';
-import { SandboxOrders, type SandboxOrder, type StoredDeposit } from './sandbox-orders.js';
+import type { DevChain } from './dev-chain.js';
+import { SandboxOrders, type SandboxOrder, type SandboxStanding } from './sandbox-orders.js';
 
 /** A scan that was silent for so long is not relied on for new orders. */
 const SILENCE_SECONDS = 60;
+/** Purpose of MACs. */
+const SETTLEMENT = 'sandbox settlement';
+/** Rows are reported once by a process; so many are remembered. */
+const MAX_REPORTED = 10_000;
 /** A quote holds for so much longer, so that the order, which is made after it, has its whole time. */
 const MADE_WITHIN_MS = 60_000;
 
@@ -34,6 +40,8 @@ const MADE_WITHIN_MS = 60_000;
 export class SandboxProvider implements ExchangeProvider {
   readonly name = 'sandbox';
   readonly pairIds = SANDBOX_PAIRS;
+  private readonly logger = new Logger(SandboxProvider.name);
+  private readonly reported = new Set<string>();
   private readonly keys = new DepositKeys();
   private readonly creations = new GroupCall<NewProviderOrder, ProviderOrder>(
     (wanted) => this.createAll(wanted),
@@ -48,6 +56,8 @@ export class SandboxProvider implements ExchangeProvider {
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly orders: SandboxOrders,
     private readonly deposits: Deposits,
+    private readonly chain: Pick<DevChain, 'heads' | 'transfers'>,
+    private readonly sealer: Sealer,
   ) {}
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
@@ -62,27 +72,71 @@ export class SandboxProvider implements ExchangeProvider {
   async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
     const row = await known(() => this.orders.standing(orderId, this.config.exchangeSettleMs));
     if (row === null) throw new ProviderUnavailable('the sandbox has no such order');
+    const onChain = await known(() => this.onChain(row));
+    const rows = row.deposits.map((each) => {
+      const { transaction_hash, place, block_hash, amount_minor } = each;
+      return { ...each, id: depositId(transaction_hash, place, block_hash, amount_minor) };
+    });
+    // What the scan has not come to yet is like this for a moment too.
+    const wrong = rows.filter(({ id, is_missing }) => onChain.has(id) === is_missing);
+    for (const each of wrong) this.report(orderId, each.id, each.is_missing);
+    const isDustThere = isCovered(row, onChain);
+    if (!isDustThere) this.report(orderId, 'sandbox_dust', false);
+    const sound = rows.filter((each) => !wrong.includes(each));
     return {
-      deposits: row.deposits
+      deposits: sound
         .filter(({ is_missing }) => !is_missing)
         .map((each) => ({
-          id: depositId(each),
+          id: each.id,
           amount: fromMinorUnits(BigInt(each.amount_minor)),
           transactionHash: each.transaction_hash,
           at: new Date(each.block_at).toISOString(),
         })),
-      missing: row.deposits.filter(({ is_missing }) => is_missing).map(depositId),
-      unlisted: { count: row.dust.count, amount: fromMinorUnits(BigInt(row.dust.amount_minor)) },
+      missing: sound.filter(({ is_missing }) => is_missing).map(({ id }) => id),
+      ...(isDustThere
+        ? { unlisted: { count: row.dust.count, amount: fromMinorUnits(BigInt(row.dust.amount_minor)) } }
+        : {}),
       isDepositUnderWay: row.is_awaited,
-      completeUntil: row.complete_until?.toISOString() ?? null,
-      outcome: row.is_settled
+      completeUntil: wrong.length > 0 ? null : (row.complete_until?.toISOString() ?? null),
+      outcome: this.isSettled(orderId, row)
         ? { kind: 'completed', transactionHash: payoutHash(orderId), amountTo: row.settled_amount_to }
         : null,
     };
   }
 
+  /** Amounts of final transfers to the order by the id of the deposit: the rows are an index, which others can write to. */
+  private async onChain({ deposits, dust, deposit_address: address }: SandboxStanding) {
+    if (deposits.length === 0 && dust.count === 0) return new Map<string, bigint>();
+    const { final } = await this.chain.heads();
+    const from = Math.min(final.number, ...deposits.map(({ block_number }) => block_number));
+    const transfers = await this.chain.transfers(Math.max(0, from), final.number, address);
+    return new Map(
+      transfers.map(({ transactionHash, place, blockHash, amountMinor }) => [
+        depositId(transactionHash, place, blockHash, String(amountMinor)),
+        amountMinor,
+      ]),
+    );
+  }
+
+  private isSettled(orderId: string, row: SandboxStanding): boolean {
+    const { is_settled, settled_amount_to: amountTo, settled_mac: mac } = row;
+    return is_settled && this.sealer.isAuthentic(SETTLEMENT, `${orderId} ${amountTo}`, mac);
+  }
+
+  private report(orderId: string, deposit: string, isMissing: boolean): void {
+    const name = `${orderId} ${deposit}`;
+    if (this.reported.has(name)) return;
+    if (this.reported.size >= MAX_REPORTED) this.reported.clear();
+    this.reported.add(name);
+    const msg = isMissing
+      ? 'deposit row ignored: it is marked as missing, and the chain has the transfer'
+      : 'deposit row ignored: the chain does not have the transfer';
+    this.logger.error({ msg, order_id: orderId, deposit });
+  }
+
   async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
-    if (!(await known(() => this.orders.settle(orderId, amountTo))))
+    const mac = this.sealer.mac(SETTLEMENT, `${orderId} ${amountTo}`);
+    if (!(await known(() => this.orders.settle(orderId, amountTo, mac))))
       throw new ProviderRefused('the order was cancelled, or never made', null);
   }
 
@@ -140,8 +194,16 @@ export class SandboxProvider implements ExchangeProvider {
 }
 
 /** The recipient is the order's. */
-function depositId({ transaction_hash, place, block_hash, amount_minor }: StoredDeposit): string {
-  return `${transaction_hash}:${place}:${block_hash}:${amount_minor}`;
+function depositId(transactionHash: string, place: number, blockHash: string, amountMinor: string): string {
+  return `${transactionHash}:${place}:${blockHash}:${amountMinor}`;
+}
+
+/** Whether what is listed and what is summed up came: the scan may be behind the chain, never ahead. */
+function isCovered({ deposits, dust }: SandboxStanding, onChain: ReadonlyMap<string, bigint>): boolean {
+  if (dust.count === 0) return true;
+  const listed = deposits.filter(({ is_missing }) => !is_missing).map((each) => BigInt(each.amount_minor));
+  const total = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((sum, each) => sum + each, 0n);
+  return BigInt(dust.amount_minor) + total(listed) <= total(onChain.values());
 }
 
 function providerOrder(order: SandboxOrder): ProviderOrder {

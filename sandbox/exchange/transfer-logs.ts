@@ -4,7 +4,7 @@ import { isQuantity, isWord, TRANSFER_TOPIC } from '../../src/platform/chain/val
 /** A transfer of the token, with addresses and hashes in lower case. */
 export interface TokenTransfer {
   readonly transactionHash: string;
-  /** Among the transfers of the token in its transaction, from 0. */
+  /** Of its log among those of its block. */
   readonly place: number;
   readonly to: string;
   readonly amountMinor: bigint;
@@ -28,20 +28,14 @@ export function readTransferLogs(result: unknown): readonly TokenTransfer[] {
   const logs = [...result].sort(
     (a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
   );
-  const places = new Map<string, number>();
-  return logs.map((log) => {
-    const transactionHash = log.transactionHash.toLowerCase();
-    const place = places.get(transactionHash) ?? 0;
-    places.set(transactionHash, place + 1);
-    return {
-      transactionHash,
-      place,
-      to: `0x${log.topics[2].slice(-40).toLowerCase()}`,
-      amountMinor: BigInt(log.data),
-      blockNumber: Number(log.blockNumber),
-      blockHash: log.blockHash.toLowerCase(),
-    };
-  });
+  return logs.map((log) => ({
+    transactionHash: log.transactionHash.toLowerCase(),
+    place: Number(log.logIndex),
+    to: `0x${log.topics[2].slice(-40).toLowerCase()}`,
+    amountMinor: BigInt(log.data),
+    blockNumber: Number(log.blockNumber),
+    blockHash: log.blockHash.toLowerCase(),
+  }));
 }
 
 function isTransfer(log: unknown): log is RawLog {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { DepositScanner } from '../../sandbox/exchange/deposit-scanner.js';
 import { Deposits } from '../../sandbox/exchange/deposits.js';
@@ -8,6 +9,7 @@ import { systemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
+import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { TestChain } from './chain.js';
 import { eventually } from './eventually.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
@@ -35,6 +37,7 @@ interface StartOptions {
 /** A database and a chain of one's own behind a node that can fail, and as many scanning processes as one likes. */
 export class ScanLab {
   private readonly processes: ScanProcess[] = [];
+  private readonly sealer = new Sealer(randomBytes(32));
   private scanning: ScanProcess | null = null;
 
   private constructor(
@@ -67,7 +70,7 @@ export class ScanLab {
     const orders = new SandboxOrders(database);
     const chain = { chainRpcUrl: this.node.url, usdcAddress: this.chain.usdcAddress };
     const scanner = new DepositScanner({ ...config, ...chain }, systemClock, deposits, orders);
-    const provider = new SandboxProvider(config, systemClock, orders, deposits);
+    const provider = new SandboxProvider(config, systemClock, orders, deposits, scanner.chain, this.sealer);
     if (isScanning) scanner.work.start();
     let stopped: Promise<void> | null = null;
     const stop = (): Promise<void> =>

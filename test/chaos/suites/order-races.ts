@@ -1,16 +1,16 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/contract.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
-import { isDatabaseUnavailable } from '../../../src/platform/postgres/unavailable.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import type { ApiResponse } from '../../support/signed-client.js';
 import { runAudit } from '../support/audit.js';
 import { Random } from '../support/fuzz/random.js';
 import { interleaving, type Step } from '../support/orders/interleaving.js';
 import { checkMoney, historiesOf, ordersSettled, type Sent } from '../support/orders/order-facts.js';
+import { Treasury } from '../support/payees.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
@@ -25,6 +25,7 @@ interface Order {
   readonly id: string;
   readonly status: OrderStatus;
   readonly amount_from: string;
+  readonly deposit_address: string;
   readonly expires_at: string;
 }
 
@@ -39,8 +40,7 @@ interface Told {
 
 /**
  * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (also such as a reorganisation removes again)
- * and the end of time meet on one order each, half at one process and half at another. Deposits are stored as the
- * scan stores them. All of it follows from `--seed`.
+ * and the end of time meet on one order each, half at one process and half at another. All of it follows from `--seed`.
  */
 export const orderRaces: Suite = async (options) => {
   const { count, verdict, say, sizes = {} } = options;
@@ -58,7 +58,7 @@ export const orderRaces: Suite = async (options) => {
     const services = [await shared.service('first', env), await shared.service('second', env)];
     const { api_key: apiKey, secret } = services[0]!.exchange;
     const clients = services.map(({ baseUrl }) => new ExchangeClient(baseUrl, { apiKey, secret }));
-    const race = new Race(clients, shared.pool, options);
+    const race = new Race(clients, shared.pool, await Treasury.of(await shared.chain()), options);
     const began = performance.now();
     let next = 1;
     const worker = async (): Promise<void> => {
@@ -92,6 +92,7 @@ class Race {
   constructor(
     private readonly clients: readonly ExchangeClient[],
     private readonly pool: pg.Pool,
+    private readonly treasury: Treasury,
     private readonly options: SuiteOptions,
   ) {}
 
@@ -126,34 +127,22 @@ class Race {
     return { kind, status: response.status, order: orderOf(response), askedAt, toldAt: performance.now() };
   }
 
-  /** As the scan stores what it finds, and makes the order due. */
-  private async deposit({ id, amount_from }: Order, step: Step): Promise<null> {
-    const hash = `0x${randomBytes(32).toString('hex')}`;
+  /** Under way for a while; then on the chain, or removed by a reorganisation. */
+  private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
     const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
     if (step.underWayMs > 0) {
       await this.pool.query('insert into exchange.awaited_deposits values ($1) on conflict do nothing', [id]);
       await sleep(step.underWayMs);
     }
     this.tally.add(step.isDropped ? 'deposit dropped' : 'deposit');
-    if (!step.isDropped) this.sent.push({ orderId: id, hash, minor });
-    const store = (): Promise<unknown> =>
-      this.pool.query(
-        `with gone as (delete from exchange.awaited_deposits where order_id = $2),
-         found as (
-           insert into exchange.deposits (transaction_hash, place, block_hash, order_id, amount_minor, block_number, block_at)
-           select $1, 0, '0x1', $2, $3, 0, now() where not $4)
-         update exchange.watches set next_check_at = now() where order_id = $2`,
-        [hash, id, String(minor), step.isDropped],
-      );
-    // As the scan repeats a step that lost a deadlock: two deposits of one order lock its rows in any order.
-    for (let isStored = false; !isStored;)
-      isStored = await store().then(
-        () => true,
-        (error: unknown) => {
-          if (isDatabaseUnavailable(error)) return false;
-          throw error;
-        },
-      );
+    if (step.isDropped)
+      await this.pool.query('delete from exchange.awaited_deposits where order_id = $1', [id]);
+    else
+      this.sent.push({
+        orderId: id,
+        hash: await this.treasury.transfer(deposit_address, Number(minor)),
+        minor,
+      });
     return null;
   }
 

@@ -21,6 +21,8 @@ export class ExchangeSandboxProvider1764000000930 implements MigrationInterface 
         created_at timestamptz not null default now(),
         settled_at timestamptz,
         settled_amount_to text,
+        -- Made with the key ring: a settlement that another process wrote is none.
+        settled_mac text,
         cancelled_at timestamptz
       );
 
@@ -37,7 +39,7 @@ export class ExchangeSandboxProvider1764000000930 implements MigrationInterface 
 
       create table exchange.deposits (
         transaction_hash text not null,
-        -- Among the transfers of the token in its transaction, from 0.
+        -- Of its log among those of its block.
         place integer not null,
         block_hash text not null,
         order_id uuid not null,
