@@ -13,6 +13,8 @@ const TIMEOUT_MS = 10_000;
 /** Blocks of the dev chain, and transfers of one token in them. Throws ChainUnavailable. */
 export class DevChain {
   private readonly node: JsonRpcNode;
+  /** The highest that was final: a final head that goes back takes nothing back. */
+  private highestFinal = 0;
 
   constructor(
     private readonly options: Pick<ChainRules, 'finality'> & {
@@ -26,14 +28,23 @@ export class DevChain {
   }
 
   /** The newest block, and the newest final one. Also throws for any other chain. */
-  heads(): Promise<Heads> {
+  async heads(): Promise<Heads> {
     const rules = { chainId: DEV_CHAIN_ID, maxHeadAgeSeconds: 0, finality: this.options.finality };
-    return headsOf(this.node, rules, this.clock);
+    const heads = await headsOf(this.node, rules, this.clock);
+    this.highestFinal = Math.max(this.highestFinal, heads.final.number);
+    return heads;
   }
 
   /** By height; one that the chain does not have is left out. */
   blocks(numbers: Iterable<number>): Promise<ReadonlyMap<number, Block>> {
     return blocksAt(this.node, [...new Set(numbers)]);
+  }
+
+  /** To this address, in final blocks. */
+  async finalTransfers(from: number, recipient: string): Promise<readonly TokenTransfer[]> {
+    const { head } = await this.heads();
+    const to = Math.min(head.number, this.highestFinal);
+    return this.transfers(Math.max(0, Math.min(from, to)), to, recipient);
   }
 
   /** `recipient`: to this address alone. */

@@ -46,6 +46,18 @@ describe('rows of the sandbox provider that another process than the scan wrote'
     expect((await lab.scan.provider.status(order)).deposits).toHaveLength(1);
   });
 
+  it('an order whose row names the address of another order does not get its deposit', async () => {
+    const [order, other] = [await lab.order(lab.scan), await lab.order(lab.scan)];
+    await lab.chain.transfer(other.address, '1');
+    await lab.chain.mine(2);
+    await lab.until(lab.scan, other, ({ deposits }) => deposits.length === 1);
+    const name = 'update exchange.sandbox_orders set deposit_address = $2 where order_id = $1';
+    await sql(name, other.orderId, lab.chain.newAddress());
+    await sql(name, order.orderId, other.address);
+    await sql('update exchange.deposits set order_id = $2 where order_id = $1', other.orderId, order.orderId);
+    expect((await lab.scan.provider.status(order)).deposits).toEqual([]);
+  });
+
   it('a deposit that is marked as missing and is on the chain is not missing', async () => {
     const order = await lab.order(lab.scan);
     await lab.chain.transfer(order.address, '1');

@@ -28,7 +28,6 @@ export interface StoredDeposit {
 
 /** What is known of an order, in one look. */
 export interface SandboxStanding {
-  readonly deposit_address: string;
   readonly is_settled: boolean;
   readonly settled_amount_to: string | null;
   /** Over the order and the amount. */
@@ -84,7 +83,7 @@ export class SandboxOrders {
   /** Null for an order that was never made. `settleMs` after its settlement an order is settled. */
   async standing(orderId: string, settleMs: number): Promise<SandboxStanding | null> {
     const [row] = await this.database.query<SandboxStanding & Record<string, unknown>>(
-      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to, o.settled_mac, o.deposit_address,
+      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to, o.settled_mac,
          coalesce((
            select json_agg(json_build_object('transaction_hash', transaction_hash, 'place', place,
              'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_number', block_number, 'block_at', block_at,

@@ -25,6 +25,8 @@ import { SandboxOrders, type SandboxOrder, type SandboxStanding } from './sandbo
 
 /** A scan that was silent for so long is not relied on for new orders. */
 const SILENCE_SECONDS = 60;
+/** References are this and the index of the address. */
+const REFERENCE = 'sandbox-';
 /** Purpose of MACs. */
 const SETTLEMENT = 'sandbox settlement';
 /** Rows are reported once by a process; so many are remembered. */
@@ -56,7 +58,7 @@ export class SandboxProvider implements ExchangeProvider {
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly orders: SandboxOrders,
     private readonly deposits: Deposits,
-    private readonly chain: Pick<DevChain, 'heads' | 'transfers'>,
+    private readonly chain: Pick<DevChain, 'finalTransfers'>,
     private readonly sealer: Sealer,
   ) {}
 
@@ -69,10 +71,10 @@ export class SandboxProvider implements ExchangeProvider {
     return known(() => this.creations.call(order));
   }
 
-  async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
+  async status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
     const row = await known(() => this.orders.standing(orderId, this.config.exchangeSettleMs));
     if (row === null) throw new ProviderUnavailable('the sandbox has no such order');
-    const onChain = await known(() => this.onChain(row));
+    const onChain = await known(() => this.onChain(reference, row));
     const rows = row.deposits.map((each) => {
       const { transaction_hash, place, block_hash, amount_minor } = each;
       return { ...each, id: depositId(transaction_hash, place, block_hash, amount_minor) };
@@ -104,12 +106,15 @@ export class SandboxProvider implements ExchangeProvider {
     };
   }
 
-  /** Amounts of final transfers to the order by the id of the deposit: the rows are an index, which others can write to. */
-  private async onChain({ deposits, dust, deposit_address: address }: SandboxStanding) {
+  /**
+   * Amounts of final transfers to the order by the id of the deposit: the rows are an index, which others can write to. The
+   * address follows from the reference, which is in the order's event.
+   */
+  private async onChain(reference: string, { deposits, dust }: SandboxStanding) {
     if (deposits.length === 0 && dust.count === 0) return new Map<string, bigint>();
-    const { final } = await this.chain.heads();
-    const from = Math.min(final.number, ...deposits.map(({ block_number }) => block_number));
-    const transfers = await this.chain.transfers(Math.max(0, from), final.number, address);
+    const [address] = await this.keys.addressesAt([Number(reference.slice(REFERENCE.length))]);
+    const from = Math.min(...deposits.map(({ block_number }) => block_number));
+    const transfers = await this.chain.finalTransfers(from, address!);
     return new Map(
       transfers.map(({ transactionHash, place, blockHash, amountMinor }) => [
         depositId(transactionHash, place, blockHash, String(amountMinor)),
@@ -208,7 +213,7 @@ function isCovered({ deposits, dust }: SandboxStanding, onChain: ReadonlyMap<str
 
 function providerOrder(order: SandboxOrder): ProviderOrder {
   return {
-    reference: `sandbox-${order.address_index}`,
+    reference: `${REFERENCE}${order.address_index}`,
     depositAddress: order.deposit_address,
     depositAddressTag: null,
     amountFrom: order.amount_from,

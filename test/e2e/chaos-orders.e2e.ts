@@ -16,7 +16,8 @@ async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = 
   expect(verdict.facts).toBeGreaterThan(10);
 }
 
-const PATIENCE_MS = 300_000;
+/** Longer than the suites themselves wait for orders to settle, so that they say what is missing. */
+const PATIENCE_MS = 600_000;
 
 test.concurrent(
   'whatever meets on an order at two processes, it has one history, and its money is accounted for',

@@ -20,6 +20,7 @@ const EXPIRY_SECONDS = 2;
 const AT_ONCE = 150;
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const SETTLE_MS = 300_000;
+const MAX_RETRIES = 10;
 
 interface Order {
   readonly id: string;
@@ -98,9 +99,9 @@ class Race {
 
   async play(random: Random, number: number): Promise<void> {
     const { atTheEnd, steps } = interleaving(random);
-    const made = await this.clients[number % 2]!.order(
-      { pair_id: 'USDCSOL', withdraw_address: ADDRESS },
-      randomUUID(),
+    const key = randomUUID();
+    const { response: made } = await this.patient('order', () =>
+      this.clients[number % 2]!.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }, key),
     );
     if (made.status !== 201)
       return this.options.verdict.expect(false, `an order got ${made.status}`, made.text);
@@ -121,10 +122,22 @@ class Race {
   }
 
   private async ask(order: Order, kind: Exclude<Step['kind'], 'deposit'>, at: 0 | 1): Promise<Told> {
-    const askedAt = performance.now();
-    const response = await this.clients[at]!.act(order.id, kind, ADDRESS);
-    this.tally.add(`${kind} ${response.status}`);
+    const { response, askedAt } = await this.patient(kind, () =>
+      this.clients[at]!.act(order.id, kind, ADDRESS),
+    );
     return { kind, status: response.status, order: orderOf(response), askedAt, toldAt: performance.now() };
+  }
+
+  /** As merchants do: a 503 changed nothing, and is tried again when its Retry-After says so. */
+  private async patient(name: string, send: () => Promise<ApiResponse>) {
+    for (let left = MAX_RETRIES; ; left -= 1) {
+      const askedAt = performance.now();
+      const response = await send();
+      this.tally.add(`${name} ${response.status}`);
+      const retryAfter = Number(response.headers['retry-after']);
+      if (response.status !== 503 || !(retryAfter > 0) || left === 0) return { response, askedAt };
+      await sleep(retryAfter * 1000);
+    }
   }
 
   /** Under way for a while; then on the chain, or removed by a reorganisation. */
