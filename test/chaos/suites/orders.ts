@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lastWords, ready } from '../../../bench/support/children.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { until } from '../../../sandbox/processes.js';
-import * as failpoints from '../../../src/contexts/exchange/failpoints.js';
+import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import { TestNode } from '../../support/test-node.js';
 import { runAudit } from '../support/audit.js';
@@ -12,7 +12,8 @@ import { Treasury } from '../support/payees.js';
 import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const POINTS: readonly string[] = Object.values(failpoints).flat();
+/** Those of erasures are reached by no order on its way: exchange-erasure-kill kills there. */
+const POINTS: readonly string[] = ORDER_FAILPOINTS;
 const CLIENTS = 6;
 const PAUSE_MS = 400;
 /** A killed process keeps others from an order for 30 s, and from the scan for 15 s. */
