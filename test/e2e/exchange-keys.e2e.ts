@@ -130,6 +130,46 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'rotate', made.api_key)).rejects.toThrow('The key is revoked');
   });
 
+  it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
+    const { api_key: key } = await issue();
+    const shown = async (): Promise<unknown> => {
+      const { keys } = await json<{ keys: { api_key: string; pay_page: unknown }[] }>('key', 'list');
+      return keys.find(({ api_key }) => api_key === key)?.pay_page;
+    };
+    const file = (name: string, bytes: Buffer): string => {
+      const path = join(specFolder('logos'), name);
+      writeFileSync(path, bytes);
+      return path;
+    };
+    const png = Buffer.from('89504e470d0a1a0a', 'hex');
+    const logo = file('logo.png', png);
+    const [help, terms] = ['https://shop.example/help', 'https://shop.example/terms'];
+    expect(await exchange('key', 'page', key, '--logo', logo, '--help-url', help, '--terms-url', terms)).toBe(
+      'Pay page set\n',
+    );
+    expect(await shown()).toEqual({ has_logo: true, help_url: help, terms_url: terms });
+    expect(await exchange('key', 'list')).toContain(`pay page     logo, help ${help}, terms ${terms}`);
+
+    await exchange('key', 'page', key, '--help-url', help);
+    const cleared = { has_logo: false, help_url: help, terms_url: null };
+    expect(await shown()).toEqual(cleared);
+
+    const large = file('large.png', Buffer.concat([png, Buffer.alloc(16_384)]));
+    const jpeg = file('logo.jpg', Buffer.from('ffd8ffe0', 'hex'));
+    for (const [options, why] of [
+      [['--logo', large], 'PNG or WebP'],
+      [['--logo', jpeg], 'PNG or WebP'],
+      [['--logo', `${logo}.missing`], 'logo.png.missing'],
+      [['--help-url', 'http://shop.example/help'], 'https://'],
+      [['--terms-url', 'shop.example'], 'https://'],
+    ] as const)
+      await expect(exchange('key', 'page', key, ...options)).rejects.toThrow(why);
+    expect(await shown()).toEqual(cleared);
+    await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');
+    await exchange('key', 'revoke', key);
+    await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
+  });
+
   it('are bound to addresses, and go with their merchant', async () => {
     const { merchant_id: merchant } = JSON.parse(
       await run('merchant', '--json', 'create', '--name', 'Exchanger'),

@@ -117,6 +117,22 @@ suite('the pay widget in a browser', () => {
     for (const { hash } of [first, second]) await guest.page.getByText(hash, { exact: true }).waitFor();
   });
 
+  it('still shows a completed payment after Back and Forward, and neither offers its address nor another order', async () => {
+    const { page } = guest;
+    const user = 'went-back';
+    await page.goto('about:blank');
+    const address = await guest.toPayment(signedUrl(app, app.exchange.signing, { user_id: user }));
+    await app.chain.transfer(address, '100');
+    await guest.heading('completedHeading');
+    await page.goBack();
+    expect(page.url()).toBe('about:blank');
+    await page.goForward();
+    await guest.heading('completedHeading');
+    expect(await page.getByText(address, { exact: true }).count()).toBe(0);
+    expect(await guest.button('payCancel').count()).toBe(0);
+    expect(await ordersOf(user)).toHaveLength(1);
+  });
+
   it('is cancelled once that is confirmed, with the safe choice first, and starts again', async () => {
     await comeAgainAs(DARK);
     await guest.page.goto(link());

@@ -157,7 +157,9 @@ describe('a request under an Idempotency-Key', () => {
     expect(() => new RequestTicket(merchant, key, '').response(201, '', { holdsSecret: true })).toThrow(
       'seal',
     );
-    expect(new RequestTicket(merchant, key, '').opened({ ...stored!, body: 'clear' })).toBe('clear');
+    const unsealed = new RequestTicket(merchant, key, '');
+    expect(unsealed.opened({ ...stored!, body: 'clear' })).toBe('clear');
+    expect(unsealed.response(201, 'clear')!.body).toBe('clear');
   });
 });
 

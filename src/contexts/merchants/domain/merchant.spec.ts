@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { streamOf } from '../../../kernel/aggregate.js';
 import { givenOf } from '../../../../test/support/given.js';
 import {
   issueKey,
@@ -66,6 +67,10 @@ const embed =
     setEmbedding({ change, at }, state);
 
 describe('a merchant', () => {
+  it('has a stream of its own', () => {
+    expect(streamOf(merchant, 'm1')).toBe('merchant-m1');
+  });
+
   it('is registered once, under a name, with a first key', () => {
     given().when(register(' Acme ')).then(registered, issued('k1'));
     given(registered).when(register('Acme')).thenRefused('invalid_transition');

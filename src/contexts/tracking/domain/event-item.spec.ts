@@ -71,6 +71,7 @@ describe('an item', () => {
     '{4f9c7a2e-1b2c-4d3e-8456-7890abcdef12}',
     ' 4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
     '4f9c7a2e-1b2c-4d3e-8456-7890abcdef1g',
+    '4f9c7a2e-1b2c-4d3e-8456-7890abcdef123',
     '00000000-0000-0000-0000-000000000000',
     'ffffffff-ffff-ffff-ffff-ffffffffffff',
     'x',
