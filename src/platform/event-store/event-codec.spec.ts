@@ -5,6 +5,7 @@ import { Sealer } from '../sealing/sealer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
+import { StoredEvent } from './stored-event.js';
 
 const CREATED: EventTypeDefinition = {
   type: 'user.created.v1',
@@ -47,14 +48,22 @@ function setUp(...more: readonly EventTypeDefinition[]) {
 const event = (type: string, data: JsonObject): NewEvent => ({ id: newId(), type, data, metadata: {} });
 
 function recorded(stream: string, events: readonly NewEvent[]): readonly RecordedEvent[] {
-  return events.map((each, revision) => ({
-    ...each,
-    stream,
-    revision,
-    position: String(revision),
-    recordedAt: new Date(0),
-  }));
+  return events.map(
+    ({ id, type, data, metadata }, revision) =>
+      new StoredEvent(
+        String(revision),
+        stream,
+        revision,
+        id,
+        type,
+        JSON.stringify(data),
+        JSON.stringify(metadata),
+        0,
+      ),
+  );
 }
+
+const AS_STORED = { metadata: {}, recordedAt: new Date(0) };
 
 describe('the event codec', () => {
   const user = { user_id: 'u', phone_number: '+15550100', email: null, created_at: 'then' };
@@ -64,7 +73,13 @@ describe('the event codec', () => {
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     expect(stored[0]!.data).toEqual({ ...user, phone_number: expect.stringMatching(/^s1\./) });
     const [opened] = await codec.decode(recorded('user-u', stored));
-    expect(opened).toMatchObject({ type: CREATED.type, data: user, stream: 'user-u', revision: 0 });
+    expect(opened).toMatchObject({
+      type: CREATED.type,
+      data: user,
+      stream: 'user-u',
+      revision: 0,
+      ...AS_STORED,
+    });
   });
 
   it('opens nothing that was moved to another stream', async () => {

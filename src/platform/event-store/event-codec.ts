@@ -82,7 +82,7 @@ export class EventCodec {
     const opened = mapFields(sealed, data, (value, field) =>
       typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
     );
-    return { ...event, data: opened };
+    return changed(event, type, opened);
   }
 
   private upcasted(event: RecordedEvent): RecordedEvent {
@@ -91,7 +91,7 @@ export class EventCodec {
       data = upcast.with(data);
       type = upcast.to;
     }
-    return type === event.type ? event : { ...event, type, data };
+    return type === event.type ? event : changed(event, type, data);
   }
 
   private known(type: string): EventTypeDefinition {
@@ -99,6 +99,12 @@ export class EventCodec {
     if (!definition) throw new Error(`the event name ${type} is not registered`);
     return definition;
   }
+}
+
+/** A stored event parses its text when somebody asks, by getters, which a spread alone would lose. */
+function changed<E extends object>(event: E, type: string, data: JsonObject): E {
+  const { metadata, recordedAt } = event as Partial<RecordedEvent>;
+  return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };
 }
 
 /** Ciphertext belongs to one field of one event type in one stream: moved elsewhere it does not open. */
