@@ -84,13 +84,14 @@ describe('the audit of an order', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('keeps in memory of an order that has ended only what can be given back', () => {
+  it('keeps in memory of an order that has ended only what a refund or an erasure is compared with', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, each) => orderHistory.judge(state, each, 'o1').state, orderHistory.initial);
     expect(stateAfter(made, deposited)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
     expect(stateAfter(made, deposited, started)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
     const ended = stateAfter(made, deposited, started, completed) as { facts: object; deposits: object };
-    expect([ended.facts, ended.deposits]).toEqual([{ order_id: 'o1', created_at: facts.created_at }, []]);
+    const { key_id, created_at } = facts;
+    expect([ended.facts, ended.deposits]).toEqual([{ order_id: 'o1', key_id, created_at }, []]);
     expect(stateAfter()).toEqual({ status: 'none' });
   });
 });
