@@ -10,6 +10,7 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
+import { LedgerChanged } from '../domain/signed-extent.js';
 import { hashOfHead, headText, type Head, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
@@ -143,6 +144,27 @@ describe('the ledger that follows a log', () => {
       JSON.stringify(error.mock.calls).includes('a new log needs an empty schema audit'),
     );
     expect(await covers(length)).toBe(true);
+    error.mockRestore();
+  });
+
+  it('is not ready and adds no leaf when the head signed last cannot be trusted', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const health = new HealthRegistry();
+    const sentence = 'the row of the head signed last was not written by the service';
+    const lastKnown = async (): Promise<never> => {
+      throw new LedgerChanged(sentence);
+    };
+    const size = (await ledger.state())!.tree.size;
+    const follower = ledgerFollower(lab.writer, lab.sealer, new LedgerAnchor(health), lastKnown);
+    await lab.write(1);
+    const events = (await log()).slice(-1);
+    const apply = lab.database.database.transaction((tx) => follower.apply(events, tx));
+    await expect(apply).rejects.toThrow(sentence);
+    expect((await health.report()).checks['ledger']).toEqual({ status: 'unavailable', detail: sentence });
+    expect(error).toHaveBeenCalledWith(
+      expect.objectContaining({ msg: `ledger follower stopped: ${sentence}` }),
+    );
+    expect(await covers(size)).toBe(true);
     error.mockRestore();
   });
 });

@@ -27,8 +27,7 @@ export function ledgerFollower(
     async apply(events, tx) {
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
       const logId = await store.identity();
-      const signed = (await lastKnown())?.size;
-      await anchor.guard('follower', () => writer.extend(tx, logId, leaves, signed));
+      await anchor.guard('follower', async () => writer.extend(tx, logId, leaves, (await lastKnown())?.size));
     },
   };
 }
