@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 /** Blocks of the dev chain, and transfers of one token in them. Throws ChainUnavailable. */
 export class DevChain {
   private readonly node: JsonRpcNode;
-  /** The highest that was final: a final head that goes back takes nothing back. */
+  /** The highest that was final: an earlier final head revokes nothing. */
   private highestFinal = 0;
 
   constructor(

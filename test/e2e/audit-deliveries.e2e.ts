@@ -15,7 +15,7 @@ let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
 onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
 
-/** What an audit says of deliveries; events of payouts that nobody reported are in the log too. */
+/** What an audit says of deliveries; events of payouts that were never reported are in the log too. */
 async function verify(): Promise<{ rows: number; different: number; told: string[]; unchecked: string[] }> {
   const { printed } = await invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, '--json', 'verify');
   const report = JSON.parse(printed) as AuditReport;
@@ -162,16 +162,12 @@ describe('npm run audit -- verify, of deliveries', () => {
         `state = 'dropped', created_at = created_at + interval '1 hour'`,
         'state is dropped, and the endpoint was never disabled since',
       ],
-      [
-        'resent, although nobody requested it',
-        `resent_position = '3'`,
-        'resent_position is 3, the events say null',
-      ],
+      ['resent without a request', `resent_position = '3'`, 'resent_position is 3, the events say null'],
     ])('one that is %s', async (_name, change, wrong) => {
       expect(await set(change)).toEqual([`${TABLE} ${delivery}: ${wrong}`]);
     });
 
-    it('one that is pending, although its endpoint was disabled and nobody requested it', async () => {
+    it('one that is pending, although its endpoint was disabled and no resend was requested', async () => {
       await webhooks.change(endpoint, { status: 'disabled' });
       await webhooks.publish();
       const dropped = (await webhooks.settled(endpoint, 3)).find(({ status }) => status === 'dropped')!.id;

@@ -19,7 +19,7 @@ interface Payer {
   readonly withdraw_address_memo: string;
 }
 
-const NOBODY = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
+const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
 let app: TestApp;
 let client: ExchangeClient;
@@ -89,7 +89,7 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
   await eventually(async () => (await listed()).orders.every(({ status }) => status === 'cancelled'));
   expect((await listed(gone.user_id)).orders).toEqual([second, first]);
 
-  // Before the erasure the personal key of each order opens them, and nothing stands in clear.
+  // Before the erasure the personal key of each order opens them, and nothing is stored in clear.
   const before = await found(gone);
   const everywhere = ['event_store.answers', 'event_store.events', 'exchange.orders'];
   expect([...new Set(before)].sort()).toEqual(
@@ -106,16 +106,16 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
   expect(await found(gone)).toEqual([]);
   expect(await found(stays)).toEqual(others);
 
-  // The orders stay, and are nobody's.
+  // The orders stay, without a user.
   await eventually(async () => (await listed(gone.user_id)).total_count === 0);
   const { orders } = await listed();
   expect(orders).toEqual(
-    [other, { ...second, ...NOBODY }, { ...first, ...NOBODY }].map((each) => ({
+    [other, { ...second, ...NO_PERSON }, { ...first, ...NO_PERSON }].map((each) => ({
       ...each,
       updated_at: expect.any(String),
     })),
   );
-  expect(await refreshed(first.id)).toMatchObject({ ...NOBODY, status: 'cancelled' });
+  expect(await refreshed(first.id)).toMatchObject({ ...NO_PERSON, status: 'cancelled' });
   // The stored response is dropped with the rest: the same request makes no second order and displays nothing.
   expect((await create(gone, key)).status).toBe(409);
   expect(await found(gone)).toEqual([]);
@@ -142,7 +142,7 @@ it('only orders that have ended are erased, one by one or all of a user, and a r
   expect((await erase(...user)).printed).toContain(
     `Erased: 1 orders.\nNot ended, and not erased; repeat the command later:\n${open.id}`,
   );
-  expect(await refreshed(over.id)).toMatchObject(NOBODY);
+  expect(await refreshed(over.id)).toMatchObject(NO_PERSON);
   expect(await refreshed(open.id)).toMatchObject(payer);
   await client.act(open.id, 'cancel', ADDRESS);
   await erase('--order', open.id);

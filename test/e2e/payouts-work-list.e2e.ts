@@ -117,7 +117,7 @@ it('a row with another transaction lets no payout expire whose transfer is there
   expect(await lab.settled(id)).toBe('received');
 });
 
-it('a row for a payout that nobody reported confirms nothing, and is removed', async () => {
+it('a row for a payout that was never reported confirms nothing, and is removed', async () => {
   const { hash } = await lab.chain.transfer(user.wallet, '3');
   const id = newId();
   await change(

@@ -17,17 +17,17 @@ export function nearestSpecs(files: readonly string[]): (file: string) => readon
         if (!distance.has(importer)) distance.set(importer, steps + 1);
       }
     }
-    const beside = file.replace(/\.tsx?$/, '.spec.ts');
+    const ownSpec = file.replace(/\.tsx?$/, '.spec.ts');
     const folder = dirname(file);
     const context = file.split('/').slice(0, 3).join('/');
     const rank = (spec: string): number =>
-      spec === beside
+      spec === ownSpec
         ? -1
         : (distance.get(spec) ?? 9) * (dirname(spec) === folder ? 1 : 100) - commonPrefix(folder, spec) / 100;
     const specs = files.filter(
       (each) =>
         each.endsWith('.spec.ts') &&
-        (each === beside ||
+        (each === ownSpec ||
           dirname(each) === folder ||
           (distance.has(each) && (distance.get(each) === 1 || each.startsWith(`${context}/`)))),
     );

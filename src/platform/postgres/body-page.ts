@@ -16,7 +16,7 @@ export interface BodyRows {
   readonly params: readonly (string | Date)[];
   readonly pageSize: number;
   /** An expression for one more value, asked in the same statement. */
-  readonly beside?: string;
+  readonly companion?: string;
 }
 
 /** One page, read by `read`, which must not keep the buffers. */
@@ -26,7 +26,7 @@ export interface BodyPage {
   /** The last place when another page follows. */
   readonly last: PagePlace | null;
   /** In PostgreSQL's binary format. */
-  readonly beside: Buffer | null;
+  readonly companion: Buffer | null;
 }
 
 /**
@@ -53,11 +53,11 @@ export async function bodyPage<T>(
   rows: BodyRows,
   read: (page: BodyPage) => T,
 ): Promise<T> {
-  const page = ([bodies, lastAt, lastId, fits, beside]: BinaryFields): { value: T } | null => {
+  const page = ([bodies, lastAt, lastId, fits, companion]: BinaryFields): { value: T } | null => {
     // Left out because they have too many bytes.
     if (fits![0] === 0) return null;
     const last = lastAt && lastId ? { createdAt: timeOf(lastAt), id: lastId.toString() } : null;
-    return { value: read({ bodies: bodies ?? Buffer.alloc(0), last, beside: beside ?? null }) };
+    return { value: read({ bodies: bodies ?? Buffer.alloc(0), last, companion: companion ?? null }) };
   };
   const usual = await database.binaryRow(pageBySize(rows), rows, page);
   // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
@@ -69,8 +69,8 @@ function timeOf(timestamptz: Buffer): Date {
 }
 
 /** A row of the joined bodies, the time and id of the last one when another page follows, and whether they fit. */
-function pageBySize({ sql, pageSize, beside = 'null' }: BodyRows): string {
-  return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${beside} as beside
+function pageBySize({ sql, pageSize, companion = 'null' }: BodyRows): string {
+  return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${companion} as companion
     from (
       select string_agg(body, ',') filter (where place <= ${pageSize}) as bodies,
              case when count(*) > ${pageSize} then max(created_at) filter (where place = ${pageSize}) end as last_at,
@@ -81,11 +81,11 @@ function pageBySize({ sql, pageSize, beside = 'null' }: BodyRows): string {
 }
 
 /** The same of the first ones that have so many bytes. */
-function pageByBytes({ sql, pageSize, beside = 'null' }: BodyRows): string {
+function pageByBytes({ sql, pageSize, companion = 'null' }: BodyRows): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(created_at) filter (where is_last) as last_at,
            max(id::text) filter (where is_last) as last_id,
-           true as fits, ${beside} as beside
+           true as fits, ${companion} as companion
     from (
       select created_at, id, body, fits, fits and not lead(fits, 1, true) over () as is_last
       from (

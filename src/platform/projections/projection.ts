@@ -31,7 +31,7 @@ export interface SubscriptionDefinition {
    */
   readonly wholeLog?: true;
   /**
-   * Personal fields arrive sealed, as they are stored: rows that keep them are the same for whoever has no keys, and
+   * Personal fields arrive sealed, as they are stored: rows that keep them are the same for a reader without keys, and
    * cannot be read once the key is dropped.
    */
   readonly staysSealed?: true;

@@ -76,7 +76,7 @@ describe('heads, for an auditor who knows one public key', () => {
     ['the first', first],
     ['a later one', second],
     ['none', null],
-  ])('are in order over a log that nobody touched: %s', async (_name, known) => {
+  ])('are in order over an unchanged log: %s', async (_name, known) => {
     const { findings, proven } = await checked(events, heads, [first, second], known);
     expect(findings).toEqual([]);
     expect(proven?.size).toBe(5);
@@ -160,14 +160,14 @@ async function compared(log: readonly StoredEvent[], recorded: readonly StoredEv
 
 const place = ({ position, stream, id }: StoredEvent) => ({ position, stream, id });
 
-describe('a log beside the leaves of its ledger', () => {
+describe('a log compared with the leaves of its ledger', () => {
   const key = signer(null);
   const events = log([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const [first, , third, fourth] = events as [StoredEvent, StoredEvent, StoredEvent, StoredEvent];
   const without = (...gone: readonly StoredEvent[]) => events.filter((event) => !gone.includes(event));
   const changed = events.map((event) => (event === third ? { ...event, data: { amount: 99 } } : event));
 
-  it('is in order when nobody touched it, whatever the pages', async () => {
+  it('is in order when unchanged, with pages of any size', async () => {
     const head = headOf(events.slice(0, 7), key);
     for (const page of [1, 4, 9]) {
       const report = await compared(events, events, { page, heads: [head] });
@@ -214,7 +214,7 @@ describe('a log beside the leaves of its ledger', () => {
     expect((await compared(log, spread)).findings).toEqual([{ kind: 'inserted', ...place(stranger) }]);
   });
 
-  it('names an event that stands at another position than it did', async () => {
+  it('names an event that was moved to another position', async () => {
     const spread = events.map((event) => ({ ...event, position: String(Number(event.position) * 10) }));
     const moved = { ...spread[2]!, position: '45' };
     const log = [...spread.slice(0, 2), spread[3]!, moved, ...spread.slice(4)];
@@ -273,10 +273,10 @@ describe('a log beside the leaves of its ledger', () => {
     ]);
   });
 
-  it('names a key that stands before the one that the auditor brought', async () => {
+  it('names a key that is older than the one that the auditor brought', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
-    const why = 'its key stands before the one that you brought, which cannot vouch for it';
+    const why = 'its key is older than the one that you brought, which does not prove it';
     const none = await compared(events, events, { heads, ledger: { isVouched: () => false } });
     expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
     const later = await compared(events, events, { heads, ledger: { isVouched: ({ size }) => size === 4 } });

@@ -218,7 +218,7 @@ export class LedgerCheck {
   }
 }
 
-const UNVOUCHED = 'its key stands before the one that you brought, which cannot vouch for it';
+const UNVOUCHED = 'its key is older than the one that you brought, which does not prove it';
 
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);

@@ -45,7 +45,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     expect(trust.vouchesFor({ key_id: stranger.key_id } as SignedHead)).toBe(false);
   });
 
-  it('do not count when the first of them has one before it that nobody has', () => {
+  it('do not count when the first of them has one before it that is unknown', () => {
     const { findings } = new HeadTrust('l', [second], null, null);
     expect(findings).toEqual([
       { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },

@@ -80,7 +80,7 @@ describe('the file of heads', () => {
   it.each<[string, readonly SignedHead[], string]>([
     ['gone', [three, five], 'audit.heads lacks the head over 9 events'],
     [
-      'signed by nobody',
+      'not signed by the service',
       [three, { ...five, signature: 'ab' }, nine],
       'over 5 events in audit.heads: its signature',
     ],

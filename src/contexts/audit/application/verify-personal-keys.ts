@@ -19,8 +19,9 @@ const ERASING_MS = 24 * 3_600_000;
 const MAX_LISTED = 20;
 
 /**
- * A person whose data the log holds (a user, or whoever an order is for) has a key until they are erased, and none afterwards: a key that is gone without an
- * erasure is an erasure in secret. With the master key also that each key opens, as the one of its person.
+ * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none
+ * afterwards: a key that is missing without an erasure is an erasure in secret. With the master key also that each key
+ * opens, as the one of its person.
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;

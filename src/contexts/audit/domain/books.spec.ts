@@ -43,9 +43,9 @@ const outcome = (over: object) => {
   return [stream, type, { ...data, ...over }] as const;
 };
 
-type Told = readonly [stream: string, type: string, data: object];
+type Recorded = readonly [stream: string, type: string, data: object];
 
-function booksOf(...events: readonly Told[]): Books {
+function booksOf(...events: readonly Recorded[]): Books {
   const books = new Books(new Violations(), (payout) => ended.push(payout));
   events.forEach(([stream, type, data], place) => {
     books.add({ position: String(place + 1), stream, revision: 0, type, data });
@@ -98,7 +98,7 @@ describe('the books', () => {
     expect(STATUS_NUMBERS).toEqual({ pending: 0, received: 1, expired: 2 });
   });
 
-  it.each<[string, readonly Told[]]>([
+  it.each<[string, readonly Recorded[]]>([
     ['a deactivation that starts with a payout pending', [created, reported(), leaving]],
     ['a deactivation once payouts are expired', [created, reported(), leaving, expired(), left]],
     ['a deactivation of a user who was never created', [left]],
@@ -133,7 +133,7 @@ describe('the books', () => {
     expect(books.open.size).toBe(0);
   });
 
-  it.each<[string, readonly Told[], RegExp]>([
+  it.each<[string, readonly Recorded[], RegExp]>([
     ['a second outcome', [created, reported(), claimed(), received(), expired()], /^payout p ends once$/],
     ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
     ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],

@@ -2,12 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { EvidenceBooks } from './evidence.js';
 import { Violations } from './violations.js';
 
-type Told = readonly [type: string, data: object];
+type Recorded = readonly [type: string, data: object];
 
 const [WALLET, TOKEN] = [`0x${'2e'.repeat(20)}`, `0x${'70'.repeat(20)}`];
-const activated: Told = ['user.activated.v1', { user_id: 'u', issuer_wallet_address: WALLET.toUpperCase() }];
-const provisioned: Told = ['onboarding.wallet_provisioned.v1', activated[1]];
-const received = (over: object = {}): Told => [
+const activated: Recorded = [
+  'user.activated.v1',
+  { user_id: 'u', issuer_wallet_address: WALLET.toUpperCase() },
+];
+const provisioned: Recorded = ['onboarding.wallet_provisioned.v1', activated[1]];
+const received = (over: object = {}): Recorded => [
   'payout.received.v2',
   {
     ...{ payout_id: 'p', user_id: 'u', amount: '12.50', value: '12500000' },
@@ -16,26 +19,26 @@ const received = (over: object = {}): Told => [
   },
 ];
 
-function booksOf(told: readonly Told[], token: string | null = TOKEN.toUpperCase()) {
+function booksOf(events: readonly Recorded[], token: string | null = TOKEN.toUpperCase()) {
   const violations = new Violations();
   const books = new EvidenceBooks(violations, token);
-  told.forEach(([type, data], place) =>
+  events.forEach(([type, data], place) =>
     books.add({ position: String(place + 1), stream: 's', revision: 0, type, data }),
   );
   return { books, violations };
 }
 
 describe('the evidence of a payout', () => {
-  it.each<[string, readonly Told[], string | null]>([
+  it.each<[string, readonly Recorded[], string | null]>([
     ['its amount of the token to the wallet of its user', [activated, received()], TOKEN],
     ['its amount to the wallet that onboarding has created', [provisioned, received()], TOKEN],
     ['any token where that of the chain is not known', [activated, received({ token: '0x' })], null],
-  ])('is a transfer of %s', (_what, told, token) => {
-    const { books, violations } = booksOf(told, token);
+  ])('is a transfer of %s', (_what, events, token) => {
+    const { books, violations } = booksOf(events, token);
     expect([violations.first, books.checked, books.without]).toEqual([[], 1, 0]);
   });
 
-  it.each<[string, readonly Told[], string]>([
+  it.each<[string, readonly Recorded[], string]>([
     [
       'of one unit less',
       [activated, received({ value: '12499999' })],
@@ -60,10 +63,10 @@ describe('the evidence of a payout', () => {
     ],
     ['without a confirmation', [activated, received({ confirmations: 0 })], 'its evidence has confirmations'],
     ['that does not say its confirmations', [activated, received({ confirmations: null })], 'confirmations'],
-  ])('is named when it is a transfer %s', (_what, told, rule) => {
-    const { violations } = booksOf(told);
+  ])('is named when it is a transfer %s', (_what, events, rule) => {
+    const { violations } = booksOf(events);
     expect(violations.first).toEqual([
-      { position: String(told.length), rule: expect.stringContaining(rule) as unknown },
+      { position: String(events.length), rule: expect.stringContaining(rule) as unknown },
     ]);
   });
 

@@ -12,7 +12,7 @@ describe('a finding of the ledger', () => {
     [
       { kind: 'moved', position: '7', from: '5', stream: 's', id: 'e' },
       true,
-      'the event e of s was recorded at position 5 and stands at 7',
+      'the event e of s was recorded at position 5 and is now at 7',
     ],
     [
       { kind: 'inserted', position: '7', stream: 's', id: 'e' },
@@ -42,7 +42,7 @@ describe('a finding of the ledger', () => {
     expect([describeFinding(finding), isOfEvents(finding)]).toEqual([sentence, ofEvents]);
   });
 
-  it('stands behind its cause when it follows from one, and in its place otherwise', () => {
+  it('is listed after its cause when it follows from one, and in its place otherwise', () => {
     const rewritten: LedgerFinding = { kind: 'rewritten', size: 9, since: 4, signed_at: 'then' };
     const deleted: LedgerFinding = { kind: 'deleted', position: '7' };
     const [cause, follows] = [describeFinding(deleted), describeFinding(rewritten)];

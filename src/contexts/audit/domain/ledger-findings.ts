@@ -8,7 +8,7 @@ export type LedgerFinding =
       readonly revision: number;
       readonly id: string;
     }
-  /** It stands at another position than it did. */
+  /** It was moved to another position. */
   | {
       readonly kind: 'moved';
       readonly position: string;
@@ -71,7 +71,7 @@ export function describeFinding(finding: LedgerFinding): string {
     case 'changed':
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) is not the one that was recorded there`;
     case 'moved':
-      return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and stands at ${finding.position}`;
+      return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and is now at ${finding.position}`;
     case 'forged':
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) was not written by the service`;
     case 'inserted':

@@ -25,33 +25,36 @@ const facts = {
   created_at: '2026-01-01T00:00:00.000Z',
   expires_at: '2026-01-01T01:00:00.000Z',
 };
-type Told = readonly [stream: string, type: string, data: object];
-const issued: Told = ['exchange_key-k', 'exchange_key.issued.v1', { key_id: 'k', merchant_id: 'm' }];
-const told = (type: string, data: object = {}, id = 'o'): Told => [
+type Recorded = readonly [stream: string, type: string, data: object];
+const issued: Recorded = ['exchange_key-k', 'exchange_key.issued.v1', { key_id: 'k', merchant_id: 'm' }];
+const orderEvent = (type: string, data: object = {}, id = 'o'): Recorded => [
   `order-${id}`,
   `order.${type}.v1`,
   { order_id: id, at, ...data },
 ];
-const made = (id = 'o', more: object = {}): Told => told('created', { ...facts, order_id: id, ...more }, id);
+const made = (id = 'o', more: object = {}): Recorded =>
+  orderEvent('created', { ...facts, order_id: id, ...more }, id);
 const transfer = (id: string, amount: string) => ({
   deposit_id: id,
   amount,
   transaction_hash: `0x${id}`,
   deposited_at: at,
 });
-const deposit = (id: string, amount: string, orderId = 'o'): Told =>
-  told('deposit_received', transfer(id, amount), orderId);
-const late = (id: string, amount: string): Told => told('late_deposit_recorded', transfer(id, amount));
-const missing = (id: string, amount: string, orderId = 'o'): Told =>
-  told('deposit_missing', { deposit_id: id, amount }, orderId);
-const processing = (from: string, to: string, refundable: string): Told =>
-  told('processing_started', { amount_from: from, amount_to: to, refundable });
-const completed = told('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
-const cancelled = (refundable: string): Told => told('cancelled', { refundable });
-const refund = (amount: string): Told => told('refund_recorded', { amount });
-const failed = (refundable: string): Told => told('failed', { reason: 'deposit_too_low', refundable });
+const deposit = (id: string, amount: string, orderId = 'o'): Recorded =>
+  orderEvent('deposit_received', transfer(id, amount), orderId);
+const late = (id: string, amount: string): Recorded =>
+  orderEvent('late_deposit_recorded', transfer(id, amount));
+const missing = (id: string, amount: string, orderId = 'o'): Recorded =>
+  orderEvent('deposit_missing', { deposit_id: id, amount }, orderId);
+const processing = (from: string, to: string, refundable: string): Recorded =>
+  orderEvent('processing_started', { amount_from: from, amount_to: to, refundable });
+const completed = orderEvent('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
+const cancelled = (refundable: string): Recorded => orderEvent('cancelled', { refundable });
+const refund = (amount: string): Recorded => orderEvent('refund_recorded', { amount });
+const failed = (refundable: string): Recorded =>
+  orderEvent('failed', { reason: 'deposit_too_low', refundable });
 
-function booksOf(...events: readonly Told[]): OrderBooks {
+function booksOf(...events: readonly Recorded[]): OrderBooks {
   const books = new OrderBooks();
   const revisions = new Map<string, number>();
   events.forEach(([stream, type, data], place) => {
@@ -69,13 +72,13 @@ describe('the books of orders', () => {
     const books = booksOf(
       issued,
       made(),
-      told('marked_as_paid', { waits_until: at }),
+      orderEvent('marked_as_paid', { waits_until: at }),
       deposit('a', '60.5'),
       deposit('b', '1000'),
       processing('1000', '5', '60.5'),
       completed,
       late('c', '2'),
-      told('refund_recorded', { amount: '62.5', transaction_hash: '0xback', actor: 'operator' }),
+      orderEvent('refund_recorded', { amount: '62.5', transaction_hash: '0xback', actor: 'operator' }),
     );
     expect(rules(books)).toBe('');
     expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({
@@ -95,7 +98,7 @@ describe('the books of orders', () => {
   });
 
   it('take a deposit that moved and came back to its first block for one deposit', () => {
-    const both = (...events: readonly Told[]) => rules(booksOf(issued, made(), made('p'), ...events));
+    const both = (...events: readonly Recorded[]) => rules(booksOf(issued, made(), made('p'), ...events));
     const [first, moved] = [deposit('a', '1'), deposit('a in another block', '1')];
     expect(both(first, missing('a', '1'), moved, missing('a in another block', '1'), first)).toBe('');
     expect(both(first, missing('a', '1'), late('a', '1'))).toBe('');
@@ -107,19 +110,23 @@ describe('the books of orders', () => {
   it('have nothing refundable in an order that was given back whose deposit moved', () => {
     const books = booksOf(
       ...[issued, made(), deposit('a', '100'), processing('100', '0.5', '0'), missing('a', '100')],
-      ...[late('a in another block', '100'), told('refunded', { amount: '100' })],
+      ...[late('a in another block', '100'), orderEvent('refunded', { amount: '100' })],
     );
     expect(rules(books)).toBe('');
     expect(JSON.parse(orderResponseOf(books.orders.get('o')!))).toMatchObject({ amount_refundable: '0' });
   });
 
-  it.each<[string, readonly Told[], RegExp]>([
+  it.each<[string, readonly Recorded[], RegExp]>([
     ['an order of nobody', [made()], /made by a key of its merchant/],
     ['an order of another merchant', [issued, made('o', { merchant_id: 'x' })], /a key of its merchant/],
     ['an order made twice', [issued, made(), made()], /made once/],
     ['an end before the beginning', [issued, completed], /made before anything befalls it/],
-    ['a payment after cancelling', [issued, made(), cancelled('0'), told('marked_as_paid')], /is cancelled/],
-    ['cancelling what was paid', [issued, made(), told('marked_as_paid'), cancelled('0')], /is paid/],
+    [
+      'a payment after cancelling',
+      [issued, made(), cancelled('0'), orderEvent('marked_as_paid')],
+      /is cancelled/,
+    ],
+    ['cancelling what was paid', [issued, made(), orderEvent('marked_as_paid'), cancelled('0')], /is paid/],
     ['completing without an exchange', [issued, made(), completed], /is pending/],
     ['an end after an end', [issued, made(), cancelled('0'), failed('0')], /is cancelled/],
     [
@@ -127,17 +134,17 @@ describe('the books of orders', () => {
       [issued, made(), cancelled('0'), deposit('a', '1')],
       /is cancelled/,
     ],
-    ['an outcome that is not late', [issued, made(), told('late_outcome_recorded')], /is pending/],
+    ['an outcome that is not late', [issued, made(), orderEvent('late_outcome_recorded')], /is pending/],
     ['one deposit twice', [issued, made(), deposit('a', '1'), late('a', '1')], /deposit a is recorded once/],
     [
       'one deposit for two orders',
       [issued, made(), made('p'), deposit('a', '1'), deposit('a', '1', 'p')],
       /not first for p/,
     ],
-    ['an expiry before the end', [issued, made(), told('expired')], /expires after its end/],
+    ['an expiry before the end', [issued, made(), orderEvent('expired')], /expires after its end/],
     [
       'an expiry with a deposit',
-      [issued, made(), deposit('a', '1'), told('expired', { at: facts.expires_at })],
+      [issued, made(), deposit('a', '1'), orderEvent('expired', { at: facts.expires_at })],
       /expires without a deposit/,
     ],
     ['more exchanged than came', [issued, made(), processing('100', '0.5', '0')], /exchanges what came/],
@@ -160,7 +167,7 @@ describe('the books of orders', () => {
     ['money that a failed order keeps', [issued, made(), deposit('a', '5'), failed('4')], /given back/],
     [
       'money that was not all refunded',
-      [issued, made(), deposit('a', '5'), told('refunded', { amount: '4' })],
+      [issued, made(), deposit('a', '5'), orderEvent('refunded', { amount: '4' })],
       /given back/,
     ],
     [

@@ -210,8 +210,8 @@ export class OrderBooks {
         order.refunded = sum([order.refunded, event.data.amount]);
         return;
       case 'order.personal_data_erased.v1': {
-        const nobody = { user_id: null, user_hash: null };
-        order.facts = { ...order.facts, ...nobody, withdraw_address_tag: null, withdraw_address_memo: null };
+        const noUser = { user_id: null, user_hash: null };
+        order.facts = { ...order.facts, ...noUser, withdraw_address_tag: null, withdraw_address_memo: null };
         return;
       }
       default:

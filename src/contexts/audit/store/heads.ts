@@ -33,7 +33,7 @@ const HEADS = `select l.log_id, h.size, h.root, h.position, h.signed_at, h.key_i
 export class Heads {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** The one over the most events, whoever inserted it; null without any. The newest that the service signed: {@link lastSigned}. */
+  /** The one over the most events, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
   async newest(): Promise<SignedHead | null> {
     const [row] = await this.database.query<Row>(`${HEADS} order by h.size desc limit 1`);
     return row === undefined ? null : headOf(row);

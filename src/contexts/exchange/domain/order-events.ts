@@ -1,6 +1,9 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** What is settled when an order is made; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. Amounts are decimal strings in whole units, times ISO 8601. */
+/**
+ * The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the
+ * order. Amounts are decimal strings in whole units, times ISO 8601.
+ */
 export interface OrderFacts {
   readonly order_id: string;
   /** Of the API key that made it: it alone sees the order. */
@@ -98,7 +101,7 @@ export type OrderRefundRecorded = OrderEventOf<
   'order.refund_recorded.v1',
   { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
 >;
-/** From here on nobody reads who the order was for (contract.md 23.7). `key_id`: of the API key that made the order. */
+/** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that made the order. */
 export type OrderPersonalDataErased = OrderEventOf<
   'order.personal_data_erased.v1',
   { readonly key_id: string; readonly actor: string }

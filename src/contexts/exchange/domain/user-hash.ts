@@ -1,4 +1,4 @@
-/** What stands for a `user_id` of an API key where the text itself is sealed. */
+/** Replaces a `user_id` of an API key where the text itself is sealed. */
 export function userHash(
   keyedHash: { of(...parts: readonly string[]): string },
   keyId: string,

@@ -44,8 +44,12 @@ export class OrdersView {
     const { pageSize } = filter;
     const page = await bodyPage(
       this.database,
-      { sql, tables: TABLES, params, pageSize, beside: total },
-      ({ bodies, last, beside }) => ({ bodies: Buffer.from(bodies), last, count: beside!.readBigInt64BE() }),
+      { sql, tables: TABLES, params, pageSize, companion: total },
+      ({ bodies, last, companion }) => ({
+        bodies: Buffer.from(bodies),
+        last,
+        count: companion!.readBigInt64BE(),
+      }),
     );
     const cursor = page.last === null ? 'null' : `"${encodeCursor(page.last)}"`;
     const [before, after] = [`{"total_count":${page.count},"orders":[`, `],"next_cursor":${cursor}}`];

@@ -22,7 +22,7 @@ export const MAX_CODES_OF_AN_ADDRESS = 6;
  */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
-/** Too many to guess, so that wrong ones need no count and nobody can use up the tries of the person. */
+/** Too many to guess, so that wrong ones need no count and no stranger can use up the attempts of the person. */
 const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
@@ -58,9 +58,9 @@ interface Sent {
 /**
  * One-time codes for phones, kept as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
  * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it. A long code is valid for 24 hours in any
- * browser, as often as it is entered. At a limit of the user a message is refused only while a long code is in delivery: of one
- * that was sent more than {@link DELIVERY_SECONDS} ago nobody knows whether it reached the phone, and one further long code is
- * sent. Whoever holds the phone gets in, whatever a stranger with the link requests or guesses (docs/adr/0158).
+ * browser, as often as it is entered. At a limit of the user a message is refused only while a long code is in delivery: one
+ * that was sent more than {@link DELIVERY_SECONDS} ago may not have reached the phone, and one further long code is sent. The
+ * holder of the phone gets in, regardless of what a stranger with the link requests or guesses (docs/adr/0158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -79,7 +79,7 @@ export class PhoneCodes {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {
-      // One order for all: the counts below hold over all processes, and nobody waits in a circle.
+      // One order for all: the counts below hold over all processes, and no deadlock is possible.
       for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
         await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
       const {
@@ -147,7 +147,7 @@ export class PhoneCodes {
       );
       return right.length > 0 ? 'right' : null;
     }
-    // Comparing in SQL shows nothing by its time: without the key nobody can choose the hash.
+    // Comparing in SQL shows nothing by its time: without the key no caller can choose the hash.
     const [tried] = await this.database.query<{ right: boolean; attempts_left: number }>(
       `update onboarding.phone_codes
          set attempts_left = case when code_hash = $3 then 0 else attempts_left - 1 end

@@ -56,7 +56,7 @@ describe('the audit of a user', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('keeps nothing in memory that tells who somebody is', () => {
+  it('keeps nothing in memory that identifies a person', () => {
     const stateAfter = (...events: readonly DomainEvent[]): object =>
       events.reduce(
         (state, event) => userHistory.judge(state, event, 'u').state,

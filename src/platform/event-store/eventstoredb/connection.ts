@@ -41,8 +41,8 @@ export class Connection {
   }
 
   /**
-   * Another client, which finds the leader anew: nothing tells the client that its server is stopped, and what it
-   * awaits of that server (the search for the leader, the server's features) it awaits for ever, for all its calls.
+   * Another client, which searches for the leader again: a client does not notice that its server is stopped, and
+   * waits for it (for the leader, for the server's features) without a timeout, in all its calls.
    * False where a call that began at `since` (`performance.now()`) used an earlier client.
    */
   reconnect(since: number): boolean {

@@ -138,7 +138,7 @@ export class Life {
     if (habit === 'after') {
       const { hash, broadcast } = await this.stage.treasury.prepare(wallet, minor);
       await report(hash);
-      // A reorganisation may have taken the money of its sender away.
+      // A reorganisation may have left its sender without the money.
       return broadcast().catch(() => this.stage.tally.add('broadcast refused'));
     }
     const hash = await this.stage.treasury.transfer(wallet, habit === 'other amount' ? minor + 1 : minor);

@@ -28,7 +28,7 @@ export class MovingChain {
 
   /**
    * `deepest`: the most blocks that it replaces. Each of `rivals` are transactions of one sender, who sends one of them.
-   * anvil forgets the code of contracts, and nothing else of them, when it goes back to a state that it moved to the disk,
+   * anvil forgets the code of contracts, and nothing else of them, when it returns to a state that it moved to the disk,
    * which it does after some hundred blocks: that of `contracts` is restored.
    */
   async reorganise(

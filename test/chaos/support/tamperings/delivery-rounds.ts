@@ -60,7 +60,7 @@ export const deliveries: Group = {
     }
     verdict.none(
       receiver.received.filter(({ body }) => marks.some((mark) => body.includes(mark))),
-      'notifications of payouts that nobody reported',
+      'notifications of payouts that were never reported',
     );
     await stage.change(`delete from ${TABLE}; insert into ${TABLE} table sent; drop table sent`);
     return [...forged.values()];

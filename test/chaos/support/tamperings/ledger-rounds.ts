@@ -10,7 +10,7 @@ const SAVED = TABLES.map((table) => `create temp table saved_${table} as table a
 
 type LedgerTampering = (stage: TamperingStage, random: Random) => Promise<string>;
 
-/** Something that nobody signed becomes a leaf of the frontier. */
+/** An unsigned hash becomes a leaf of the frontier. */
 const frontier: LedgerTampering = async ({ db }, random) => {
   const { rows } = await db.query<{ size: string; peaks: Buffer }>('select size, peaks from audit.ledger');
   const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
@@ -85,7 +85,7 @@ export const ledgerTables: Group = {
       return /"ledger":\{"status":"unavailable"/.test(text);
     });
     await stage.ticks();
-    verdict.none(await signed(), `heads signed beside this: ${what}`);
+    verdict.none(await signed(), `heads signed meanwhile: ${what}`);
     const { findings } = await stage.check();
     verdict.expect(
       findings.some(({ kind }) => ['ledger', 'head', 'truncated', 'forged'].includes(kind)),

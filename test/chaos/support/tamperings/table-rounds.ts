@@ -148,7 +148,7 @@ const receipt: TableTampering = async (db, random, used) => {
 
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];
 
-/** Nothing is wrong with a copy that nobody changed. */
+/** An unchanged copy is in order. */
 export async function untouchedTables(stage: TamperingStage): Promise<void> {
   await stage.withCopy(async (_, url) => {
     const { printed, exitCode } = await invoke('audit', environmentOf(stage, url), 'verify');

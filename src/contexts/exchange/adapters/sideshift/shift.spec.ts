@@ -8,7 +8,7 @@ import type { OrderFacts } from '../../domain/order-events.js';
 import { pairOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits } from '../../store/sideshift-shifts.js';
 import { readShift } from './shift.js';
-import type { Told } from './sideshift-api.js';
+import type { SideShiftObject } from './sideshift-api.js';
 
 const PAIR = pairOf('USDCSOL')!;
 const NOW = Date.UTC(2026, 0, 2, 12);
@@ -19,7 +19,7 @@ const AGREED: AgreedShift = {
   ...{ amountFrom: '100', amountTo: '0.51234567', rate: '0.0051234567' },
   ...{ depositAddress: `0x${'a'.repeat(40)}`, depositMemo: null, settleAddress: 'So'.padEnd(43, '1') },
 };
-const SHIFT: Told = {
+const SHIFT: SideShiftObject = {
   ...{ id: AGREED.shiftId, type: 'fixed', createdAt: at(0), expiresAt: at(15), status: 'settled' },
   ...{ depositCoin: 'USDC', depositNetwork: 'ethereum', settleCoin: 'SOL', settleNetwork: 'solana' },
   ...{ depositAddress: AGREED.depositAddress, settleAddress: AGREED.settleAddress },
@@ -66,7 +66,7 @@ const shift = fc
     },
     { requiredKeys: [] },
   )
-  .map((lies): Told => ({ ...SHIFT, ...lies }));
+  .map((lies): SideShiftObject => ({ ...SHIFT, ...lies }));
 
 const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled'];
 
@@ -77,8 +77,8 @@ describe('whatever SideShift says, one look after the other', () => {
       fc.property(fc.array(shift, { minLength: 1, maxLength: 6 }), (looks) => {
         let state: Order = order.evolve(order.initial, { type: 'order.created.v1', data: FACTS });
         let seen: SeenDeposits = {};
-        looks.forEach((told, index) => {
-          const read = readOrNull(told, seen);
+        looks.forEach((body, index) => {
+          const read = readOrNull(body, seen);
           if (read === null) return;
           believed += 1;
           seen = { ...seen, ...read.seen };
@@ -102,8 +102,8 @@ describe('whatever SideShift says, one look after the other', () => {
 
 describe('a deposit at SideShift', () => {
   const hash = 'AB'.repeat(32);
-  const depositOf = (depositHash: string, told: Told = SHIFT, pair = PAIR) => {
-    const all = readShift({ ...told, depositHash }, AGREED, pair, {}, NOW + 100 * 60_000).status.deposits;
+  const depositOf = (depositHash: string, body: SideShiftObject = SHIFT, pair = PAIR) => {
+    const all = readShift({ ...body, depositHash }, AGREED, pair, {}, NOW + 100 * 60_000).status.deposits;
     return all[0]!;
   };
 
@@ -126,9 +126,9 @@ describe('a deposit at SideShift', () => {
   });
 });
 
-function readOrNull(told: Told, seen: SeenDeposits) {
+function readOrNull(body: SideShiftObject, seen: SeenDeposits) {
   try {
-    return readShift(told, AGREED, PAIR, seen, NOW + 100 * 60_000);
+    return readShift(body, AGREED, PAIR, seen, NOW + 100 * 60_000);
   } catch (error) {
     expect(error).toBeInstanceOf(ProviderUnavailable);
     expect(error).toMatchObject({ kind: 'contradiction' });

@@ -4,7 +4,7 @@ import type { Asset, Pair } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
 import { decimalsOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SeenShiftDeposit } from '../../store/sideshift-shifts.js';
-import { contradiction, type Told } from './sideshift-api.js';
+import { contradiction, type SideShiftObject } from './sideshift-api.js';
 
 /** A deposit is seen and not confirmed; confirmed; paid out; to be given back to an address that nobody named; given back. */
 const STATUSES = {
@@ -46,7 +46,7 @@ export interface ReadShift {
  * what was agreed and seen before.
  */
 export function readShift(
-  told: Told,
+  told: SideShiftObject,
   agreed: AgreedShift,
   pair: Pair,
   seen: SeenDeposits,
@@ -71,7 +71,7 @@ export function readShift(
 }
 
 /** The shift itself never changes; its address may be withheld once it is old. */
-export function requireSame(told: Told, agreed: AgreedShift, pair: Pair): void {
+export function requireSame(told: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
   if (told['id'] !== agreed.shiftId) contradiction('it tells of another shift');
   if (told['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
   requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
@@ -111,7 +111,12 @@ function lower(value: unknown): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-function depositsOf(told: Told, agreed: AgreedShift, pair: Pair, nowMs: number): readonly ToldDeposit[] {
+function depositsOf(
+  told: SideShiftObject,
+  agreed: AgreedShift,
+  pair: Pair,
+  nowMs: number,
+): readonly ToldDeposit[] {
   const { status, deposits } = told;
   if (status === 'waiting' || status === 'expired') return [];
   if (status !== 'multiple') return [depositOf(told, 0, agreed, pair, nowMs)];
@@ -121,15 +126,21 @@ function depositsOf(told: Told, agreed: AgreedShift, pair: Pair, nowMs: number):
   const times = new Map<unknown, number>();
   return deposits.map((each: unknown) => {
     if (typeof each !== 'object' || each === null) return contradiction('a deposit is no object');
-    const { depositHash } = each as Told;
+    const { depositHash } = each as SideShiftObject;
     const transaction = typeof depositHash === 'string' ? plainHash(depositHash) : depositHash;
     const before = times.get(transaction) ?? 0;
     times.set(transaction, before + 1);
-    return depositOf(each as Told, before, agreed, pair, nowMs);
+    return depositOf(each as SideShiftObject, before, agreed, pair, nowMs);
   });
 }
 
-function depositOf(told: Told, before: number, agreed: AgreedShift, pair: Pair, nowMs: number): ToldDeposit {
+function depositOf(
+  told: SideShiftObject,
+  before: number,
+  agreed: AgreedShift,
+  pair: Pair,
+  nowMs: number,
+): ToldDeposit {
   const { status } = told;
   if (typeof status !== 'string' || !Object.hasOwn(STATUSES, status))
     return contradiction('the shift has a status that its documentation does not know');

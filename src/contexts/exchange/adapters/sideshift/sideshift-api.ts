@@ -8,7 +8,7 @@ import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js
 const MOST_RESPONSE_BYTES = 262_144;
 
 /** A JSON object as it came: whatever is read of it is checked first. */
-export type Told = Readonly<Record<string, unknown>>;
+export type SideShiftObject = Readonly<Record<string, unknown>>;
 
 export interface SideShiftAccount {
   readonly sideshiftUrl: string;
@@ -41,21 +41,21 @@ export class SideShiftApi {
   }
 
   /** `from` and `to` in the form `usdc-ethereum`. */
-  async pair(from: string, to: string, amount: string): Promise<Told> {
+  async pair(from: string, to: string, amount: string): Promise<SideShiftObject> {
     const query = new URLSearchParams({ affiliateId: this.affiliateId, amount });
     return this.told(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
   }
 
   /** `callerAddress`: of whoever wants the shift; SideShift refuses some countries. */
-  async quote(body: Told, callerAddress: string | null): Promise<Told> {
+  async quote(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.told(await this.post('/quotes', body, callerAddress), 201);
   }
 
-  async fixedShift(body: Told, callerAddress: string | null): Promise<Told> {
+  async fixedShift(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.told(await this.post('/shifts/fixed', body, callerAddress), 201);
   }
 
-  async shift(id: string): Promise<Told> {
+  async shift(id: string): Promise<SideShiftObject> {
     return this.told(await this.get(`/shifts/${encodeURIComponent(id)}`), 200);
   }
 
@@ -86,7 +86,7 @@ export class SideShiftApi {
     return this.client.get(this.base + path, this.headers(null));
   }
 
-  private post(path: string, body: Told, callerAddress: string | null): Promise<HttpResult> {
+  private post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<HttpResult> {
     return this.client.post(this.base + path, this.headers(callerAddress), JSON.stringify(body));
   }
 
@@ -99,7 +99,7 @@ export class SideShiftApi {
     };
   }
 
-  private told(result: HttpResult, expected: number): Told {
+  private told(result: HttpResult, expected: number): SideShiftObject {
     if (result.kind === 'failed') throw new ProviderUnavailable(`it cannot be reached: ${result.error}`);
     if (result.status !== expected) throw errorOf(result.status, refusalIn(result));
     return objectIn(result.body) ?? contradiction('its response is no JSON object');
@@ -141,17 +141,19 @@ function refused(message: string): Error {
 function refusalIn({ body }: { readonly body: Buffer }): Refusal | null {
   const error = objectIn(body)?.['error'];
   if (typeof error !== 'object' || error === null) return null;
-  const { message, code } = error as Told;
+  const { message, code } = error as SideShiftObject;
   return {
     message: typeof message === 'string' ? message.slice(0, 500) : '',
     code: typeof code === 'string' ? code : '',
   };
 }
 
-function objectIn(body: Buffer): Told | null {
+function objectIn(body: Buffer): SideShiftObject | null {
   try {
     const parsed: unknown = JSON.parse(body.toString());
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Told) : null;
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? (parsed as SideShiftObject)
+      : null;
   } catch {
     return null;
   }

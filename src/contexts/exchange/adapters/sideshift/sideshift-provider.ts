@@ -16,7 +16,7 @@ import { chainOf, decimalsOf, pairOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
 import { publicAddress } from '../public-address.js';
 import { isDepositAddress } from './deposit-address.js';
-import { contradiction, SideShiftApi, type SideShiftAccount, type Told } from './sideshift-api.js';
+import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
 import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
 
 /** What a rate that was asked for without an order is shown for. */
@@ -149,7 +149,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     });
   }
 
-  private readQuote(told: Told, pair: Pair, amount: string) {
+  private readQuote(told: SideShiftObject, pair: Pair, amount: string) {
     requireAssets(told, pair);
     const quoteId = idOf(told['id']);
     if (amountOf(told['depositAmount'], pair.from, 'the amount of the quote') !== amount)
@@ -168,7 +168,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   }
 
   private async readNewShift(
-    told: Told,
+    told: SideShiftObject,
     pair: Pair,
     wanted: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
   ): Promise<AgreedShift> {
@@ -227,7 +227,7 @@ function nameOf({ token, chain }: Asset): string {
   return `${token}-${chain}`;
 }
 
-function requireAssets(told: Told, pair: Pair): void {
+function requireAssets(told: SideShiftObject, pair: Pair): void {
   requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
   requireAsset(told['settleCoin'], told['settleNetwork'], pair.to, 'pays out');
 }

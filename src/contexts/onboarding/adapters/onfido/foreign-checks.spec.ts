@@ -34,7 +34,7 @@ describe('the row of a verification that SQL leads to the clear check of another
     };
   }
 
-  it('passes nobody; the identity check continues once the row names the own check again', async () => {
+  it('passes no identity check; the identity check continues once the row names the own check again', async () => {
     const [ada, eve] = [await underReview(), await underReview()];
     onfido.complete(ada.check, 'clear');
     const write = (check: string | null, applicant: string): Promise<unknown> =>

@@ -26,7 +26,7 @@ export class OnfidoRefused extends Error {
 }
 
 /** A JSON object as it came: whatever is read of it is checked first. */
-export type Told = Readonly<Record<string, unknown>>;
+export type OnfidoObject = Readonly<Record<string, unknown>>;
 
 /**
  * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. Every call throws
@@ -43,13 +43,13 @@ export class OnfidoApi {
 
   async call(
     ask: (api: DefaultApi, options: RawAxiosRequestConfig) => Promise<{ readonly data: unknown }>,
-  ): Promise<Told> {
+  ): Promise<OnfidoObject> {
     this.api ??= this.open();
     const api = await this.api;
     try {
       // The package's own timeout starts anew with each byte.
       const { data } = await ask(api, { signal: AbortSignal.timeout(this.timeoutMs) });
-      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as Told) : {};
+      return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
     } catch (error) {
       throw errorOf(error);
     }
@@ -88,7 +88,9 @@ function errorOf(error: unknown): Error {
 
 function refusalIn(data: unknown): { readonly type: string; readonly about: string } {
   const error = (data as { readonly error?: unknown } | null)?.error;
-  const { type, message, fields } = (typeof error === 'object' && error !== null ? error : {}) as Told;
+  const { type, message, fields } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as OnfidoObject;
   return {
     type: typeof type === 'string' && /^[a-z_]{1,60}$/.test(type) ? type : 'unknown',
     about: JSON.stringify([message, fields] as const)

@@ -5,7 +5,7 @@ import {
   type CallbackHeaders,
   type CallbackReader,
 } from '../../application/callback-reader.js';
-import type { Told } from './onfido-api.js';
+import type { OnfidoObject } from './onfido-api.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
@@ -44,8 +44,8 @@ function callbackOf(event: unknown, body: Buffer): Callback {
   return { eventId, at, check: isCheck ? (id as string) : null };
 }
 
-function objectIn(object: unknown, name: string): Told {
-  const found = typeof object === 'object' && object !== null ? (object as Told)[name] : undefined;
+function objectIn(object: unknown, name: string): OnfidoObject {
+  const found = typeof object === 'object' && object !== null ? (object as OnfidoObject)[name] : undefined;
   if (typeof found !== 'object' || found === null) throw new CallbackRefused('malformed');
-  return found as Told;
+  return found as OnfidoObject;
 }

@@ -1,5 +1,5 @@
 import type { ImageKind } from '../../domain/identity-image.js';
-import type { Told, OnfidoRefused } from './onfido-api.js';
+import type { OnfidoObject, OnfidoRefused } from './onfido-api.js';
 
 /**
  * Why an identity did not pass, in our own words; those of the provider are for nobody. Each has words in every language of
@@ -69,5 +69,5 @@ function isFailed(report: unknown, path: readonly string[]): boolean {
 }
 
 function field(object: unknown, name: string): unknown {
-  return typeof object === 'object' && object !== null ? (object as Told)[name] : undefined;
+  return typeof object === 'object' && object !== null ? (object as OnfidoObject)[name] : undefined;
 }

@@ -199,7 +199,7 @@ describe('identities checked by Onfido', () => {
     ['a check without an id', { id: null }],
   ])('wait when Onfido tells of %s', async (_, lies) => {
     const ada = person();
-    onfido.lie = (told, request) => (request === 'POST /checks' ? { ...told, ...lies } : told);
+    onfido.lie = (response, request) => (request === 'POST /checks' ? { ...response, ...lies } : response);
     expect(await failure(verifier().decide(ada))).toMatchObject(UNAVAILABLE);
   });
 });

@@ -9,7 +9,7 @@ import {
   type IdentityVerifier,
 } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
-import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type Told } from './onfido-api.js';
+import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
 import { checkReason, imageReason, REASONS } from './onfido-reasons.js';
 
 const TIMES = {
@@ -51,7 +51,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     }
   }
 
-  private async checkOf(verification: Verification, request: IdentityRequest): Promise<Told> {
+  private async checkOf(verification: Verification, request: IdentityRequest): Promise<OnfidoObject> {
     const { verificationId } = request;
     const known = verification.check_reference;
     if (known !== null) {
@@ -81,22 +81,22 @@ export class OnfidoVerifier implements IdentityVerifier {
     failpoint('onboarding.applicant_kept');
     // Another process was first, or the person is forgotten; ours holds nothing of the person.
     if (kept !== id) await this.deleteApplicant(id);
-    if (kept === null) throw new ProviderUnavailable('The person is forgotten: Onfido is told nothing');
+    if (kept === null) throw new ProviderUnavailable('The person is forgotten: Onfido gets no data');
     return kept;
   }
 
   /** The oldest one; null when there is none. */
-  private async listedCheck(applicant: string): Promise<Told | null> {
-    const told = await this.refusing(() =>
+  private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
+    const response = await this.refusing(() =>
       this.api.call((api, options) => api.listChecks(applicant, options)),
     );
-    const checks = listIn(told, 'checks');
-    const time = (check: Told): string => String(check['created_at']);
+    const checks = listIn(response, 'checks');
+    const time = (check: OnfidoObject): string => String(check['created_at']);
     return [...checks].sort((a, b) => (time(a) < time(b) ? -1 : 1))[0] ?? null;
   }
 
   /** Hands everything over and opens the check. Before that is asked for, a failure lets other attempts begin at once. */
-  private async openCheck(applicant: string, request: IdentityRequest): Promise<Told> {
+  private async openCheck(applicant: string, request: IdentityRequest): Promise<OnfidoObject> {
     const { verificationId } = request;
     const { claimSeconds } = this.times;
     const claimed = performance.now();
@@ -180,7 +180,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     idIn(uploaded);
   }
 
-  private async outcomeOf(check: Told): Promise<KycOutcome | 'under_review'> {
+  private async outcomeOf(check: OnfidoObject): Promise<KycOutcome | 'under_review'> {
     const { status, result } = check;
     if (typeof status === 'string' && OPEN.includes(status)) return 'under_review';
     if (status === 'withdrawn') return { passed: false, reason: REASONS.verification };
@@ -189,10 +189,10 @@ export class OnfidoVerifier implements IdentityVerifier {
     if (result === 'clear') return { passed: true };
     if (result !== 'consider')
       throw new ProviderUnavailable('Onfido tells of a complete check with no result that is known');
-    const told = await this.refusing(() =>
+    const response = await this.refusing(() =>
       this.api.call((api, options) => api.listReports(idIn(check), options)),
     );
-    return { passed: false, reason: checkReason(listIn(told, 'reports')) };
+    return { passed: false, reason: checkReason(listIn(response, 'reports')) };
   }
 
   private async deleteApplicant(id: string): Promise<void> {
@@ -211,9 +211,9 @@ export class OnfidoVerifier implements IdentityVerifier {
 
   /** What it refuses for good is a refusal with that reason; without one it is our own fault, and asked again. */
   private async refusing(
-    ask: () => Promise<Told>,
+    ask: () => Promise<OnfidoObject>,
     reason?: (refused: OnfidoRefused) => string,
-  ): Promise<Told> {
+  ): Promise<OnfidoObject> {
     try {
       return await ask();
     } catch (error) {
@@ -226,20 +226,24 @@ export class OnfidoVerifier implements IdentityVerifier {
 }
 
 /** What this database calls the check is no proof that the check is of this person: only its tag is, which we set. */
-function requireOwn({ applicant_id, tags }: Told, verificationId: string, applicant: string | null): void {
+function requireOwn(
+  { applicant_id, tags }: OnfidoObject,
+  verificationId: string,
+  applicant: string | null,
+): void {
   const isTagged = Array.isArray(tags) && tags.includes(verificationId);
   if (!isTagged || applicant_id !== applicant)
     throw new ProviderUnavailable('The check at Onfido belongs to another verification');
 }
 
-function idIn({ id }: Told): string {
+function idIn({ id }: OnfidoObject): string {
   if (typeof id === 'string' && ID.test(id)) return id;
   throw new ProviderUnavailable('Onfido gives no id');
 }
 
-function listIn(told: Told, name: string): readonly Told[] {
-  const list = told[name];
+function listIn(response: OnfidoObject, name: string): readonly OnfidoObject[] {
+  const list = response[name];
   const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
   if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
-  return list as readonly Told[];
+  return list as readonly OnfidoObject[];
 }
