@@ -83,11 +83,12 @@ export class SandboxOrders {
   /** Null for an order that was never made. `settleMs` after its settlement an order is settled. */
   async standing(orderId: string, settleMs: number): Promise<SandboxStanding | null> {
     const [row] = await this.database.query<SandboxStanding & Record<string, unknown>>(
-      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled, o.settled_amount_to, o.settled_mac,
+      `select coalesce(o.settled_at + $2 * interval '1 ms' <= now(), false) as is_settled,
+         o.settled_amount_to, o.settled_mac,
          coalesce((
            select json_agg(json_build_object('transaction_hash', transaction_hash, 'place', place,
-             'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_number', block_number, 'block_at', block_at,
-             'is_missing', missing_since is not null)
+             'block_hash', block_hash, 'amount_minor', amount_minor::text, 'block_number', block_number,
+             'block_at', block_at, 'is_missing', missing_since is not null)
              order by block_number, transaction_hash, place)
            from exchange.deposits where order_id = o.order_id), '[]') as deposits,
          (select json_build_object('count', coalesce(sum(transfers), 0),

@@ -32,10 +32,7 @@ export class PersonalResponses {
    * Deletes the sealed responses of the scope since then that hold one of these ids. A repeat under their keys runs
    * again. False when it was stopped before the end.
    */
-  async drop(
-    { named: ids, scope, since }: Naming,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<boolean> {
+  async drop({ named: ids, scope, since }: Naming, signal?: AbortSignal): Promise<boolean> {
     const known = new Set(ids);
     for await (const page of this.responses.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
       const named = page.filter((response) =>
@@ -44,7 +41,7 @@ export class PersonalResponses {
           ?.some((id) => known.has(id)),
       );
       await this.responses.delete(named);
-      if (signal.aborted) return false;
+      if (signal?.aborted) return false;
     }
     return true;
   }
