@@ -21,8 +21,7 @@ import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Gate } from '../support/gate.js';
 import { VIEWS } from '../support/read-models.js';
-import { invoke } from '../support/operator.js';
-import { dropTestDatabase, testDatabase, testDatabaseUrl, type TestDatabase } from '../support/postgres.js';
+import { testDatabase, type TestDatabase } from '../support/postgres.js';
 
 /** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
 const OUTAGE_MS = 5000;
@@ -276,39 +275,6 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     await rebuild();
     expect(await shape()).toEqual(before);
   });
-});
-
-it('the program of operators rebuilds all of them, and compares alone when it is asked to', async () => {
-  const url = await testDatabaseUrl();
-  try {
-    const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
-    const { printed } = await invoke('rebuild', env);
-    const rebuilt = printed
-      .trimEnd()
-      .split('\n')
-      .filter((line) => !line.startsWith(' '))
-      .map((line) => line.slice(0, line.indexOf(':')));
-    expect(rebuilt.sort()).toEqual(VIEWS.map(({ definition }) => definition.name).sort());
-    const compare = () => invoke('rebuild', env, 'users.views', '--compare-only');
-    const sound = await compare();
-    expect(sound.printed).toContain('users.wallets: 0 rows, as the events say');
-    expect(sound.exitCode).toBeNull();
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(
-      `insert into users.wallets (user_id, merchant_id, address) select id, id, '0x1' from gen_random_uuid() id`,
-    );
-    await client.end();
-    const { printed: told, exitCode } = await compare();
-    expect(told).toContain('users.wallets: 0 rows, 1 was not as the events say');
-    expect(told).toContain('a row, the events say that there is none');
-    expect(exitCode).toBe(2);
-    const json = await invoke('rebuild', env, '--json', 'users.views');
-    expect(JSON.parse(json.printed)).toMatchObject({ name: 'users.views', compared: [{ different: 1 }] });
-    expect((await compare()).exitCode).toBeNull();
-  } finally {
-    await dropTestDatabase(url);
-  }
 });
 
 /** Resolves once a session waits to have a table for itself. */
