@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../../../test/support/eventually.js';
+import { failure, OnfidoLab, type Person } from '../../../../../test/support/onfido/onfido-lab.js';
+import { newId } from '../../../../kernel/ids.js';
+
+let lab: OnfidoLab;
+beforeAll(async () => {
+  lab = await OnfidoLab.open();
+});
+afterEach(() => lab.onfido.recover());
+afterAll(() => lab.close());
+
+describe('a process that dies in the middle', () => {
+  /** Decides until it comes, each time as a process of its own. */
+  const until = (ada: Person) =>
+    eventually(
+      async () =>
+        (await lab
+          .verifier({ timeoutMs: 2000, claimSeconds: 2 })
+          .decide(ada)
+          .catch(() => null)) === 'under_review',
+    );
+
+  const once = (ada: Person) => {
+    expect(lab.checksOf(ada)).toHaveLength(1);
+    const [applicant] = lab.applicantsOf(ada).filter(({ checks }) => checks.length > 0);
+    expect(applicant!.documents.map(({ side }) => side).sort()).toEqual(['back', 'front']);
+    expect(applicant!.livePhotos).toHaveLength(1);
+    // An orphaned one holds no personal data.
+    const others = lab.applicantsOf(ada).filter(({ checks }) => checks.length === 0);
+    for (const { fields } of others) expect(JSON.stringify(fields)).not.toMatch(/Ada|Lovelace|1815/);
+  };
+
+  const CALLS = 11;
+  it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
+    'at request %i, which Onfido never got, or did: one check',
+    async (nth) => {
+      for (const fault of ['reset', 'done, then reset'] as const) {
+        const ada = lab.person();
+        lab.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
+        await until(ada);
+        once(ada);
+      }
+    },
+  );
+
+  it('at any statement, before or after it: one check', async () => {
+    const methods = ['open', 'keepApplicant', 'claimCheck', 'checked'] as const;
+    for (const method of methods)
+      for (const after of [false, true]) {
+        const ada = lab.person();
+        const store = lab.verifications();
+        const original = store[method].bind(store) as (...args: unknown[]) => Promise<unknown>;
+        Object.assign(store, {
+          [method]: async (...args: unknown[]) => {
+            if (after) await original(...args);
+            throw new Error('dead');
+          },
+        });
+        expect(await failure(lab.verifier(undefined, store).decide(ada))).toMatchObject({ message: 'dead' });
+        await lab.database.query('update onboarding.verifications set check_claimed_until = null');
+        await until(ada);
+        once(ada);
+      }
+  });
+
+  it('leaves one check also where many processes continue at the same time', async () => {
+    const ada = lab.person();
+    const all = Array.from({ length: 8 }, () =>
+      lab
+        .verifier({ timeoutMs: 5000, claimSeconds: 60 })
+        .decide(ada)
+        .catch(() => null),
+    );
+    await Promise.all(all);
+    await eventually(
+      async () =>
+        (await lab
+          .verifier()
+          .decide(ada)
+          .catch(() => null)) === 'under_review',
+    );
+    once(ada);
+  });
+
+  it('counts the older of two checks, should there be two', async () => {
+    const ada = lab.person();
+    await lab.verifier().decide(ada);
+    const [applicant] = lab.applicantsOf(ada);
+    const [first] = applicant!.checks;
+    applicant!.checks.unshift({
+      ...first!,
+      id: newId(),
+      created_at: '2099-01-01T00:00:00.000Z',
+      status: 'complete',
+      result: 'clear',
+    });
+    await lab.database.query('update onboarding.verifications set check_reference = null');
+    expect(await lab.verifier().decide(ada)).toBe('under_review');
+  });
+});
