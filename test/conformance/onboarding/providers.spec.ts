@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
 import {
@@ -14,6 +15,7 @@ import { SandboxReviews } from '../../../src/contexts/onboarding/store/sandbox-r
 import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
 import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { WalletIndexes } from '../../../src/contexts/onboarding/store/wallet-indexes.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onfido/onfido.js';
 import { testDatabase } from '../../support/postgres.js';
 import { StripeServer } from '../../support/stripe/stripe.js';
@@ -23,6 +25,7 @@ import { describeIdentityVerifier } from './identity.conformance.js';
 import { describeSmsSender } from './sms.conformance.js';
 import { describeWalletProvisioner } from './wallets.conformance.js';
 
+const SEALER = new Sealer(randomBytes(32));
 const nothing = (): Promise<void> => Promise.resolve();
 
 describeSmsSender('the sandbox', () => {
@@ -48,7 +51,7 @@ describeSmsSender('Twilio', async () => {
 
 describeIdentityVerifier('the sandbox', async () => {
   const db = await testDatabase();
-  const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database)];
+  const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
   return {
     open: () => new SandboxIdentityVerifier(reviews, verifications, null),
     reviewed: { lastName: SANDBOX_NAMES.review },
@@ -66,7 +69,7 @@ describeIdentityVerifier('the sandbox', async () => {
 
 describeIdentityVerifier('Onfido', async () => {
   const [db, onfido] = await Promise.all([testDatabase(), Onfido.start()]);
-  const verifications = new Verifications(db.database);
+  const verifications = new Verifications(db.database, SEALER);
   const checksOf = async (userId: string) => {
     const applicants = (await verifications.ofUser(userId, 'onfido')).map(({ applicant }) => applicant);
     return onfido.records.checks.filter(({ applicant_id }) => applicants.includes(applicant_id));

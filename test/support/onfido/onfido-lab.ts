@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { IdentityRequest } from '../../../src/contexts/onboarding/application/ports.js';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
@@ -5,6 +6,7 @@ import type { IdentityImage } from '../../../src/contexts/onboarding/domain/iden
 import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { Onfido } from './onfido.js';
 
@@ -23,6 +25,8 @@ export interface Person extends IdentityRequest {
 
 /** A verifier over a database and a stand-in of Onfido. */
 export class OnfidoLab {
+  private readonly sealer = new Sealer(randomBytes(32));
+
   private constructor(
     private readonly db: TestDatabase,
     readonly onfido: Onfido,
@@ -41,7 +45,7 @@ export class OnfidoLab {
   }
 
   verifications(): Verifications {
-    return new Verifications(this.database);
+    return new Verifications(this.database, this.sealer);
   }
 
   verifier(times = { timeoutMs: 2000, claimSeconds: 60 }, store = this.verifications()): OnfidoVerifier {

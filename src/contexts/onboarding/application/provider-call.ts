@@ -1,4 +1,5 @@
 import { DomainError } from '../../../kernel/domain-error.js';
+import { SealError } from '../../../platform/sealing/sealer.js';
 import { providerCalls, providerSeconds } from '../metrics.js';
 import { ProviderRefusal, ProviderUnavailable } from './ports.js';
 
@@ -21,7 +22,8 @@ export async function calling<T>(port: Port, call: () => Promise<T>): Promise<T>
 
 /** An error as operators read it. What others wrote may hold personal data: of that the name alone is told. */
 export function plainWords(error: unknown): string {
-  if (error instanceof DomainError || error instanceof ProviderUnavailable) return error.message;
+  const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
+  if (isOurs) return (error as Error).message;
   const { name = 'Error', code } = error as { readonly name?: string; readonly code?: unknown };
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }

@@ -13,6 +13,7 @@ export class Verifications1764000000430 implements MigrationInterface {
         -- What the provider calls the person and the check.
         applicant text,
         check_reference text,
+        applicant_mac text,
         -- Until when one process alone may open the check.
         check_claimed_until timestamptz,
         opened_at timestamptz not null default now(),

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
+import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+
+/** Purpose of MACs. */
+const APPLICANT = 'applicant of a verification';
 
 /** A verification as far as its provider was told of it. */
 export interface Verification {
@@ -12,13 +16,22 @@ export interface Verification {
   readonly opened_at: Date;
 }
 
-const COLUMNS = 'verification_id, user_id, applicant, check_reference, opened_at';
-type Row = Verification & Record<string, unknown>;
+const COLUMNS = 'verification_id, provider, user_id, applicant, applicant_mac, check_reference, opened_at';
+interface Row extends Verification, Record<string, unknown> {
+  readonly provider: string;
+  readonly applicant_mac: string | null;
+}
 
-/** What providers call verifications, so that a repeat after a crash finds what was begun. */
+/**
+ * What providers call verifications, so that a repeat after a crash finds what was begun. The applicant carries a MAC: a
+ * changed row would have another person described, reviewed or deleted at the provider. Such a row is a {@link SealError}.
+ */
 @Injectable()
 export class Verifications {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly macs: Pick<Sealer, 'mac' | 'isAuthentic'>,
+  ) {}
 
   /** Before the provider hears of it; a repeat gives what is there. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
@@ -27,17 +40,24 @@ export class Verifications {
        on conflict (verification_id, provider) do update set user_id = excluded.user_id returning ${COLUMNS}`,
       [verificationId, provider, userId],
     );
-    return opened!;
+    return this.own(opened!);
   }
 
   /** What the provider calls the person: the first that was kept, which it gives; null once the person is forgotten. */
-  async keepApplicant(verificationId: string, provider: string, applicant: string): Promise<string | null> {
-    const [kept] = await this.database.query<{ applicant: string }>(
-      `update onboarding.verifications set applicant = coalesce(applicant, $3)
-       where verification_id = $1 and provider = $2 returning applicant`,
-      [verificationId, provider, applicant],
+  async keepApplicant(
+    verificationId: string,
+    provider: string,
+    userId: string,
+    applicant: string,
+  ): Promise<string | null> {
+    const mac = this.macs.mac(APPLICANT, textOf(verificationId, provider, userId, applicant));
+    const [kept] = await this.database.query<Row>(
+      `update onboarding.verifications set applicant = coalesce(applicant, $3),
+         applicant_mac = case when applicant is null then $4 else applicant_mac end
+       where verification_id = $1 and provider = $2 returning ${COLUMNS}`,
+      [verificationId, provider, applicant, mac],
     );
-    return kept?.applicant ?? null;
+    return kept === undefined ? null : this.own(kept).applicant;
   }
 
   /** Whether this process may open the check: no other has been about to for so long. */
@@ -59,11 +79,12 @@ export class Verifications {
     );
   }
 
-  ofUser(userId: string, provider: string): Promise<Verification[]> {
-    return this.database.query<Row>(
+  async ofUser(userId: string, provider: string): Promise<readonly Verification[]> {
+    const rows = await this.database.query<Row>(
       `select ${COLUMNS} from onboarding.verifications where user_id = $1 and provider = $2`,
       [userId, provider],
     );
+    return rows.map((row) => this.own(row));
   }
 
   async forget(verificationId: string, provider: string): Promise<void> {
@@ -89,4 +110,18 @@ export class Verifications {
       [verificationId, provider, answer],
     );
   }
+
+  private own(row: Row): Verification {
+    const { verification_id, provider, user_id, applicant, applicant_mac } = row;
+    if (applicant === null) return row;
+    if (
+      this.macs.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
+    )
+      return row;
+    throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
+  }
+}
+
+function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
+  return JSON.stringify(parts);
 }

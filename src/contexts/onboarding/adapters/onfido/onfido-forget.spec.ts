@@ -1,6 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { failure, OnfidoLab, UNAVAILABLE } from '../../../../../test/support/onfido/onfido-lab.js';
+import {
+  failure,
+  OnfidoLab,
+  UNAVAILABLE,
+  type Person,
+} from '../../../../../test/support/onfido/onfido-lab.js';
+import { Sealer } from '../../../../platform/sealing/sealer.js';
 import { Verifications } from '../../store/verifications.js';
+
+const CHANGED = { message: expect.stringContaining('changed outside the service') as unknown };
 
 let lab: OnfidoLab;
 beforeAll(async () => {
@@ -26,15 +35,60 @@ describe('a person who is forgotten', () => {
 
   it('is not described to Onfido by a process that was making the applicant meanwhile', async () => {
     class Meanwhile extends Verifications {
-      override async keepApplicant(verificationId: string, provider: string, applicant: string) {
-        await this.forget(verificationId, provider);
-        return super.keepApplicant(verificationId, provider, applicant);
+      override async keepApplicant(id: string, provider: string, userId: string, applicant: string) {
+        await this.forget(id, provider);
+        return super.keepApplicant(id, provider, userId, applicant);
       }
     }
     const ada = lab.person();
-    const late = lab.verifier(undefined, new Meanwhile(lab.database));
+    const late = lab.verifier(undefined, new Meanwhile(lab.database, new Sealer(randomBytes(32))));
     expect(await failure(late.decide(ada))).toMatchObject(UNAVAILABLE);
     expect(lab.applicantsOf(ada)).toEqual([]);
     expect(lab.onfido.requests.map((request) => request.split(' ')[0])).toEqual(['POST', 'DELETE']);
+  });
+});
+
+describe('the row of a verification that SQL leads to the applicant of another person', () => {
+  /** Ada is under review, with a check that is over. */
+  async function reviewed(): Promise<{ readonly ada: Person; readonly applicant: string }> {
+    const ada = lab.person();
+    await lab.verifier().decide(ada);
+    lab.onfido.complete(lab.checksOf(ada)[0]!, 'clear');
+    return { ada, applicant: lab.applicantsOf(ada)[0]!.id };
+  }
+  const set = (of: Person, change: string, value: string | null): Promise<unknown> =>
+    lab.database.query(`update onboarding.verifications set ${change} where verification_id = $1`, [
+      of.verificationId,
+      value,
+    ]);
+  const requestsAbout = (applicant: string): readonly string[] =>
+    lab.onfido.requests.filter((request) => request.includes(applicant));
+
+  it('hands nothing to that applicant and reads nothing of it, and continues once the row is right', async () => {
+    const { applicant } = await reviewed();
+    const eve = lab.person();
+    await lab.verifications().open(eve.verificationId, 'onfido', eve.userId);
+    await set(eve, 'applicant = $2', applicant);
+    lab.onfido.requests.length = 0;
+    expect(await failure(lab.verifier().decide(eve))).toMatchObject(CHANGED);
+    expect(requestsAbout(applicant)).toEqual([]);
+    await set(eve, 'applicant = $2', null);
+    expect(await lab.verifier().decide(eve)).toBe('under_review');
+  });
+
+  it.each([
+    ['by its own row', 'applicant = $2'],
+    ['by the row of that person', 'user_id = $2'],
+  ])('deletes only its own applicant at an erasure, %s', async (_how, change) => {
+    const [{ ada, applicant }, eve] = [await reviewed(), await reviewed()];
+    const changed = change.startsWith('user_id') ? ada : eve.ada;
+    const [forged, right] = changed === ada ? [eve.ada.userId, ada.userId] : [applicant, eve.applicant];
+    await set(changed, change, forged);
+    expect(await failure(lab.verifier().forget(eve.ada.userId))).toMatchObject(CHANGED);
+    expect(lab.onfido.records.deleted).not.toContain(applicant);
+    await set(changed, change, right);
+    await lab.verifier().forget(eve.ada.userId);
+    expect(lab.onfido.records.deleted).toContain(eve.applicant);
+    expect(lab.onfido.records.deleted).not.toContain(applicant);
   });
 });

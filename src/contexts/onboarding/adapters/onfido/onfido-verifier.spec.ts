@@ -134,7 +134,10 @@ describe('identities checked by Onfido', () => {
   });
 
   it('wait with a token that is not accepted, and while Onfido is away', async () => {
-    const other = new OnfidoVerifier({ ...lab.onfido.account, onfidoApiToken: 'another' }, lab.verifications());
+    const other = new OnfidoVerifier(
+      { ...lab.onfido.account, onfidoApiToken: 'another' },
+      lab.verifications(),
+    );
     expect(await failure(other.decide(lab.person()))).toMatchObject({
       message: 'Onfido does not accept our token (401)',
     });

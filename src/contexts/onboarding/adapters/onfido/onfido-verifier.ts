@@ -60,7 +60,7 @@ export class OnfidoVerifier implements IdentityVerifier {
       await request.handedOver();
       return found;
     }
-    const applicant = verification.applicant ?? (await this.createApplicant(verificationId));
+    const applicant = verification.applicant ?? (await this.createApplicant(request));
     const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
     requireOwn(check, verificationId, applicant);
     await this.verifications.checked(verificationId, this.provider, idIn(check));
@@ -70,14 +70,14 @@ export class OnfidoVerifier implements IdentityVerifier {
     return check;
   }
 
-  private async createApplicant(verificationId: string): Promise<string> {
+  private async createApplicant({ verificationId, userId }: IdentityRequest): Promise<string> {
     const body = { first_name: 'Applicant', last_name: verificationId };
     const created = await this.refusing(() =>
       this.api.call((api, options) => api.createApplicant(body, options)),
     );
     const id = idIn(created);
     failpoint('onboarding.applicant_created');
-    const kept = await this.verifications.keepApplicant(verificationId, this.provider, id);
+    const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
     failpoint('onboarding.applicant_kept');
     // Another process was first, or the person is forgotten; ours holds nothing of the person.
     if (kept !== id) await this.deleteApplicant(id);
