@@ -16,7 +16,6 @@ export class WalletIndexes1764000000450 implements MigrationInterface {
         user_id uuid primary key,
         key text not null,
         index bigint not null,
-        address text not null,
         unique (key, index)
       );
     `);

@@ -16,30 +16,34 @@ export interface IndexedKey {
   addressAt(index: number): string;
 }
 
-type Row = WalletIndex & { readonly index: string | number };
+interface Row extends Record<string, unknown> {
+  readonly key: string;
+  readonly index: string;
+}
+
+const INDEX_OF_USER = 'select key, index from onboarding.wallet_indexes where user_id = $1';
 
 /**
- * Which child of which key is whose. The row of a key is locked while an index is given out: whoever dies in between
- * leaves no gap, and two processes give two.
+ * Which child of which key is whose. The address is derived each time: SQL cannot replace it. The row of a key is locked
+ * while an index is given out: a process that dies in between leaves no gap, and two processes give two.
  */
 @Injectable()
 export class WalletIndexes {
   constructor(private readonly database: Database) {}
 
-  /** That of the user; the next one of `key` for a user who has none, of whatever key. */
+  /** That of the user; the next one of `key` for a user who has none of it. */
   async of(userId: string, key: IndexedKey): Promise<WalletIndex> {
-    const [row] = await this.database.query<Row>(
-      'select key, index, address from onboarding.wallet_indexes where user_id = $1',
-      [userId],
+    const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
+    return (
+      indexOf(row, key) ??
+      this.locked(key, async (tx, next) => (await find(tx, userId, key)) ?? (await next(userId)))
     );
-    if (row !== undefined) return indexOf(row);
-    return this.locked(key, async (tx, next) => (await find(tx, userId)) ?? (await next(userId)));
   }
 
   /** The user gets the next one in the place of `address`. Changes nothing when that was replaced already. */
   async replace(userId: string, address: string, key: IndexedKey): Promise<void> {
     await this.locked(key, async (tx, next) => {
-      const found = await find(tx, userId);
+      const found = await find(tx, userId, key);
       if (found?.address === address) await next(userId);
     });
   }
@@ -65,10 +69,9 @@ export class WalletIndexes {
           index,
         ]);
         await tx.query(
-          `insert into onboarding.wallet_indexes (user_id, key, index, address) values ($1, $2, $3, $4)
-           on conflict (user_id) do update
-             set key = excluded.key, index = excluded.index, address = excluded.address`,
-          [userId, given.key, given.index, given.address],
+          `insert into onboarding.wallet_indexes (user_id, key, index) values ($1, $2, $3)
+           on conflict (user_id) do update set key = excluded.key, index = excluded.index`,
+          [userId, given.key, given.index],
         );
         return given;
       });
@@ -76,14 +79,13 @@ export class WalletIndexes {
   }
 }
 
-async function find(tx: PoolClient, userId: string): Promise<WalletIndex | null> {
-  const { rows } = await tx.query<Row>(
-    'select key, index, address from onboarding.wallet_indexes where user_id = $1',
-    [userId],
-  );
-  return rows[0] === undefined ? null : indexOf(rows[0]);
+async function find(tx: PoolClient, userId: string, key: IndexedKey): Promise<WalletIndex | null> {
+  const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
+  return indexOf(rows[0], key);
 }
 
-function indexOf({ key, index, address }: Row): WalletIndex {
-  return { key, index: Number(index), address };
+function indexOf(row: Row | undefined, { fingerprint, addressAt }: IndexedKey): WalletIndex | null {
+  if (row?.key !== fingerprint) return null;
+  const index = Number(row.index);
+  return { key: fingerprint, index, address: addressAt(index) };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
 import { newId } from '../../../../kernel/ids.js';
+import type { CardRequest } from '../../application/ports.js';
 import { StripeCards } from '../../store/stripe-cards.js';
 import { StripeCardIssuer } from './stripe-card-issuer.js';
 
@@ -22,6 +23,14 @@ function issuer(cards = new StripeCards(db.database)): StripeCardIssuer {
   return made;
 }
 
+const person = (): CardRequest => ({
+  ...{ userId: newId(), issuerWalletAddress: `0x${'1'.repeat(40)}`, attempt: 1 },
+  ...{ phoneNumber: '+15550008888', email: 'ada@lovelace.example' },
+  details: { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' },
+});
+const set = (change: string, value: string, { userId }: CardRequest): Promise<unknown> =>
+  db.database.query(`update onboarding.stripe_cards set ${change} = $1 where user_id = $2`, [value, userId]);
+
 it.each(['asked', 'keepCardholder', 'keepCard'] as const)(
   'a card that a process makes while the person is forgotten ends as well: in %s',
   async (moment) => {
@@ -40,12 +49,8 @@ it.each(['asked', 'keepCardholder', 'keepCard'] as const)(
         return super.keepCard(userId, id);
       }
     }
-    const userId = newId();
-    const request = {
-      ...{ userId, issuerWalletAddress: `0x${'1'.repeat(40)}`, attempt: 1 },
-      ...{ phoneNumber: '+15550008888', email: 'ada@lovelace.example' },
-      details: { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' },
-    };
+    const request = person();
+    const { userId } = request;
     await expect(issuer(new Meanwhile(db.database)).issue(request)).rejects.toMatchObject({
       name: 'ProviderUnavailable',
     });
@@ -55,3 +60,28 @@ it.each(['asked', 'keepCardholder', 'keepCard'] as const)(
     expect(stripe.cardsOf(userId).filter(({ status }) => status !== 'canceled')).toEqual([]);
   },
 );
+
+it('a cardholder of another person, to which SQL leads an erasure, stays as it is', async () => {
+  const [ada, eve] = [person(), person()];
+  stripe.faults = [null, null, { status: 500, body: '{}' }];
+  await expect(issuer().issue(ada)).rejects.toMatchObject({ name: 'ProviderUnavailable' });
+  await issuer().issue(eve);
+  const holderOf = ({ userId }: CardRequest) =>
+    stripe.cardholders.find(({ metadata }) => metadata['user_id'] === userId)!;
+  expect(stripe.cardsOf(ada.userId)).toEqual([]);
+  await set('cardholder_id', holderOf(ada).id, eve);
+  await expect(issuer().forget(eve.userId)).rejects.toThrow('the cardholder is somebody else');
+  expect(holderOf(ada)).toMatchObject({ status: 'active', email: ada.email });
+  await set('cardholder_id', holderOf(eve).id, eve);
+  await issuer().forget(eve.userId);
+  expect(holderOf(eve)).toMatchObject({ status: 'inactive' });
+});
+
+it('a card of another person, to which SQL leads the issuer, is not issued', async () => {
+  const [ada, eve] = [person(), person()];
+  const [{ cardId }, own] = [await issuer().issue(ada), await issuer().issue(eve)];
+  await set('card_id', cardId, eve);
+  await expect(issuer().issue(eve)).rejects.toThrow("the card is somebody else's");
+  await set('card_id', own.cardId, eve);
+  expect(await issuer().issue(eve)).toEqual(own);
+});

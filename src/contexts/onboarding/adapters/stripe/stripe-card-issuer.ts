@@ -13,6 +13,7 @@ import type { AskedCard, StripeCards } from '../../store/stripe-cards.js';
 import { providerClient, unavailable } from '../provider-client.js';
 import { cardholderOf } from './cardholder.js';
 import { CARD_REASONS, isKept, isOtherRequest, toldBy } from './stripe-errors.js';
+import { byAge, cardholderIn, cardIn, isOf, type Card, type Cardholder } from './stripe-objects.js';
 import { StripeTransport } from './stripe-transport.js';
 
 export interface StripeAccount {
@@ -30,31 +31,12 @@ const MOST_LISTED = 500;
 const MOST_LISTED_OF_ALL = 100_000;
 /** How far Stripe's clock may be from ours. */
 const CLOCK_TOLERANCE_SECONDS = 3600;
-const CARDHOLDER_ID = /^ich_\w{4,100}$/;
-const CARD_ID = /^ic_\w{4,100}$/;
-
 /** In the place of a person: a reserved domain, and a number that is nobody's. */
 const NOBODY = {
   email: 'erased@example.com',
   phone_number: '+12025550100',
   individual: { first_name: 'Erased', last_name: 'Person', dob: { day: 1, month: 1, year: 1970 } },
 };
-
-/** What is read of objects: the package's types are no more than what Stripe promises. */
-interface Made {
-  readonly id: string;
-  readonly created: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-interface Cardholder extends Made {
-  readonly status: string;
-  readonly requirements?: { readonly disabled_reason?: unknown };
-}
-interface Card extends Made {
-  readonly status: string;
-  readonly type: string;
-  readonly cardholder: { readonly id: string };
-}
 
 /**
  * Virtual cards of Stripe Issuing (ADR 0124): one cardholder and one card per user for ever. Stripe's idempotency keys end
@@ -76,13 +58,20 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const { userId } = request;
     const asked = await this.cards.asked(userId);
     if (asked.forgotten_at !== null) throw new ProviderRefusal(CARD_REASONS.closed);
-    if (asked.card_id !== null) return { cardId: asked.card_id };
+    if (asked.card_id !== null) return { cardId: await this.ownCard(userId, asked.card_id, asked) };
     try {
       return { cardId: await this.make(request, asked) };
     } finally {
       // Whatever came about after the person was forgotten goes, too.
       if (await this.cards.isForgotten(userId)) await this.forget(userId);
     }
+  }
+
+  /** The row is no proof that the card is of this person: Stripe's metadata is. */
+  private async ownCard(userId: string, id: string, asked: AskedCard): Promise<string> {
+    const stripe = await this.open();
+    const card = await told(() => stripe.issuing.cards.retrieve(id));
+    return cardIn(userId, String(asked.cardholder_id))(card).id;
   }
 
   private async make(request: CardRequest, asked: AskedCard): Promise<string> {
@@ -124,22 +113,23 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** Also those that nobody heard of: whoever asked for them died. */
+  /** Also orphaned ones, of a process that died. */
   private async cardholdersOf(userId: string, asked: AskedCard): Promise<readonly string[]> {
     const gte = Math.floor(asked.first_asked_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(asked.last_asked_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;
     const listed = await this.listCardholders({ created: { gte, lte } }, userId, MOST_LISTED_OF_ALL);
-    return [...new Set([...listed.map(({ id }) => id), asked.cardholder_id].filter((id) => id !== null))];
+    const ids = listed.map(({ id }) => id);
+    const kept = asked.cardholder_id;
+    return kept === null || ids.includes(kept) ? ids : [...ids, (await this.cardholder(kept, userId)).id];
   }
 
   private async requireCardholder(request: CardRequest, asked: AskedCard): Promise<string> {
     const { userId, phoneNumber } = request;
-    const stripe = await this.open();
     const known = asked.cardholder_id;
     const cardholder: Cardholder | null =
       known === null
         ? ((await this.listCardholders({ phone_number: phoneNumber }, userId, MOST_LISTED))[0] ?? null)
-        : await told(() => stripe.issuing.cardholders.retrieve(known)).then(cardholderIn(userId));
+        : await this.cardholder(known, userId);
     const made = cardholder ?? (await this.createCardholder(request, asked));
     const id = await this.cards.keepCardholder(userId, made.id);
     failpoint('onboarding.cardholder_kept');
@@ -147,6 +137,11 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
       throw unavailable('Stripe', 'another process has made the cardholder, or the person is forgotten');
     requireGoodStanding(made);
     return id;
+  }
+
+  private async cardholder(id: string, userId: string): Promise<Cardholder> {
+    const stripe = await this.open();
+    return told(() => stripe.issuing.cardholders.retrieve(id)).then(cardholderIn(userId));
   }
 
   private async createCardholder(request: CardRequest, asked: AskedCard): Promise<Cardholder> {
@@ -252,36 +247,6 @@ async function told<T>(call: () => Promise<T>): Promise<T> {
 
 function isOurs(error: unknown): boolean {
   return error instanceof ProviderRefusal || error instanceof ProviderUnavailable;
-}
-
-function byAge(a: Made, b: Made): number {
-  return a.created - b.created || (a.id < b.id ? -1 : 1);
-}
-
-function isOf(object: unknown, userId: string): boolean {
-  return (object as Partial<Made> | null)?.metadata?.['user_id'] === userId;
-}
-
-/** A cardholder of that user, whatever Stripe says. */
-function cardholderIn(userId: string) {
-  return (object: unknown): Cardholder => {
-    const { id, created, status } = object as Partial<Cardholder>;
-    if (!CARDHOLDER_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'what it tells of is no cardholder');
-    if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is somebody else');
-    return object as Cardholder;
-  };
-}
-
-function cardIn(userId: string, cardholder: string) {
-  return (object: unknown): Card => {
-    const { id, created, status, type, cardholder: holder } = object as Partial<Card>;
-    if (!CARD_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'what it tells of is no card');
-    if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
-      throw unavailable('Stripe', "the card is somebody else's, or no virtual one");
-    return object as Card;
-  };
 }
 
 /** Stripe looks people up in lists, mostly within a day. */

@@ -47,14 +47,14 @@ describe('wallets of an extended public key', () => {
     );
   });
 
-  it('are the same for the same user, also under another key later', async () => {
+  it('are of the present key for a user whose index is of another one', async () => {
     const [old, next] = [account(), account()];
     const user = newId();
-    const given = await (await XpubWallets.open(old.xpub, 0, indexes)).provision(user);
-    const later = await XpubWallets.open(next.xpub, 0, indexes);
-    expect(await later.provision(user)).toEqual(given);
-    const other = await later.provision(newId());
-    expect(other.derivation).toEqual({ key: next.node.fingerprint.slice(2), path: '0/0', index: 0 });
+    const former = await XpubWallets.open(old.xpub, 0, indexes);
+    expect(await former.provision(user)).toEqual(await former.provision(user));
+    const given = await (await XpubWallets.open(next.xpub, 0, indexes)).provision(user);
+    expect(given.derivation).toEqual({ key: next.node.fingerprint.slice(2), path: '0/0', index: 0 });
+    expect(given.address).toBe(next.node.deriveChild(0).deriveChild(0).address);
   });
 
   it('are 1,000 different ones without gaps for 1,000 users over two processes, each asked for twice at once', async () => {
@@ -89,6 +89,18 @@ describe('wallets of an extended public key', () => {
     await wallets.replace(newId(), address);
     expect((await wallets.provision(user)).derivation).toMatchObject({ index: 1 });
     expect((await wallets.provision(newId())).derivation).toMatchObject({ index: 2 });
+  });
+
+  it('are children of the key, whatever index or key SQL wrote into the row of a user', async () => {
+    const { node, xpub } = account();
+    const wallets = await XpubWallets.open(xpub, 0, indexes);
+    const user = newId();
+    await wallets.provision(user);
+    for (const change of ['index = 7', `key = 'forged'`]) {
+      await db.database.query(`update onboarding.wallet_indexes set ${change} where user_id = $1`, [user]);
+      const { address, derivation } = await wallets.provision(user);
+      expect(node.derivePath(derivation!.path).address).toBe(address);
+    }
   });
 
   it('begin where they are told to after an older database was restored', async () => {
