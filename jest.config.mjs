@@ -1,39 +1,19 @@
-const transform = {
-  '^.+\\.ts$': [
-    '@swc/jest',
-    {
-      swcrc: false,
-      sourceMaps: 'inline',
-      module: { type: 'es6' },
-      jsc: {
-        target: 'es2023',
-        keepClassNames: true,
-        parser: { syntax: 'typescript', decorators: true, dynamicImport: true },
-        transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-      },
-    },
-  ],
-  // light-my-request requires the ESM-only cookie 2, which node 20 cannot load under Jest's own module system.
-  'node_modules/cookie/.+\\.js$': ['@swc/jest', { swcrc: false, module: { type: 'commonjs' } }],
-};
-
-/** One Jest run; `--selectProjects` narrows it to unit specs or to the suites that need real dependencies. */
+/** One Jest run. Suites are modules of Node itself, without Jest's sandbox: ADR 165. */
 export default {
-  testEnvironment: '<rootDir>/test/support/suite-environment.mjs',
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform,
-  transformIgnorePatterns: ['/node_modules/(?!cookie/)'],
+  testRunner: '<rootDir>/test/support/jest/run-suite.mjs',
+  testEnvironment: '<rootDir>/test/support/jest/suite-environment.mjs',
+  // Jest itself transforms nothing: test/support/jest/module-hooks.mjs does.
+  transform: {},
   roots: ['<rootDir>/src', '<rootDir>/sandbox', '<rootDir>/widgets', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   maxWorkers: 2,
-  // What a suite loaded stays in its worker: after so much of it another takes over. Without, 250 suites fill the heap.
+  // What a suite leaves stays in its worker: after so much of it another takes over.
   workerIdleMemoryLimit: '1GB',
   // Of tests that are `concurrent`.
   maxConcurrency: 2,
-  testSequencer: '<rootDir>/test/support/chaos-first.mjs',
+  testSequencer: '<rootDir>/test/support/jest/chaos-first.mjs',
   testTimeout: 120_000,
 };

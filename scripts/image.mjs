@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descendantsOf } from '../test/support/test-run.mjs';
+import { descendantsOf } from '../test/support/jest/test-run.mjs';
 import { makeBase } from './lib/image-base.mjs';
 import { ROOT } from './lib/installation.mjs';
 import { complain, Problem, step } from './lib/terminal.mjs';

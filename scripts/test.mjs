@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain, Problem } from './lib/terminal.mjs';
-import { sweepOrphans } from '../test/support/test-run.mjs';
+import { sweepOrphans } from '../test/support/jest/test-run.mjs';
 
 /** More suites than these do not fail by chance. */
 const MAX_REPEATED = 3;
@@ -71,10 +71,9 @@ async function attempt(args) {
 
 /** In a process group of its own, which ends with it: whatever suites have left in there goes, too. */
 async function jest(args, result) {
-  const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
   // Standard output would carry the whole result as JSON; what Jest tells people goes to standard error.
-  const child = spawn(process.execPath, [...options, program, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: ROOT,
     stdio: ['inherit', 'ignore', 'inherit'],
     detached: true,

@@ -1,12 +1,16 @@
-import SuiteEnvironment from '../support/suite-environment.mjs';
+import { TestEnvironment } from 'jest-environment-node';
+import { SuiteFolder } from '../support/jest/suite-folder.mjs';
 
 /** A fault that makes a loop endless throws after so many rounds. */
 const MAX_HITS = 10_000_000;
 
 /** Hands out which mutants the spec reached, before its world is taken down; after the first failure only hooks run. */
-export default class MutantEnvironment extends SuiteEnvironment {
+export default class MutantEnvironment extends TestEnvironment {
+  folder = new SuiteFolder();
+
   async setup() {
     await super.setup();
+    this.folder.create(this.global.process.env);
     this.global.__stryker__ = { hitCount: 0, hitLimit: MAX_HITS };
   }
 
@@ -18,5 +22,6 @@ export default class MutantEnvironment extends SuiteEnvironment {
   async teardown() {
     globalThis.reachedMutants = Object.keys(this.global.__stryker__?.mutantCoverage?.static ?? {});
     await super.teardown();
+    await this.folder.remove();
   }
 }

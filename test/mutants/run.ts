@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PREFIX, removeRun, sweepOrphans } from '../support/test-run.mjs';
+import { PREFIX, removeRun, sweepOrphans } from '../support/jest/test-run.mjs';
 import { areaOf, AREAS } from './areas.js';
 import { draw, faultsOf, type Faults, type Mutant } from './draw.js';
 import { nearestSpecs } from './nearest.js';

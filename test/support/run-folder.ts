@@ -7,7 +7,7 @@ import { PATIENCE_MS } from './eventually.js';
 export function runFolder(): string {
   const folder = process.env['DISBURSE_TEST_RUN'];
   if (folder === undefined)
-    throw new Error('only inside a Jest run: test/support/global-setup.mjs makes the folder');
+    throw new Error('only inside a Jest run: test/support/jest/global-setup.mjs makes the folder');
   return folder;
 }
 

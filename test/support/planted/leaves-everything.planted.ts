@@ -10,7 +10,7 @@ import { TestChain } from '../chain.js';
 import { eventually } from '../eventually.js';
 import { startRedis } from '../redis.js';
 import { specFolder } from '../run-folder.js';
-import { descendantsOf, processesIn } from '../test-run.mjs';
+import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 
 // Started by leftovers.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
 const started = process.env['PLANTED']!;

@@ -1,7 +1,6 @@
 import { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestEnvironment } from 'jest-environment-node';
 import { killSpawned, removeRun } from './test-run.mjs';
 
 /** Of the suite that this process runs. */
@@ -18,19 +17,17 @@ ChildProcess.prototype.spawn = function (...args) {
  * What a suite has spawned ends with it, also when it fails before its own clean-up: its child processes with all of
  * theirs, and servers in sessions of their own, which are known by working in a folder of the suite.
  */
-export default class SuiteEnvironment extends TestEnvironment {
-  async setup() {
-    await super.setup();
+export class SuiteFolder {
+  create(env) {
     spawned = [];
-    this.folder = mkdtempSync(join(process.env.DISBURSE_TEST_RUN, 'suite-'));
+    this.path = mkdtempSync(join(process.env.DISBURSE_TEST_RUN, 'suite-'));
     // PostgreSQL may run as another user here, who has to pass through.
-    chmodSync(this.folder, 0o711);
-    this.global.process.env.DISBURSE_TEST_SUITE = this.folder;
+    chmodSync(this.path, 0o711);
+    env.DISBURSE_TEST_SUITE = this.path;
   }
 
-  async teardown() {
-    await super.teardown();
-    await killSpawned(spawned, process.env.DISBURSE_TEST_RUN, this.folder);
-    await removeRun(this.folder);
+  async remove() {
+    await killSpawned(spawned, process.env.DISBURSE_TEST_RUN, this.path);
+    await removeRun(this.path);
   }
 }
