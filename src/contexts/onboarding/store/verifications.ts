@@ -30,7 +30,7 @@ interface Row extends Verification, Record<string, unknown> {
 export class Verifications {
   constructor(
     private readonly database: Database,
-    private readonly macs: Pick<Sealer, 'mac' | 'isAuthentic'>,
+    private readonly sealer: Sealer,
   ) {}
 
   /** Before the provider hears of it; a repeat gives what is there. */
@@ -50,7 +50,7 @@ export class Verifications {
     userId: string,
     applicant: string,
   ): Promise<string | null> {
-    const mac = this.macs.mac(APPLICANT, textOf(verificationId, provider, userId, applicant));
+    const mac = this.sealer.mac(APPLICANT, textOf(verificationId, provider, userId, applicant));
     const [kept] = await this.database.query<Row>(
       `update onboarding.verifications set applicant = coalesce(applicant, $3),
          applicant_mac = case when applicant is null then $4 else applicant_mac end
@@ -115,7 +115,7 @@ export class Verifications {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null) return row;
     if (
-      this.macs.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
+      this.sealer.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
     )
       return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
