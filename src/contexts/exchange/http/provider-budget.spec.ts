@@ -19,16 +19,16 @@ const taken = (budget: ProviderBudget, countedAs: string, times: number): number
 };
 
 describe('the budget of calls to a provider', () => {
-  it('gives one client half of what a key has, all clients together no more than that', () => {
+  it('gives one client a fifth of what a key has, all clients together no more than that', () => {
     const budget = budgetOf(10);
-    expect(taken(budget, 'key/203.0.113.1', 20)).toBe(5);
-    expect(taken(budget, 'key/203.0.113.2', 4)).toBe(4);
+    for (const last of [1, 2, 3, 4]) expect(taken(budget, `key/203.0.113.${last}`, 20)).toBe(2);
+    expect(taken(budget, 'key/203.0.113.5', 1)).toBe(1);
     expect(taken(budget, 'key/2001:db8:0:0', 20)).toBe(1);
   });
 
   it('gives the owner of the key a budget of its own', () => {
     const budget = budgetOf(10);
-    for (const last of [1, 2, 3]) taken(budget, `key/203.0.113.${last}`, 20);
+    for (const last of [1, 2, 3, 4, 5]) taken(budget, `key/203.0.113.${last}`, 20);
     expect(taken(budget, 'key', 20)).toBe(10);
   });
 

@@ -5,7 +5,7 @@ import { Refusal } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 
 /** How many clients at their full share use up the budget of a key. */
-const SHARES = 2;
+const SHARES = 5;
 
 /**
  * Requests that make a provider work, per key and minute in this process (ADR 150). What its owner sends has a budget of
