@@ -7,6 +7,7 @@ import { ConfigError } from './platform/config/settings.js';
 import { followParent } from '../sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
+import { onOwnSchema } from './platform/postgres/schema-mismatch.js';
 import { Unreachable } from './platform/postgres/unreachable.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
   const config = sandbox?.config ?? given;
   let service: Service | undefined;
   try {
-    service = await startService(config);
+    service = await onOwnSchema(() => startService(config));
     stopOnSignal(service, sandbox, config.shutdownGraceMs);
     const commands = service.app.get(CommandBus);
     await sandbox?.ready(service.app, {

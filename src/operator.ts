@@ -17,6 +17,7 @@ import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import type { Operator } from './platform/operator/operator.js';
 import { printable } from './platform/operator/printable.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
+import { onOwnSchema } from './platform/postgres/schema-mismatch.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 
@@ -51,7 +52,7 @@ class OperatorModule {}
 
 function operatorOf({ env, print, exit }: OperatorIo): Operator {
   const config = (): Config => databaseConfig(env);
-  const boot: Operator['boot'] = async (what) => {
+  const createContext: Operator['boot'] = async (what) => {
     const given = config();
     if (given.masterKey === null)
       throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
@@ -74,7 +75,7 @@ function operatorOf({ env, print, exit }: OperatorIo): Operator {
     print: (text) => print(printable(text)),
     exit,
     config,
-    boot,
+    boot: (what) => onOwnSchema(() => createContext(what)),
   };
 }
 

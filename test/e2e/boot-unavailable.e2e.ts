@@ -67,6 +67,34 @@ describe('a boot while something it needs is unavailable', () => {
     expect(code).toBe(69);
   }, 60_000);
 
+  it.each([
+    ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
+    [
+      "an operator's program finds a table that its migration creates",
+      `delete from disburse_migrations where name = 'Verifications1764000000430'`,
+      [PROGRAMS, 'rebuild'],
+      'relation "verifications" already exists',
+    ],
+  ])(
+    'says that the database has another schema: %s',
+    async (_what, change, args, why) => {
+      const other = await testDatabase();
+      try {
+        await other.pool.query(change);
+        const env = { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: other.url };
+        const { said, code } = await boot(env, args);
+        expect(said).toBe(
+          `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
+            'It was changed, or created by a build before the first release: use a new database.\n',
+        );
+        expect(code).toBe(78);
+      } finally {
+        await other.drop();
+      }
+    },
+    60_000,
+  );
+
   it("ends an operator's program too, which says that and nothing else", async () => {
     const { said, code } = await boot(
       { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
