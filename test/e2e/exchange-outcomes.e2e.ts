@@ -63,6 +63,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       MASTER_KEY: app.config.masterKey!,
       CHAIN_RPC_URL: app.config.chainRpcUrl!,
       USDC_ADDRESS: app.config.usdcAddress!,
+      PAYOUT_FINALITY: '2',
     };
     return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
   };
@@ -124,6 +125,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     const back = (await app.chain.transfer(payer, '33.5')).hash;
     const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
       exchange('refund', order.id, '--amount', amount, '--transaction', transaction, '--by', 'ops', ...more);
+    await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
+    await app.chain.mine();
     await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
     await expect(refund('33.5', '0xabc')).rejects.toThrow('--transaction must be a transaction of ethereum');
     await expect(refund('33.5', `0x${'1'.repeat(64)}`)).rejects.toThrow('no such transaction');
@@ -133,6 +136,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await expect(refund('33.4')).rejects.toThrow('holds no transfer of 33.4 USDC on Ethereum');
     const stranger = app.chain.newAddress();
     const elsewhere = (await app.chain.transfer(stranger, '33.5')).hash;
+    await app.chain.mine();
     await expect(refund('33.5', elsewhere)).rejects.toThrow('to an address that paid the order');
     await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
     const recorded = { owed: '0', currency: 'USDC on Ethereum', is_checked: true };
@@ -158,6 +162,24 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       'order.late_deposit_recorded.v1',
       'order.refund_recorded.v1',
     ]);
+  });
+
+  it('refunds of two orders in one transaction: each has a transfer of its own, a third order has none', async () => {
+    const orders = [await made(), await made(), await made()] as const;
+    for (const order of orders) {
+      await pay(order, '100');
+      await pay(order, '7');
+      await until(order.id, ({ late_deposits }) => late_deposits.length > 0);
+    }
+    const hash = await app.chain.twoTransfers(await app.chain.funded.getAddress(), '7');
+    await app.chain.mine();
+    const refund = ({ id }: OrderRecord): Promise<object> =>
+      exchange('refund', id, '--amount', '7', '--transaction', hash);
+    const recorded = { owed: '0', currency: 'USDC on Ethereum', is_checked: true };
+    expect(await refund(orders[0])).toEqual(recorded);
+    expect(await refund(orders[0])).toMatchObject({ owed: '0' });
+    expect(await refund(orders[1])).toEqual(recorded);
+    await expect(refund(orders[2])).rejects.toThrow('recorded as a refund of order-');
   });
 
   it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation takes it away', async () => {

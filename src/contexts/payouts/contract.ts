@@ -1,5 +1,7 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
+export { CHAIN_READER, type ChainLook, type ChainReader } from './application/ports.js';
+
 /** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */
 export interface PayoutFacts {
   readonly payout_id: string;

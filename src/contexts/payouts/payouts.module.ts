@@ -2,7 +2,6 @@ import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { JsonRpcChain } from './adapters/json-rpc-chain.js';
 import { ExpirePayoutHandler } from './application/expire-payout.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { PendingGauge } from './application/pending-gauge.js';
@@ -15,6 +14,7 @@ import { VerificationRound } from './application/verification-round.js';
 import { Receipts } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
 import { Verifier } from './application/verifier.js';
+import { ChainModule } from './chain.module.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
@@ -32,15 +32,13 @@ import { intentHistory, payoutHistory } from './domain/history.js';
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
-  imports: [DeactivationsModule],
+  imports: [DeactivationsModule, ChainModule],
   controllers: [PayoutsController, BalanceController],
   providers: [
     ReportPayoutHandler,
     ReceivePayoutHandler,
     ExpirePayoutHandler,
     PayeeCache,
-    JsonRpcChain,
-    { provide: CHAIN_READER, useExisting: JsonRpcChain },
     ClockCheck,
     Verifications,
     Receipts,
@@ -66,6 +64,10 @@ export class PayoutsModule implements OnModuleInit {
   }
 }
 
+/** What programs of operators act on. */
+@Module({ imports: [DeactivationsModule, ChainModule] })
+class PayoutsOperatorModule {}
+
 export const payouts = defineContext({
   name: 'payouts',
   module: () => PayoutsModule,
@@ -78,7 +80,7 @@ export const payouts = defineContext({
     ...DeactivationsModule.subscriptions(get),
   ],
   derived: [verificationTables],
-  operator: { module: () => DeactivationsModule, subscriptions: DeactivationsModule.subscriptions },
+  operator: { module: () => PayoutsOperatorModule, subscriptions: DeactivationsModule.subscriptions },
   publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,

@@ -1,62 +1,69 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deposit, facts, made, received, stateAfter } from '../../../../test/support/order-story.js';
-import { TRANSFER_TOPIC } from '../../../platform/chain/values.js';
+import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
+import type { ChainLook, ChainReader } from '../../payouts/contract.js';
 import { ChainRefundTransfers } from './refund-transfers.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
 const [PAYER, STRANGER] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`];
-const word = (hex: string): string => `0x${hex.replace('0x', '').padStart(64, '0')}`;
-const transfer = (from: string, to: string, minor: number, address = USDC) => ({
-  ...{ address, data: word(minor.toString(16)) },
-  topics: [TRANSFER_TOPIC, word(from), word(to)],
-});
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 
-const RECEIPTS: Readonly<Record<string, object>> = {
-  '0xa': { status: '0x1', logs: [transfer(PAYER, facts.deposit_address, 100_000_000)] },
-  [hash('1')]: { status: '0x1', logs: [transfer(STRANGER, PAYER, 40_000_000)] },
-  [hash('2')]: { status: '0x0', logs: [] },
-  [hash('3')]: { status: '0x1', logs: [transfer(PAYER, STRANGER, 40_000_000)] },
-  [hash('4')]: { status: '0x1', logs: [transfer(STRANGER, PAYER, 40_000_000, `0x${'dd'.repeat(20)}`)] },
-};
+type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
+const transfer = (from: string, to: string, minor: number, logIndex = 0, token = USDC) => ({
+  ...{ from, to: to.toLowerCase(), amountMinor: BigInt(minor), logIndex, token },
+});
+const receipt = (transfers: Receipt['transfers'], over: Partial<Receipt> = {}): Receipt => ({
+  ...{ succeeded: true, blockNumber: 90, blockHash: hash('b'), transfers },
+  ...over,
+});
+const block = (number: number) => ({ number, hash: hash('b'), timestamp: number });
+
+/** A node that has the blocks up to 100, and of them the first 90 as final ones. */
+const honest: ReadonlyMap<string, Receipt | null> = new Map([
+  [hash('a'), receipt([transfer(PAYER, facts.deposit_address, 100_000_000)])],
+  [hash('1'), receipt([transfer(STRANGER, PAYER, 40_000_000)])],
+  [hash('2'), receipt([], { succeeded: false })],
+  [hash('3'), receipt([transfer(PAYER, STRANGER, 40_000_000)])],
+  [hash('4'), receipt([transfer(STRANGER, PAYER, 40_000_000, 0, `0x${'dd'.repeat(20)}`)])],
+  [hash('5'), receipt([transfer(STRANGER, PAYER, 40_000_000)], { blockNumber: 91 })],
+  [
+    hash('6'),
+    receipt([
+      ...[transfer(STRANGER, STRANGER, 40_000_000), transfer(STRANGER, PAYER, 40_000_000, 1)],
+      ...[transfer(STRANGER, PAYER, 39_000_000, 2), transfer(STRANGER, PAYER, 40_000_000, 3)],
+    ]),
+  ],
+  [hash('9'), null],
+]);
 
 describe('the transfer of a refund', () => {
-  let node: Server;
-  let url: string;
-  const order = stateAfter(made, received(deposit('a', '100')));
-  const checked: ChainRefundTransfers[] = [];
+  const order = stateAfter(made, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
 
-  beforeAll(async () => {
-    node = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        const call = JSON.parse(body) as { id: number; params: [string] };
-        response.end(JSON.stringify({ id: call.id, result: RECEIPTS[call.params[0]] ?? null }));
-      });
-    });
-    await new Promise<void>((listening) => node.listen(0, '127.0.0.1', listening));
-    url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
-    await Promise.all(checked.map((each) => each.onApplicationShutdown()));
-    await new Promise((closed) => node.close(closed));
-  });
-
-  const check = (transactionHash: string, amount = '40', recipient: string | null = null, config = {}) => {
-    const transfers = new ChainRefundTransfers({
-      ...{ chainId: 31337, chainRpcUrl: url, usdcAddress: USDC },
-      ...config,
-    });
-    checked.push(transfers);
-    return transfers.check(order, { amount, transactionHash, recipient });
+  const check = (
+    transactionHash: string,
+    { amount = '40', recipient = null as string | null, nodes = [honest], config = {} } = {},
+  ) => {
+    const chain: Pick<ChainReader, 'confirm'> = {
+      confirm: async (wanted) =>
+        nodes.map((node) => ({
+          ...{ head: block(100), final: block(90), refusals: [] },
+          receipts: new Map(
+            wanted.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
+          ),
+        })),
+    };
+    const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC, ...config };
+    return new ChainRefundTransfers(settings, chain).check(order, { amount, transactionHash, recipient });
   };
 
   it('is one of the amount to an address that paid the order, or to the named one', async () => {
-    expect(await check(hash('1'))).toBeNull();
-    expect(await check(hash('3'), '40', STRANGER.toUpperCase().replace('0X', '0x'))).toBeNull();
+    expect(await check(hash('1'))).toEqual({ unchecked: null, logIndexes: [0] });
+    const recipient = STRANGER.toUpperCase().replace('0X', '0x');
+    expect(await check(hash('3'), { recipient })).toEqual({ unchecked: null, logIndexes: [0] });
+  });
+
+  it('may be each of several in one transaction', async () => {
+    expect(await check(hash('6'))).toEqual({ unchecked: null, logIndexes: [1, 3] });
   });
 
   it.each<[string, string, string, string | null, RegExp]>([
@@ -68,16 +75,51 @@ describe('the transfer of a refund', () => {
     ['a transaction that does not exist', hash('9'), '40', null, /no such transaction, or it failed/],
     ['an amount that USDC does not have', hash('1'), '40.0000001', null, /at most 6 decimals/],
   ])('is refused with %s', async (_, transaction, amount, recipient, message) => {
-    await expect(check(transaction, amount, recipient)).rejects.toThrow(message);
+    await expect(check(transaction, { amount, recipient })).rejects.toThrow(message);
+  });
+
+  it('waits until its block is final', async () => {
+    await expect(check(hash('5'))).rejects.toMatchObject({
+      ...{ code: 'unavailable', message: expect.stringContaining('not final yet') as unknown },
+    });
+  });
+
+  it.each<[string, readonly [string, Receipt | null | undefined]]>([
+    ['has it in another block', [hash('1'), { ...honest.get(hash('1'))!, blockHash: hash('c') }]],
+    ['has another transfer in it', [hash('1'), receipt([transfer(STRANGER, PAYER, 39_000_000)])]],
+    ['has no such transaction', [hash('1'), null]],
+    ['gives no usable response', [hash('1'), undefined]],
+  ])('is not recorded while one of two nodes %s', async (_, [of, lie]) => {
+    const other = new Map(honest);
+    if (lie === undefined) other.delete(of);
+    else other.set(of, lie);
+    for (const nodes of [
+      [honest, other],
+      [other, honest],
+    ])
+      await expect(check(of, { nodes })).rejects.toMatchObject({
+        ...{ code: 'unavailable', message: expect.stringContaining('do not agree') as unknown },
+      });
+  });
+
+  it('is the same for two nodes that write their receipts differently', async () => {
+    const source = { sha256: 'of another text', text: null };
+    const other = new Map([...honest].map(([of, each]) => [of, each && { ...each, source }]));
+    expect(await check(hash('1'), { nodes: [honest, other] })).toMatchObject({ logIndexes: [0] });
   });
 
   it('is not checked, and says so, where no node of its chain is configured', async () => {
     for (const config of [{ chainId: 10 }, { chainRpcUrl: null }, { usdcAddress: null }])
-      expect(await check(hash('9'), '40', null, config)).toMatch(/was not checked/);
+      expect(await check(hash('9'), { config })).toEqual({
+        ...{ unchecked: expect.stringContaining('was not checked'), logIndexes: [] },
+      });
   });
 
-  it('is unavailable where the node does not respond', async () => {
-    await expect(check(hash('1'), '40', null, { chainRpcUrl: 'http://127.0.0.1:1' })).rejects.toMatchObject({
+  it('is unavailable where too few nodes respond', async () => {
+    const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
+    const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC };
+    const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
+    await expect(new ChainRefundTransfers(settings, chain).check(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
     });
   });

@@ -1,13 +1,12 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
-import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
-import { resultOf } from '../../../platform/chain/node-state.js';
-import { isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { urlsIn } from '../../../platform/config/settings.js';
-import type { RefundTransfers } from '../application/ports.js';
+import { CHAIN_READER, type ChainLook, type ChainReader } from '../../payouts/contract.js';
+import type { CheckedRefund, GivenRefund, RefundTransfers } from '../application/ports.js';
+import { plainHash } from '../domain/addresses.js';
 import type { MadeOrder } from '../domain/order.js';
 import { currencyOf, pairOf } from '../domain/tokens.js';
 import { DEV_CHAIN_ID } from '../settings.js';
@@ -21,98 +20,93 @@ const CHAINS: ReadonlyMap<number, string> = new Map([
 /** Deposits whose payers are looked up. */
 const MAX_DEPOSITS = 100;
 
-interface Transfer {
-  readonly from: string;
-  readonly to: string;
-  readonly amountMinor: bigint;
-}
-
-/** Refunds of USDC on the chain of CHAIN_RPC_URL. */
+/** Refunds of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
 @Injectable()
-export class ChainRefundTransfers implements RefundTransfers, OnApplicationShutdown {
-  private readonly node: JsonRpcNode | null;
-
+export class ChainRefundTransfers implements RefundTransfers {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'chainRpcUrl' | 'usdcAddress'>,
-  ) {
-    this.node = config.chainRpcUrl === null ? null : new JsonRpcNode(urlsIn(config.chainRpcUrl)[0]!);
-  }
+    @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
+  ) {}
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.node?.close();
-  }
-
-  async check(
-    order: MadeOrder,
-    {
-      amount,
-      transactionHash,
-      recipient,
-    }: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
-  ): Promise<string | null> {
-    const { facts, deposits, lateDeposits } = order;
-    const { node } = this;
-    if (node === null || !this.isOnChain(facts))
-      return `no node knows ${currencyOf(facts.pair_id)}: the transfer was not checked`;
+  async check(order: MadeOrder, { amount, transactionHash, recipient }: GivenRefund): Promise<CheckedRefund> {
+    const { pair_id } = order.facts;
+    if (!this.isOnChain(order.facts)) {
+      const unchecked = `no node knows ${currencyOf(pair_id)}: the transfer was not checked`;
+      return { unchecked, logIndexes: [] };
+    }
     if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
-    const transfers = await this.transfers(node, transactionHash);
-    if (transfers === null) throw refused('The chain has no such transaction, or it failed');
-    const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS).map((each) => each.transaction_hash);
-    const recipients =
-      recipient === null ? await this.payers(node, facts.deposit_address, paid) : [recipient.toLowerCase()];
-    const minor = toMinorUnits(amount);
-    if (!transfers.some((each) => each.amountMinor === minor && recipients.includes(each.to)))
-      throw refused(
-        `The transaction holds no transfer of ${amount} ${currencyOf(facts.pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
+    const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
+    const looks = await this.confirm([transactionHash], recipients);
+    const receipt = agreed(looks, transactionHash);
+    if (receipt === undefined)
+      throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
+    if (receipt === null || !receipt.succeeded)
+      throw refused('The chain has no such transaction, or it failed');
+    if (looks.some(({ final }) => receipt.blockNumber > final.number))
+      throw new DomainError(
+        'unavailable',
+        'The block of the transaction is not final yet: try again in some minutes',
       );
-    return null;
+    const minor = toMinorUnits(amount);
+    const logIndexes = this.ofToken(receipt)
+      .filter(({ to, amountMinor }) => amountMinor === minor && recipients.includes(to))
+      .map(({ logIndex }) => logIndex);
+    if (logIndexes.length === 0)
+      throw refused(
+        `The transaction holds no transfer of ${amount} ${currencyOf(pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
+      );
+    return { unchecked: null, logIndexes };
   }
 
   private isOnChain({ provider, pair_id }: MadeOrder['facts']): boolean {
-    const { chainId, usdcAddress } = this.config;
+    const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
-    if (usdcAddress === null || token !== 'usdc') return false;
+    if (chainRpcUrl === null || usdcAddress === null || token !== 'usdc') return false;
     return chainId === DEV_CHAIN_ID ? provider === 'sandbox' : CHAINS.get(chainId) === chain;
   }
 
-  private async payers(
-    node: JsonRpcNode,
-    depositAddress: string,
-    hashes: readonly string[],
-  ): Promise<string[]> {
-    const all = await Promise.all(hashes.map((hash) => this.transfers(node, hash)));
-    const to = depositAddress.toLowerCase();
-    return all.flatMap((transfers) =>
-      (transfers ?? []).filter((each) => each.to === to).map(({ from }) => from),
-    );
+  private async payers({ facts, deposits, lateDeposits }: MadeOrder): Promise<readonly string[]> {
+    const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS);
+    const hashes = [...new Set(paid.map((each) => `0x${plainHash(each.transaction_hash)}`))];
+    const to = facts.deposit_address.toLowerCase();
+    const looks = await this.confirm(hashes, [to]);
+    return hashes
+      .flatMap((hash) => this.ofToken(agreed(looks, hash)))
+      .flatMap((transfer) => (transfer.to === to ? [transfer.from] : []));
   }
 
-  /** Of the token; null for a transaction that is in no block, or failed. */
-  private async transfers(node: JsonRpcNode, hash: string): Promise<readonly Transfer[] | null> {
-    const [response] = await node.ask([{ method: 'eth_getTransactionReceipt', params: [hash] }]);
-    const receipt = known(() => resultOf(response!)) as {
-      readonly status?: unknown;
-      readonly logs?: unknown;
-    } | null;
-    if (receipt === null || receipt.status !== '0x1' || !Array.isArray(receipt.logs)) return null;
-    return receipt.logs.flatMap((log: { address?: unknown; topics?: unknown; data?: unknown }) => {
-      const { address, topics, data } = log;
-      if (String(address).toLowerCase() !== this.config.usdcAddress!.toLowerCase()) return [];
-      if (!Array.isArray(topics) || topics.length !== 3 || !topics.every(isWord) || !isWord(data)) return [];
-      if (topics[0]!.toLowerCase() !== TRANSFER_TOPIC) return [];
-      const [from, to] = topics.slice(1).map((word) => `0x${word.slice(-40).toLowerCase()}`);
-      return [{ from: from!, to: to!, amountMinor: BigInt(data) }];
-    });
+  private ofToken(receipt: Receipt | null | undefined): Receipt['transfers'] {
+    const token = this.config.usdcAddress!.toLowerCase();
+    return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
+  }
+
+  private async confirm(
+    hashes: readonly string[],
+    wallets: readonly string[],
+  ): Promise<readonly ChainLook[]> {
+    try {
+      return await this.chain.confirm(
+        hashes.map((hash) => ({ hash, wallets })),
+        { alone: true },
+      );
+    } catch (error) {
+      if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
+      throw error;
+    }
   }
 }
 
-function known<T>(ask: () => T): T {
-  try {
-    return ask();
-  } catch (error) {
-    if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);
-    throw error;
-  }
+type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
+
+/** Undefined where a node gave no usable response, or another one than the others. */
+function agreed(looks: readonly ChainLook[], hash: string): Receipt | null | undefined {
+  const [first, ...others] = looks.map(({ receipts }) => receipts.get(hash));
+  return others.every((each) => isDeepStrictEqual(factsOf(each), factsOf(first))) ? first : undefined;
+}
+
+/** Without the text, which nodes write in their own ways. */
+function factsOf(receipt: Receipt | null | undefined): object | null | undefined {
+  return receipt && { ...receipt, source: null };
 }
 
 function refused(message: string): DomainError {

@@ -157,15 +157,25 @@ export class ProviderRefused extends Error {
 /** Nest injection token of {@link RefundTransfers}. */
 export const REFUND_TRANSFERS = Symbol('REFUND_TRANSFERS');
 
+export interface GivenRefund {
+  readonly amount: string;
+  readonly transactionHash: string;
+  readonly recipient: string | null;
+}
+
+export interface CheckedRefund {
+  /** Why the transfer was not checked: there is no node of its chain to ask. Null when it was. */
+  readonly unchecked: string | null;
+  /** Places in the transaction of the transfers that may be this refund; at least one when it was checked. */
+  readonly logIndexes: readonly number[];
+}
+
 export interface RefundTransfers {
   /**
    * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
-   * when no node responds. Resolves with a sentence when there is no node of the chain to ask, else with null.
+   * while its block is not final, and when too few nodes respond.
    */
-  check(
-    order: MadeOrder,
-    refund: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
-  ): Promise<string | null>;
+  check(order: MadeOrder, refund: GivenRefund): Promise<CheckedRefund>;
 }
 
 /** Nest injection token of a {@link CountryOf}. */

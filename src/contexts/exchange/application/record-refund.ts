@@ -10,6 +10,8 @@ import { made, order, recordRefund, type MadeOrder, type Refund } from '../domai
 import { pairOf } from '../domain/tokens.js';
 import { REFUND_TRANSFERS, type RefundTransfers } from './ports.js';
 
+const CLAIM = { category: 'refund', field: 'transaction', message: 'is the refund of another order' };
+
 export interface RecordedRefund {
   readonly state: MadeOrder;
   /** Why the transfer was not looked up on its chain; null when it was. */
@@ -47,25 +49,23 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
       throw new DomainError('bad_request', `--transaction ${transactionHash.message}`);
     const given = { ...refund, transactionHash, at: timestamp(this.clock) };
     const isNew = recordRefund(given, before).length > 0;
-    const unchecked = isNew ? await this.transfers.check(before, { ...given, recipient }) : null;
-    const claim = {
-      category: 'refund',
-      key: `${chain}_${transactionHash}`,
-      field: 'transaction',
-      message: 'is the refund of another order',
-    };
-    try {
-      const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
-        metadata: { actor: 'operator' },
-        claims: [claim],
-      });
-      return { state: made(state), unchecked };
-    } catch (error) {
-      if (!(error instanceof ClaimTaken)) throw error;
-      throw new DomainError(
-        'invalid_transition',
-        `That transaction is recorded as a refund of ${error.owner}`,
-      );
-    }
+    if (!isNew) return { state: before, unchecked: null };
+    const { unchecked, logIndexes } = await this.transfers.check(before, { ...given, recipient });
+    const transaction = `${chain}_${transactionHash}`;
+    // One transaction may refund several orders, each by a transfer of its own.
+    const keys = unchecked === null ? logIndexes.map((index) => `${transaction}_${index}`) : [transaction];
+    let owner = '';
+    for (const key of keys)
+      try {
+        const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
+          metadata: { actor: 'operator' },
+          claims: [{ ...CLAIM, key }],
+        });
+        return { state: made(state), unchecked };
+      } catch (error) {
+        if (!(error instanceof ClaimTaken)) throw error;
+        owner = error.owner;
+      }
+    throw new DomainError('invalid_transition', `That transaction is recorded as a refund of ${owner}`);
   }
 }
