@@ -9,7 +9,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
-  maxWorkers: 2,
+  maxWorkers: 3,
   // What a suite leaves stays in its worker: after so much of it another takes over.
   workerIdleMemoryLimit: '1GB',
   // Of tests that are `concurrent`.

@@ -1,6 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { giantReceipts } from '../chaos/suites/giant-receipts.js';
-import { lyingNode } from '../chaos/suites/lying-node.js';
 import { reorganisations } from '../chaos/suites/reorganisations.js';
 import { skewedClock } from '../chaos/suites/skewed-clock.js';
 import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
@@ -15,14 +13,6 @@ async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = 
 }
 
 const PATIENCE_MS = 300_000;
-
-test.concurrent(
-  'receipts without bounds hold no other merchant up',
-  () => hold(giantReceipts, 1, { logs: 10_000, honest: 5 }),
-  PATIENCE_MS,
-);
-
-test.concurrent('a node that lies ends no payout wrongly', () => hold(lyingNode, 1), PATIENCE_MS);
 
 test.concurrent(
   'a worker with a wrong clock ends no payout wrongly',
