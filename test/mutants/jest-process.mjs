@@ -16,7 +16,10 @@ const settings = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
-    '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false, exclude: [], module: { type: 'es6' }, sourceMaps: 'inline' }],
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { ...swc, swcrc: false, exclude: [], module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
     // light-my-request requires the ESM-only cookie 2, which Jest's own module system cannot.
     'node_modules/cookie/.+\\.js$': ['@swc/jest', { swcrc: false, module: { type: 'commonjs' } }],
   },
