@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { Get } from '../../platform/context.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import type { SubscriptionDefinition } from '../../platform/projections/projection.js';
-import { ChainRefundTransfers } from './adapters/refund-transfers.js';
+import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { CancelOrderHandler } from './application/cancel-order.js';
 import { EraseOrderHandler } from './application/erase-order.js';
 import { CreateOrderHandler } from './application/create-order.js';
@@ -11,7 +11,7 @@ import { MarkOrderAsPaidHandler } from './application/mark-order-as-paid.js';
 import { OrderLog } from './application/order-log.js';
 import { OrderLook } from './application/order-look.js';
 import { OrderWatcher } from './application/order-watcher.js';
-import { REFUND_TRANSFERS } from './application/ports.js';
+import { ORDER_TRANSFERS } from './application/ports.js';
 import { ProviderCalls } from './application/provider-calls.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { RefreshOrderHandler } from './application/refresh-order.js';
@@ -28,7 +28,7 @@ import { OrdersView } from './views/orders.js';
     EraseOrderHandler,
     OrdersView,
     Watches,
-    { provide: REFUND_TRANSFERS, useClass: ChainRefundTransfers },
+    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
   ],
   exports: [OrdersView, Watches],
 })

@@ -154,8 +154,8 @@ export class ProviderRefused extends Error {
   }
 }
 
-/** Nest injection token of {@link RefundTransfers}. */
-export const REFUND_TRANSFERS = Symbol('REFUND_TRANSFERS');
+/** Nest injection token of {@link OrderTransfers}. */
+export const ORDER_TRANSFERS = Symbol('ORDER_TRANSFERS');
 
 export interface GivenRefund {
   readonly amount: string;
@@ -170,12 +170,21 @@ export interface CheckedRefund {
   readonly logIndexes: readonly number[];
 }
 
-export interface RefundTransfers {
+/** A recorded deposit, and what the chain has of it now. `why` is null for one that is on the chain. */
+export interface CheckedDeposit {
+  readonly depositId: string;
+  readonly found: 'on_chain' | 'missing' | 'unknown';
+  readonly why: string | null;
+}
+
+export interface OrderTransfers {
   /**
    * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
    * while its block is not final, and when too few nodes respond.
    */
-  check(order: MadeOrder, refund: GivenRefund): Promise<CheckedRefund>;
+  checkRefund(order: MadeOrder, refund: GivenRefund): Promise<CheckedRefund>;
+  /** All recorded deposits; null where no node of their chain can be asked. Throws DomainError `unavailable`. */
+  checkDeposits(order: MadeOrder): Promise<readonly CheckedDeposit[] | null>;
 }
 
 /** Nest injection token of a {@link CountryOf}. */

@@ -8,7 +8,7 @@ import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/ev
 import { readTransactionId } from '../domain/addresses.js';
 import { made, order, recordRefund, type MadeOrder, type Refund } from '../domain/order.js';
 import { pairOf } from '../domain/tokens.js';
-import { REFUND_TRANSFERS, type RefundTransfers } from './ports.js';
+import { ORDER_TRANSFERS, type OrderTransfers } from './ports.js';
 
 const CLAIM = { category: 'refund', field: 'transaction', message: 'is the refund of another order' };
 
@@ -38,7 +38,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(REFUND_TRANSFERS) private readonly transfers: RefundTransfers,
+    @Inject(ORDER_TRANSFERS) private readonly transfers: OrderTransfers,
   ) {}
 
   async execute({ orderId, refund, recipient }: RecordRefund): Promise<RecordedRefund> {
@@ -50,7 +50,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     const given = { ...refund, transactionHash, at: timestamp(this.clock) };
     const isNew = recordRefund(given, before).length > 0;
     if (!isNew) return { state: before, unchecked: null };
-    const { unchecked, logIndexes } = await this.transfers.check(before, { ...given, recipient });
+    const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${chain}_${transactionHash}`;
     // One transaction may refund several orders, each by a transfer of its own.
     const keys = unchecked === null ? logIndexes.map((index) => `${transaction}_${index}`) : [transaction];

@@ -3,15 +3,17 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { keyCommands } from './keys.js';
 import { orderCommands } from './orders.js';
 import { eraseCommand } from './erase.js';
+import { recheckCommand } from './recheck.js';
 import { settingsCommand } from './settings.js';
 
 /** `npm run exchange -- ...`: what operators do with the exchange. */
 export function exchangeProgram(program: Command, operator: Operator): void {
   program.description(
-    'Issues and revokes the API keys of the exchange, shows its orders and settings, and records refunds.',
+    'Issues and revokes the API keys of the exchange, shows its orders and settings, records refunds, and checks deposits on their chain.',
   );
   keyCommands(program, operator);
   orderCommands(program, operator);
   eraseCommand(program, operator);
+  recheckCommand(program, operator);
   settingsCommand(program, operator);
 }

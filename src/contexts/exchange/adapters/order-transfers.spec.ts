@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { deposit, facts, made, received, stateAfter } from '../../../../test/support/order-story.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
 import type { ChainLook, ChainReader } from '../../payouts/contract.js';
-import { ChainRefundTransfers } from './refund-transfers.js';
+import { ChainOrderTransfers } from './order-transfers.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
 const [PAYER, STRANGER] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`];
@@ -34,7 +34,18 @@ const honest: ReadonlyMap<string, Receipt | null> = new Map([
     ]),
   ],
   [hash('9'), null],
+  [hash('e'), receipt([transfer(STRANGER, PAYER, 40_000_000)], { partial: true })],
 ]);
+
+const chainOf = (nodes: readonly (typeof honest)[]): Pick<ChainReader, 'confirm'> => ({
+  confirm: async (wanted) =>
+    nodes.map((node) => ({
+      ...{ head: block(100), final: block(90), refusals: [] },
+      receipts: new Map(
+        wanted.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
+      ),
+    })),
+});
 
 describe('the transfer of a refund', () => {
   const order = stateAfter(made, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
@@ -43,17 +54,12 @@ describe('the transfer of a refund', () => {
     transactionHash: string,
     { amount = '40', recipient = null as string | null, nodes = [honest], config = {} } = {},
   ) => {
-    const chain: Pick<ChainReader, 'confirm'> = {
-      confirm: async (wanted) =>
-        nodes.map((node) => ({
-          ...{ head: block(100), final: block(90), refusals: [] },
-          receipts: new Map(
-            wanted.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
-          ),
-        })),
-    };
     const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC, ...config };
-    return new ChainRefundTransfers(settings, chain).check(order, { amount, transactionHash, recipient });
+    return new ChainOrderTransfers(settings, chainOf(nodes)).checkRefund(order, {
+      amount,
+      transactionHash,
+      recipient,
+    });
   };
 
   it('is one of the amount to an address that paid the order, or to the named one', async () => {
@@ -73,6 +79,7 @@ describe('the transfer of a refund', () => {
     ['another token', hash('4'), '40', null, /holds no transfer/],
     ['a transaction that failed', hash('2'), '40', null, /no such transaction, or it failed/],
     ['a transaction that does not exist', hash('9'), '40', null, /no such transaction, or it failed/],
+    ['a receipt that the node cannot give whole', hash('e'), '40', null, /too large for the node/],
     ['an amount that USDC does not have', hash('1'), '40.0000001', null, /at most 6 decimals/],
   ])('is refused with %s', async (_, transaction, amount, recipient, message) => {
     await expect(check(transaction, { amount, recipient })).rejects.toThrow(message);
@@ -119,8 +126,55 @@ describe('the transfer of a refund', () => {
     const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
     const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC };
     const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
-    await expect(new ChainRefundTransfers(settings, chain).check(order, refund)).rejects.toMatchObject({
+    await expect(new ChainOrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
     });
+  });
+});
+
+describe('the deposits of an order, checked again', () => {
+  const of = (...deposits: readonly ReturnType<typeof deposit>[]) =>
+    stateAfter(made, ...deposits.map((each) => received(each)));
+  const paid = (digit: string, amount: string, id = digit) => ({
+    ...deposit(id, amount),
+    transactionHash: digit.repeat(64),
+  });
+  const to = facts.deposit_address;
+  const node: ReadonlyMap<string, Receipt | null> = new Map([
+    ...honest,
+    [hash('7'), receipt([transfer(PAYER, to, 5_000_000), transfer(PAYER, to, 5_000_000, 1)])],
+    [hash('8'), receipt([transfer(PAYER, to, 5_000_000)], { blockNumber: 91 })],
+  ]);
+  const check = (state: ReturnType<typeof of>, { nodes = [node], chainId = 31337 } = {}) => {
+    const settings = { chainId, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC };
+    return new ChainOrderTransfers(settings, chainOf(nodes)).checkDeposits(state);
+  };
+  const found = async (...args: Parameters<typeof check>) =>
+    (await check(...args))?.map((each) => each.found);
+
+  it('are on the chain where each has a transfer of its amount to the address of the order', async () => {
+    expect(await found(of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b')))).toEqual([
+      ...['on_chain', 'on_chain', 'on_chain'],
+    ]);
+  });
+
+  it('are missing where the transaction is in no block, failed, or holds another amount', async () => {
+    const state = of(paid('9', '5'), paid('2', '5'), paid('a', '99.999999'));
+    expect(await found(state)).toEqual(['missing', 'missing', 'missing']);
+  });
+
+  it('are missing where two were recorded of one transfer', async () => {
+    expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
+  });
+
+  it('are unknown before their block is final, without a response, and where two nodes disagree', async () => {
+    expect(await found(of(paid('8', '5')))).toEqual(['unknown']);
+    expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
+    const other = new Map([...node, [hash('a'), null]]);
+    expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
+  });
+
+  it('cannot be checked on a chain that no node is configured for', async () => {
+    expect(await check(of(paid('a', '100')), { chainId: 10 })).toBeNull();
   });
 });

@@ -5,9 +5,10 @@ import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CHAIN_READER, type ChainLook, type ChainReader } from '../../payouts/contract.js';
-import type { CheckedRefund, GivenRefund, RefundTransfers } from '../application/ports.js';
+import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash } from '../domain/addresses.js';
 import type { MadeOrder } from '../domain/order.js';
+import type { DepositFacts } from '../domain/order-events.js';
 import { currencyOf, pairOf } from '../domain/tokens.js';
 import { DEV_CHAIN_ID } from '../settings.js';
 
@@ -20,15 +21,18 @@ const CHAINS: ReadonlyMap<number, string> = new Map([
 /** Deposits whose payers are looked up. */
 const MAX_DEPOSITS = 100;
 
-/** Refunds of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
+/** Refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
 @Injectable()
-export class ChainRefundTransfers implements RefundTransfers {
+export class ChainOrderTransfers implements OrderTransfers {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'chainRpcUrl' | 'usdcAddress'>,
     @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
   ) {}
 
-  async check(order: MadeOrder, { amount, transactionHash, recipient }: GivenRefund): Promise<CheckedRefund> {
+  async checkRefund(
+    order: MadeOrder,
+    { amount, transactionHash, recipient }: GivenRefund,
+  ): Promise<CheckedRefund> {
     const { pair_id } = order.facts;
     if (!this.isOnChain(order.facts)) {
       const unchecked = `no node knows ${currencyOf(pair_id)}: the transfer was not checked`;
@@ -42,6 +46,8 @@ export class ChainRefundTransfers implements RefundTransfers {
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
     if (receipt === null || !receipt.succeeded)
       throw refused('The chain has no such transaction, or it failed');
+    // Without the places of its logs one transfer could be recorded twice.
+    if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
     if (looks.some(({ final }) => receipt.blockNumber > final.number))
       throw new DomainError(
         'unavailable',
@@ -58,6 +64,38 @@ export class ChainRefundTransfers implements RefundTransfers {
     return { unchecked: null, logIndexes };
   }
 
+  async checkDeposits(order: MadeOrder): Promise<readonly CheckedDeposit[] | null> {
+    if (!this.isOnChain(order.facts)) return null;
+    const deposits = [...order.deposits, ...order.lateDeposits];
+    const to = order.facts.deposit_address.toLowerCase();
+    const looks = await this.confirm([...new Set(deposits.map(hashOf))], [to]);
+    const taken = new Set<Receipt['transfers'][number]>();
+    return deposits.map((deposit) => {
+      const hash = hashOf(deposit);
+      const result = (found: CheckedDeposit['found'], why: string | null): CheckedDeposit => ({
+        ...{ depositId: deposit.deposit_id, found, why },
+      });
+      const receipt = agreed(looks, hash);
+      if (receipt === undefined) return result('unknown', 'the nodes gave no usable response, or disagree');
+      if (receipt !== null && looks.some(({ final }) => receipt.blockNumber > final.number))
+        return result('unknown', `its block ${receipt.blockNumber} is not final`);
+      if (receipt === null || !receipt.succeeded)
+        return result('missing', `transaction ${hash} is in no block, or it failed`);
+      // Each transfer is one deposit: two that were recorded of one are one too many.
+      const transfer = this.ofToken(receipt).find(
+        (each) =>
+          each.to === to &&
+          !taken.has(each) &&
+          isAmount(deposit.amount) &&
+          each.amountMinor === toMinorUnits(deposit.amount),
+      );
+      if (transfer === undefined)
+        return result('missing', `transaction ${hash} holds no transfer of ${deposit.amount} to ${to}`);
+      taken.add(transfer);
+      return result('on_chain', null);
+    });
+  }
+
   private isOnChain({ provider, pair_id }: MadeOrder['facts']): boolean {
     const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
@@ -67,7 +105,7 @@ export class ChainRefundTransfers implements RefundTransfers {
 
   private async payers({ facts, deposits, lateDeposits }: MadeOrder): Promise<readonly string[]> {
     const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS);
-    const hashes = [...new Set(paid.map((each) => `0x${plainHash(each.transaction_hash)}`))];
+    const hashes = [...new Set(paid.map(hashOf))];
     const to = facts.deposit_address.toLowerCase();
     const looks = await this.confirm(hashes, [to]);
     return hashes
@@ -97,6 +135,10 @@ export class ChainRefundTransfers implements RefundTransfers {
 }
 
 type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
+
+function hashOf({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
+  return `0x${plainHash(hash)}`;
+}
 
 /** Undefined where a node gave no usable response, or another one than the others. */
 function agreed(looks: readonly ChainLook[], hash: string): Receipt | null | undefined {
