@@ -21,7 +21,7 @@ export function bash(
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
     ...{ cwd, env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 45_000,
+    timeout: 110_000,
   });
   let [said, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));

@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import type { Config } from '../config/config.js';
 import { enableTracing } from './tracing.js';
 
@@ -24,5 +25,7 @@ export async function startTracing(config: Pick<Config, 'otlpEndpoint'>): Promis
   return async () => {
     enableTracing(false);
     await provider.shutdown();
+    // What register() set: a second start in this process could not replace it.
+    for (const registered of [trace, context, propagation]) registered.disable();
   };
 }
