@@ -241,4 +241,49 @@ describe('the chain behind a JSON-RPC node', () => {
     node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
     expect((await look([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
   });
+
+  it('counts places by the numbers of the logs, in whatever order and width the node writes them', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    const logs = ['0x10', '0x9', '0xa'].map((logIndex) => ({ ...honest.logs[0], logIndex }));
+    const amounts = ['1', '2', '3'].map((amount) => `0x${amount.padStart(64, '0')}`);
+    const shuffled = logs.map((log, n) => ({ ...log, data: amounts[n] }));
+    node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
+    const { transfers } = (await look([hash])).receipts.get(hash)!;
+    expect(transfers.map(({ amountMinor, logIndex }) => [amountMinor, logIndex])).toEqual([
+      ...[[2n, 0] as const, [3n, 1] as const, [1n, 2] as const],
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['gives no usable response to the second question', { result: 'yes' }],
+    ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
+  ])('does not say that a transaction is missing where the node %s', async (_name, second) => {
+    const absent = `0x${'cd'.repeat(32)}`;
+    expect((await reader.confirm(wanted([absent])))[0]!.receipts.get(absent)).toBeNull();
+    await chain.mine();
+    node.tamper(({ method }) =>
+      method === 'eth_getTransactionByHash' ? (second as { result: unknown }) : undefined,
+    );
+    expect((await reader.confirm(wanted([absent])))[0]!.receipts.has(absent)).toBe(false);
+  });
+
+  it('is confirmed by as many nodes as CHAIN_QUORUM says, whichever of the configured ones respond', async () => {
+    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const unavailable = 'http://127.0.0.1:9';
+    for (const urls of [
+      [unavailable, node.url, chain.rpcUrl],
+      [node.url, unavailable, chain.rpcUrl],
+    ]) {
+      const three = new JsonRpcChain(settings({ chainRpcUrl: urls.join(','), chainQuorum: 2 }), systemClock);
+      const looks = await three.confirm(wanted([hash]));
+      expect(looks.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
+      await three.ping();
+      three.close();
+    }
+    const two = settings({ chainRpcUrl: `${unavailable},${node.url}`, chainQuorum: 2 });
+    const reader = new JsonRpcChain(two, systemClock);
+    await expect(reader.confirm(wanted([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
+    reader.close();
+  });
 });
