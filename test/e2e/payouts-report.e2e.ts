@@ -240,6 +240,8 @@ describe('POST /payouts/report', () => {
       [{ custom_metadata: 1 }, ['custom_metadata']],
       [{ custom_metadata: false }, ['custom_metadata']],
       [{ custom_metadata: { a: 'x'.repeat(16_384) } }, ['custom_metadata']],
+      // Fewer characters than that, of three bytes each.
+      [{ custom_metadata: { a: '€'.repeat(5_462) } }, ['custom_metadata']],
       [
         { amount: '0', transaction_hash: '', currency_code: 'X' },
         ['amount', 'transaction_hash', 'currency_code'],

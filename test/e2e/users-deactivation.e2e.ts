@@ -45,6 +45,21 @@ describe('the deactivation of a user', () => {
     await until(userId, 'deactivated');
   });
 
+  it('frees the phone number for another user, and never the external_id', async () => {
+    const [userId, phone_number] = [newId(), '+15559990001'];
+    const create = (body: object) =>
+      people.commandBus.execute(
+        new CreateUser(MERCHANT, { phone_number, ...body }, plainTicket(newId()), {}),
+      );
+    await people.commandBus.execute(
+      new CreateUser(MERCHANT, { phone_number, external_id: 'x-1' }, plainTicket(userId), {}),
+    );
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
+    await until(userId, 'deactivated');
+    await expect(create({ external_id: 'x-1' })).rejects.toMatchObject({ code: 'validation_failed' });
+    await create({ external_id: 'x-2' });
+  });
+
   it('waits for the last pending payout, and refuses to be hurried', async () => {
     const [userId, one, two] = [await createUser(), newId(), newId()];
     await payout(one, 'payout.reported.v1', userId);

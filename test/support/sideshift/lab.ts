@@ -36,12 +36,15 @@ export class SideShiftLab {
   }
 
   /** The adapter as one more process has it, with another account perhaps. */
-  process(account: Partial<SideShift['account']> = {}, timeoutMs = 30_000): SideShiftProvider {
+  process(
+    account: Partial<SideShift['account']> = {},
+    { timeoutMs = 30_000, listedAfterMs = 0 } = {},
+  ): SideShiftProvider {
     const process = new SideShiftProvider(
       { ...this.sideshift.account, ...account },
       this.shifts,
       { now: () => new Date(this.sideshift.book.now()) },
-      { timeoutMs, listedAfterMs: 0 },
+      { timeoutMs, listedAfterMs },
     );
     this.processes.push(process);
     return process;

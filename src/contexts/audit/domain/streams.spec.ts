@@ -121,6 +121,11 @@ describe('streams', () => {
       [claim('a-1'), ['a-1', 'user.deactivated.v1'], claim('a-2')],
       /transfer-1 has one owner/,
     ],
+    ...['user_external_id-1', 'user_wallet-1'].map((held): [string, readonly Event[], RegExp] => [
+      `of ${held} from a user who is deactivated`,
+      [claim('a-1', held), ['a-1', 'user.deactivated.v1'], claim('a-2', held)],
+      /has one owner/,
+    ]),
     [
       'of a phone number from one who is not done with it',
       [claim('a-1', 'user_phone_number-1'), ['a-1', 'a'], claim('a-2', 'user_phone_number-1')],

@@ -151,7 +151,7 @@ describe('a SideShift in trouble', () => {
     async (fault) => {
       const { reference } = await made();
       sideshift.faults = [fault];
-      await expect(lab.process({}, 500).status(reference)).rejects.toMatchObject(AWAY);
+      await expect(lab.process({}, { timeoutMs: 500 }).status(reference)).rejects.toMatchObject(AWAY);
       expect((await provider.status(reference)).outcome).toBeNull();
     },
   );

@@ -215,6 +215,15 @@ describe('what becomes of a shift', () => {
     });
   });
 
+  it('is complete up to a minute ago: a later transfer may not be listed yet', async () => {
+    const { reference } = await made();
+    const listing = lab.process({}, { listedAfterMs: 60_000 });
+    const before = sideshift.book.now();
+    const { completeUntil } = await listing.status(reference);
+    expect(Date.parse(completeUntil!)).toBeGreaterThanOrEqual(before - 60_000);
+    expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(sideshift.book.now() - 60_000);
+  });
+
   it('is a deposit that goes back when it came after the expiry', async () => {
     const { reference, shiftId } = await made();
     sideshift.book.advance(16 * 60_000);
