@@ -146,6 +146,9 @@ describe('npm run audit -- recheck', () => {
     expect(named(run, 'UNDONE')).toEqual([other.id]);
     expect(named(run, 'ALTERED')).toEqual([altered.id]);
     expect(run.exitCode).toBe(2);
+    node.comeBack();
+    const rest = await recheck('--from', (await lab.history(other.id))[0]!.position);
+    expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
   });
 
   it('goes on where it stopped', async () => {

@@ -91,4 +91,17 @@ describe('a directory in memory', () => {
     await expect(directory.find(ID)).rejects.toThrow('unavailable');
     expect(await directory.find(ID)).not.toBeNull();
   });
+
+  it('forgets a key two seconds after it was asked for, also when the look-up was slow', async () => {
+    const slow = [credentials(), credentials('suspended')];
+    const directory = new CachedDirectory(async () => {
+      const found = slow.shift() ?? null;
+      if (slow.length === 1) await wait(FRESH_MS - 500);
+      return found;
+    });
+    const began = performance.now();
+    expect((await directory.find(ID))?.status).toBe('active');
+    await wait(FRESH_MS + 100 - (performance.now() - began));
+    expect((await directory.find(ID))?.status).toBe('suspended');
+  });
 });

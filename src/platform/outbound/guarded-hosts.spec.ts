@@ -27,6 +27,20 @@ describe('the URL of a stranger', () => {
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
+  it('is refused when one of the addresses of its name is not public, whichever place it has', async () => {
+    const resolving = (...addresses: readonly string[]): GuardedHosts =>
+      Object.assign(new GuardedHosts({ loopback: false, allowed: [] }), {
+        names: { addresses: () => Promise.resolve(addresses) },
+      });
+    const [one, other] = ['93.184.216.34', '2606:2800:220:1::1'];
+    const refusal = (...addresses: readonly string[]) =>
+      resolving(...addresses).refusal('https://receiver.example/hooks');
+    expect(await refusal(one, other)).toBeNull();
+    for (const inside of ['10.0.0.1', '::1'])
+      for (const addresses of [[inside], [inside, one], [one, inside], [one, other, inside]])
+        expect(await refusal(...addresses)).toMatch(/resolves to an address that is not public/);
+  });
+
   it('may be a name that does not resolve yet', async () =>
     expect(await production.refusal('https://nowhere.invalid/hooks')).toBeNull());
 

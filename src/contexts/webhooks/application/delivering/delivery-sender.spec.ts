@@ -105,6 +105,18 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
+  it('has the whole schedule again once it was sent again by the merchant', async () => {
+    answer = failed('the connection was refused (ECONNREFUSED)');
+    await deliver({ ...delivery, attempts: 4 });
+    expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 5 });
+    for (const attempts of [5, 6, 7, 8]) {
+      await deliver({ ...delivery, attempts, attempts_before: 5 });
+      expect(recorded.at(-1)).toMatchObject({ state: 'pending', attempts: attempts + 1 });
+    }
+    await deliver({ ...delivery, attempts: 9, attempts_before: 5 });
+    expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 10 });
+  });
+
   it('is an attempt that failed when the receiver refuses the connection', async () => {
     answer = failed('the connection was refused (ECONNREFUSED)');
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });

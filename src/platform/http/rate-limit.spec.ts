@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { newId } from '../../kernel/ids.js';
+import { CallerRateLimiter } from './rate-limit.js';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+
+it.each([5, 100, 250, 1001])(
+  'a limit of %i requests lets through exactly so many, whatever arrives at once at two processes',
+  async (limit) => {
+    const keyedHash = { of: (...parts: readonly string[]) => parts.join(' ') };
+    const processes = [1, 2].map(() => new CallerRateLimiter(db.pool, limit, keyedHash));
+    const caller = newId();
+    let allowed = 0;
+    for (let sent = 0; sent < limit + 60; sent += 30) {
+      const burst = Array.from({ length: 30 }, async (_, n) => processes[n % 2]!.take(caller));
+      allowed += (await Promise.all(burst)).filter((quota) => quota.allowed).length;
+    }
+    // What one process leased and the other one lacked may still be taken.
+    for (const process of processes) while ((await process.take(caller)).allowed) allowed += 1;
+    expect(allowed).toBe(limit);
+  },
+);
