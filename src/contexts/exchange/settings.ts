@@ -45,7 +45,7 @@ const PROVIDER_SETTINGS = {
   exchangeProviderCallsPerMinute: optional(
     'EXCHANGE_PROVIDER_CALLS_PER_MINUTE',
     integer(1, 1_000_000),
-    'requests per minute and key, in each process, that make the exchange provider work; one client has a fifth of it. Not set: RATE_LIMIT_PER_MINUTE.',
+    'requests per minute and key, in each process, that make the exchange provider work; one client has a fifth of it. Not set: five times RATE_LIMIT_PER_MINUTE.',
   ),
   sideshiftSecret: optional(
     'SIDESHIFT_SECRET',

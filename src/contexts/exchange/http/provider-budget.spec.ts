@@ -32,5 +32,10 @@ describe('the budget of calls to a provider', () => {
     expect(taken(budget, 'key', 20)).toBe(10);
   });
 
-  it('is that of requests unless it is set', () => expect(taken(budgetOf(null, 7), 'key', 20)).toBe(7));
+  it('lets one client alone call as often as its limit of requests allows, unless it is set', () => {
+    const budget = budgetOf(null, 7);
+    for (const last of [1, 2, 3, 4, 5]) expect(taken(budget, `key/203.0.113.${last}`, 20)).toBe(7);
+    expect(taken(budget, 'key/203.0.113.6', 20)).toBe(0);
+    expect(taken(budget, 'key', 50)).toBe(35);
+  });
 });

@@ -19,7 +19,8 @@ export class ProviderBudget {
   private readonly owners: AddressRateLimiter;
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'exchangeProviderCallsPerMinute' | 'rateLimitPerMinute'>) {
-    const limit = config.exchangeProviderCallsPerMinute ?? config.rateLimitPerMinute;
+    // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
+    const limit = config.exchangeProviderCallsPerMinute ?? SHARES * config.rateLimitPerMinute;
     this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
     this.keys = new AddressRateLimiter(limit);
     this.owners = new AddressRateLimiter(limit);
