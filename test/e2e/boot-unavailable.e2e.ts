@@ -85,7 +85,8 @@ describe('a boot while something it needs is unavailable', () => {
         const { said, code } = await boot(env, args);
         expect(said).toBe(
           `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
-            'It was changed, or created by a build before the first release: use a new database.\n',
+            'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
+            'A database of a build before the first release cannot be used.\n',
         );
         expect(code).toBe(78);
       } finally {

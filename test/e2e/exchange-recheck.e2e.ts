@@ -27,6 +27,8 @@ describe('npm run exchange -- recheck', () => {
       };
       return orders.some(({ order_id, status }) => order_id === order.id && status === 'completed');
     });
+    // Later than the deposit: a node that is behind could not know it.
+    await other.mine(3);
   });
   afterAll(() => Promise.all([app?.close(), other?.stop()]));
 
@@ -63,5 +65,10 @@ describe('npm run exchange -- recheck', () => {
     expect([exitCode, stopped]).toMatchObject([1, { ...nothing, stopped: expect.any(String) }]);
     const { position } = stopped as { position: string };
     expect(await recheck(app.chain.rpcUrl, '--from', position)).toMatchObject([null, { on_chain: 1 }]);
+  });
+
+  it('exits with 1 when no node of the chain is configured: nothing was checked', async () => {
+    const found = await recheck('');
+    expect(found).toMatchObject([1, { ...nothing, orders_elsewhere: 1 }]);
   });
 });

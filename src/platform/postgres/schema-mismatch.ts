@@ -12,7 +12,8 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
     if (code === undefined || !MISMATCHES.includes(code)) throw error;
     throw new ConfigError(
       `The database of DATABASE_URL does not have the schema of this version: ${message}. ` +
-        'It was changed, or created by a build before the first release: use a new database.',
+        'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
+        'A database of a build before the first release cannot be used.',
     );
   }
 }

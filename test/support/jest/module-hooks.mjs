@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transformSync } from '@swc/core';
+import { transformSync, version } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'disburse-suites');
 mkdirSync(CACHE, { recursive: true });
 const settings = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
 const options = { ...settings, swcrc: false, exclude: [], module: { type: 'es6' }, sourceMaps: 'inline' };
-const SALT = JSON.stringify(options);
+const SALT = JSON.stringify({ version, ...options });
 
 /** Sources import `./x.js` where `./x.ts` is, as tsc wants it. */
 export async function resolve(specifier, context, next) {

@@ -16,7 +16,7 @@ const receipt = (transfers: Receipt['transfers'], over: Partial<Receipt> = {}): 
   ...{ succeeded: true, blockNumber: 90, blockHash: hash('b'), transfers },
   ...over,
 });
-const block = (number: number) => ({ number, hash: hash('b'), timestamp: number });
+const block = (number: number) => ({ number, hash: hash('b'), timestamp: 2_000_000_000 + number });
 
 /** A node that has the blocks up to 100, and of them the first 90 as final ones. */
 const honest: ReadonlyMap<string, Receipt | null> = new Map([
@@ -66,6 +66,14 @@ describe('the transfer of a refund', () => {
     expect(await check(hash('1'))).toEqual({ unchecked: null, logIndexes: [0] });
     const recipient = STRANGER.toUpperCase().replace('0X', '0x');
     expect(await check(hash('3'), { recipient })).toEqual({ unchecked: null, logIndexes: [0] });
+  });
+
+  it('is not judged while the nodes do not agree on who paid the order', async () => {
+    const other = new Map(honest);
+    other.delete(hash('a'));
+    await expect(check(hash('1'), { nodes: [honest, other] })).rejects.toMatchObject({ code: 'unavailable' });
+    const recipient = PAYER;
+    expect(await check(hash('1'), { nodes: [honest, other], recipient })).toMatchObject({ logIndexes: [0] });
   });
 
   it('may be each of several in one transaction', async () => {
@@ -165,6 +173,11 @@ describe('the deposits of an order, checked again', () => {
 
   it('are missing where two were recorded of one transfer', async () => {
     expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
+  });
+
+  it('are unknown where a node is behind the time at which they came', async () => {
+    const later = { ...paid('9', '5'), at: '2100-01-01T00:00:00.000Z' };
+    expect(await found(of(later))).toEqual(['unknown']);
   });
 
   it('are unknown before their block is final, without a response, and where two nodes disagree', async () => {

@@ -79,6 +79,9 @@ export class ChainOrderTransfers implements OrderTransfers {
       if (receipt === undefined) return result('unknown', 'the nodes gave no usable response, or disagree');
       if (receipt !== null && looks.some(({ final }) => receipt.blockNumber > final.number))
         return result('unknown', `its block ${receipt.blockNumber} is not final`);
+      const at = Date.parse(deposit.deposited_at) / 1000;
+      if (receipt === null && looks.some(({ final }) => final.timestamp < at))
+        return result('unknown', 'the newest final block of a node is older than the deposit');
       if (receipt === null || !receipt.succeeded)
         return result('missing', `transaction ${hash} is in no block, or it failed`);
       // Each transfer is one deposit: two that were recorded of one are one too many.
@@ -108,8 +111,14 @@ export class ChainOrderTransfers implements OrderTransfers {
     const hashes = [...new Set(paid.map(hashOf))];
     const to = facts.deposit_address.toLowerCase();
     const looks = await this.confirm(hashes, [to]);
-    return hashes
-      .flatMap((hash) => this.ofToken(agreed(looks, hash)))
+    const receipts = hashes.map((hash) => agreed(looks, hash));
+    if (receipts.includes(undefined))
+      throw new DomainError(
+        'unavailable',
+        'The nodes do not agree on who paid the order: try again, or name the recipient with --to',
+      );
+    return receipts
+      .flatMap((receipt) => this.ofToken(receipt))
       .flatMap((transfer) => (transfer.to === to ? [transfer.from] : []));
   }
 

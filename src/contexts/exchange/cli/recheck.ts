@@ -32,7 +32,7 @@ export function recheckCommand(program: Command, operator: Operator): void {
         const recheck = new Recheck(context);
         const stopped = await recheck.run(from);
         if (recheck.counts.missing > 0) operator.exit(EXIT_MISSING);
-        else if (stopped !== null || recheck.counts.unknown > 0) operator.exit(EXIT_INCOMPLETE);
+        else if (stopped !== null || recheck.isIncomplete) operator.exit(EXIT_INCOMPLETE);
         return recheck.outcome(stopped);
       }).call(this);
     });
@@ -51,6 +51,12 @@ class Recheck {
     this.store = context.get<EventStore>(EVENT_STORE, { strict: false });
     this.loop = context.get<CommandLoop>(COMMAND_LOOP, { strict: false });
     this.transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
+  }
+
+  /** Also where no node of any order's chain is configured: nothing was checked then. */
+  get isIncomplete(): boolean {
+    const { on_chain, missing, unknown } = this.counts;
+    return unknown > 0 || (on_chain + missing === 0 && this.ordersElsewhere > 0);
   }
 
   /** Each order once, at the position at which it was created. Resolves to why the nodes could not be asked any more. */
@@ -99,7 +105,7 @@ class Recheck {
       `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
     );
     if (unknown > 0) lines.push(`${unknown} could not be checked: try again`);
-    if (elsewhere > 0) lines.push(`${elsewhere} orders with deposits are of chains that no node here knows`);
+    if (elsewhere > 0) lines.push(`${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`);
     if (stopped !== null)
       lines.push(
         `STOPPED: ${stopped}. Continue with ${position === null ? 'the same command' : `--from ${position}`}`,

@@ -113,8 +113,9 @@ export class Verifications {
 
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
-    if (applicant === null) return row;
+    if (applicant === null && applicant_mac === null) return row;
     if (
+      applicant !== null &&
       this.sealer.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
     )
       return row;

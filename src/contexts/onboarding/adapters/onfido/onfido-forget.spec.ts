@@ -91,4 +91,13 @@ describe('the row of a verification that SQL leads to the applicant of another p
     expect(lab.onfido.records.deleted).toContain(eve.applicant);
     expect(lab.onfido.records.deleted).not.toContain(applicant);
   });
+
+  it('is no reason to leave the applicant at Onfido: an erasure waits for a row whose applicant was taken out', async () => {
+    const { ada, applicant } = await reviewed();
+    await set(ada, 'applicant = $2', null);
+    expect(await failure(lab.verifier().forget(ada.userId))).toMatchObject(CHANGED);
+    await set(ada, 'applicant = $2', applicant);
+    await lab.verifier().forget(ada.userId);
+    expect(lab.onfido.records.deleted).toContain(applicant);
+  });
 });
