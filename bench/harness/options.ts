@@ -66,11 +66,8 @@ const QUICK_SIZES: Sizes = {
 
 const USAGE = `npm run bench -- [rows] [options]
 
-<<<<<<< HEAD
-rows        report list balance rebuild catchup deliveries events-accept events-process exchange-list exchange-orders audit start (default: all)
-=======
-rows        report list balance rebuild catchup ledger deliveries events-accept events-process exchange-list exchange-orders start (default: all)
->>>>>>> 5b9d788 (Audit: leaves cost a quarter of the time and one index; bench: appends beside a worker with and without the ledger)
+rows        report list balance rebuild rebuild-live catchup ledger deliveries events-accept events-process
+            exchange-list exchange-orders audit start (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)

@@ -121,6 +121,14 @@ describe('deposits that a reorganisation took off the chain', () => {
       .then(failed('no liquidity', '0', at));
     expect(owed(stateAfter(...processed, failed('no liquidity', '0', at)))).toBe('100');
   });
+
+  it('leave the other deposits of the order as they are, counted and late', () => {
+    const other = deposit('c', '60');
+    const counted = stateAfter(made, received(part), received(other), missing(part));
+    expect(counted.deposits.map(({ deposit_id }) => deposit_id)).toEqual(['c']);
+    const after = stateAfter(made, cancelled, late(part), late(other), missing(part));
+    expect(after.lateDeposits.map(({ deposit_id }) => deposit_id)).toEqual(['c']);
+  });
 });
 
 describe('transfers that a provider sums up', () => {

@@ -92,6 +92,16 @@ describe('a merchant', () => {
     given(registered, issued('k1')).when(revoke('k9')).thenRefused('not_found');
   });
 
+  it('keeps its other key when one is revoked, so that both count towards the two', () => {
+    const keys = [registered, issued('k1'), issued('k2'), revoked('k1')];
+    given(...keys)
+      .when(revoke('k2'))
+      .then(revoked('k2'));
+    given(...keys, issued('k3'))
+      .when(issue('k4'))
+      .thenRefused('invalid_transition');
+  });
+
   it('is suspended and reinstated', () => {
     given(registered).when(suspend).then(suspended);
     given(registered, suspended).when(suspend).then();
