@@ -105,7 +105,10 @@ class Recheck {
       `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
     );
     if (unknown > 0) lines.push(`${unknown} could not be checked: try again`);
-    if (elsewhere > 0) lines.push(`${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`);
+    if (elsewhere > 0)
+      lines.push(
+        `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+      );
     if (stopped !== null)
       lines.push(
         `STOPPED: ${stopped}. Continue with ${position === null ? 'the same command' : `--from ${position}`}`,

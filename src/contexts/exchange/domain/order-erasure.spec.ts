@@ -24,7 +24,7 @@ describe('the personal data of an order', () => {
   it.each<[string, readonly OrderEvent[]]>([
     ['pending', [made]],
     ['paid', [made, paid]],
-    ['processing', [made, received(deposit('a', '100')), processing('100')]],
+    ['processing', [made, received(deposit('a', '100')), processing('100', '0.5')]],
   ])('is not erased while the order is %s', (status, events) => {
     expect(() => eraseOrder(by, stateAfter(...events))).toThrow(`The order is ${status}`);
   });
