@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { MetricsServer } from '../../src/platform/http/metrics-server.js';
+import { registry } from '../../src/platform/telemetry/metrics.js';
 import { startTracing } from '../../src/platform/telemetry/tracing-sdk.js';
 import { traced } from '../../src/platform/telemetry/tracing.js';
 import { eventually } from '../support/eventually.js';
@@ -104,6 +105,8 @@ test('secrets and personal data never reach the log', async () => {
 });
 
 test('GET /metrics counts requests on a port of its own, by route and not by path', async () => {
+  // Suites of one worker share it.
+  registry.resetMetrics();
   const client = edge.client();
   await client.get('/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11');
   await send(`${edge.url}/made-up-${Date.now()}`);

@@ -177,6 +177,8 @@ describe('a provider that gives nothing', () => {
   });
 
   it('is counted, and so is where onboardings stand', async () => {
+    // Suites of one worker share it.
+    registry.resetMetrics();
     const people = await start();
     await submitted(people, 'Rejected');
     await confirmed(people);

@@ -46,14 +46,14 @@ export interface ReadShift {
  * what was agreed and seen before.
  */
 export function readShift(
-  told: SideShiftObject,
+  response: SideShiftObject,
   agreed: AgreedShift,
   pair: Pair,
   seen: SeenDeposits,
   nowMs: number,
 ): ReadShift {
-  requireSame(told, agreed, pair);
-  const deposits = depositsOf(told, agreed, pair, nowMs);
+  requireSame(response, agreed, pair);
+  const deposits = depositsOf(response, agreed, pair, nowMs);
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
   listed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   const nowSeen = Object.fromEntries(
@@ -71,13 +71,14 @@ export function readShift(
 }
 
 /** The shift itself never changes; its address may be withheld once it is old. */
-export function requireSame(told: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
-  if (told['id'] !== agreed.shiftId) contradiction('it tells of another shift');
-  if (told['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
-  requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
-  requireAsset(told['settleCoin'], told['settleNetwork'], pair.to, 'pays out');
-  if (told['settleAddress'] !== agreed.settleAddress) contradiction('the shift pays out to another address');
-  const { depositAddress = null, depositMemo = null } = told;
+export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
+  if (response['id'] !== agreed.shiftId) contradiction('it is another shift');
+  if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
+  requireAsset(response['depositCoin'], response['depositNetwork'], pair.from, 'takes');
+  requireAsset(response['settleCoin'], response['settleNetwork'], pair.to, 'pays out');
+  if (response['settleAddress'] !== agreed.settleAddress)
+    contradiction('the shift pays out to another address');
+  const { depositAddress = null, depositMemo = null } = response;
   if (depositAddress !== null && depositAddress !== agreed.depositAddress)
     contradiction('the deposit address of the shift has changed');
   if (depositAddress !== null && memoText(depositMemo) !== agreed.depositMemo)
@@ -112,14 +113,14 @@ function lower(value: unknown): string | null {
 }
 
 function depositsOf(
-  told: SideShiftObject,
+  response: SideShiftObject,
   agreed: AgreedShift,
   pair: Pair,
   nowMs: number,
 ): readonly ToldDeposit[] {
-  const { status, deposits } = told;
+  const { status, deposits } = response;
   if (status === 'waiting' || status === 'expired') return [];
-  if (status !== 'multiple') return [depositOf(told, 0, agreed, pair, nowMs)];
+  if (status !== 'multiple') return [depositOf(response, 0, agreed, pair, nowMs)];
   if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MOST_DEPOSITS)
     return contradiction('the shift has several deposits and lists none, or too many');
   // One transaction may pay the address more than once.
@@ -135,21 +136,21 @@ function depositsOf(
 }
 
 function depositOf(
-  told: SideShiftObject,
+  response: SideShiftObject,
   before: number,
   agreed: AgreedShift,
   pair: Pair,
   nowMs: number,
 ): ToldDeposit {
-  const { status } = told;
+  const { status } = response;
   if (typeof status !== 'string' || !Object.hasOwn(STATUSES, status))
     return contradiction('the shift has a status that its documentation does not know');
   const standing = STATUSES[status as keyof typeof STATUSES];
-  const { depositHash = null, depositReceivedAt = null, settleHash = null, settleAmount = null } = told;
+  const { depositHash = null, depositReceivedAt = null, settleHash = null, settleAmount = null } = response;
   const isOver = standing === 'settled' || standing === 'refunded';
   if (standing === 'under way' || ((depositHash === null || depositReceivedAt === null) && !isOver))
     return { standing, deposit: null, hash: null, amountTo: null };
-  const amount = amountOf(told['depositAmount'], pair.from, 'a deposit');
+  const amount = amountOf(response['depositAmount'], pair.from, 'a deposit');
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {

@@ -43,24 +43,24 @@ export class SideShiftApi {
   /** `from` and `to` in the form `usdc-ethereum`. */
   async pair(from: string, to: string, amount: string): Promise<SideShiftObject> {
     const query = new URLSearchParams({ affiliateId: this.affiliateId, amount });
-    return this.told(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
+    return this.objectOf(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
   }
 
   /** `callerAddress`: of whoever wants the shift; SideShift refuses some countries. */
   async quote(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
-    return this.told(await this.post('/quotes', body, callerAddress), 201);
+    return this.objectOf(await this.post('/quotes', body, callerAddress), 201);
   }
 
   async fixedShift(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
-    return this.told(await this.post('/shifts/fixed', body, callerAddress), 201);
+    return this.objectOf(await this.post('/shifts/fixed', body, callerAddress), 201);
   }
 
   async shift(id: string): Promise<SideShiftObject> {
-    return this.told(await this.get(`/shifts/${encodeURIComponent(id)}`), 200);
+    return this.objectOf(await this.get(`/shifts/${encodeURIComponent(id)}`), 200);
   }
 
   async checkAccount(): Promise<void> {
-    const { id } = this.told(await this.get('/account'), 200);
+    const { id } = this.objectOf(await this.get('/account'), 200);
     if (id !== this.affiliateId)
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
@@ -74,7 +74,7 @@ export class SideShiftApi {
         throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
       return false;
     }
-    this.told(result, 204);
+    this.objectOf(result, 204);
     return true;
   }
 
@@ -99,7 +99,7 @@ export class SideShiftApi {
     };
   }
 
-  private told(result: HttpResult, expected: number): SideShiftObject {
+  private objectOf(result: HttpResult, expected: number): SideShiftObject {
     if (result.kind === 'failed') throw new ProviderUnavailable(`it cannot be reached: ${result.error}`);
     if (result.status !== expected) throw errorOf(result.status, refusalIn(result));
     return objectIn(result.body) ?? contradiction('its response is no JSON object');

@@ -55,14 +55,14 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     const pair = knownPair(pairId);
     const amount = askedAmount(pair, amountFrom);
-    const told = await this.api.pair(nameOf(pair.from), nameOf(pair.to), amount);
-    requireAssets(told, pair);
-    const minimum = amountOf(told['min'], pair.from, 'the minimum');
-    const maximum = amountOf(told['max'], pair.from, 'the maximum');
+    const response = await this.api.pair(nameOf(pair.from), nameOf(pair.to), amount);
+    requireAssets(response, pair);
+    const minimum = amountOf(response['min'], pair.from, 'the minimum');
+    const maximum = amountOf(response['max'], pair.from, 'the maximum');
     if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
-    const rate = rateOf(told['rate']);
+    const rate = rateOf(response['rate']);
     return {
       amountFrom: amount,
       amountTo: exchanged(amount, rate, Math.min(decimalsOf(pair.to), AMOUNT_DECIMALS)),
@@ -149,13 +149,13 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     });
   }
 
-  private readQuote(told: SideShiftObject, pair: Pair, amount: string) {
-    requireAssets(told, pair);
-    const quoteId = idOf(told['id']);
-    if (amountOf(told['depositAmount'], pair.from, 'the amount of the quote') !== amount)
+  private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
+    requireAssets(response, pair);
+    const quoteId = idOf(response['id']);
+    if (amountOf(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
       contradiction('the quote is of another amount than was asked for');
-    const amountTo = amountOf(told['settleAmount'], pair.to, 'the amount of the quote');
-    const rate = rateOf(told['rate']);
+    const amountTo = amountOf(response['settleAmount'], pair.to, 'the amount of the quote');
+    const rate = rateOf(response['rate']);
     const byRate = exchanged(amount, rate, decimalsOf(pair.to));
     // It rounds in its own way.
     if (
@@ -168,35 +168,35 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   }
 
   private async readNewShift(
-    told: SideShiftObject,
+    response: SideShiftObject,
     pair: Pair,
     wanted: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
   ): Promise<AgreedShift> {
-    const { depositAddress } = told;
+    const { depositAddress } = response;
     if (typeof depositAddress !== 'string' || !(await isDepositAddress(pair.from.chain, depositAddress)))
       return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
-    const depositMemo = memoText(told['depositMemo']);
+    const depositMemo = memoText(response['depositMemo']);
     if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
       return contradiction('the deposit memo of the shift is none');
     if (needsMemo(pair) && depositMemo === null) return contradiction('the shift has no deposit memo');
     const now = this.clock.now();
-    const expiresAt = timeOf(told['expiresAt'], 'the expiry of the shift');
+    const expiresAt = timeOf(response['expiresAt'], 'the expiry of the shift');
     if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MOST_SHIFT_MS)
       return contradiction('the shift does not expire within a day');
     const agreed = {
       ...wanted,
-      shiftId: idOf(told['id']),
+      shiftId: idOf(response['id']),
       pairId: pair.id,
       createdAt: now.toISOString(),
       expiresAt,
       depositAddress,
       depositMemo,
     };
-    requireSame(told, agreed, pair);
+    requireSame(response, agreed, pair);
     for (const name of ['depositAmount', 'depositMin', 'depositMax'])
-      if (amountOf(told[name], pair.from, 'the amount of the shift') !== wanted.amountFrom)
+      if (amountOf(response[name], pair.from, 'the amount of the shift') !== wanted.amountFrom)
         contradiction('the shift is of another amount than was asked for');
-    if (amountOf(told['settleAmount'], pair.to, 'the amount of the shift') !== wanted.amountTo)
+    if (amountOf(response['settleAmount'], pair.to, 'the amount of the shift') !== wanted.amountTo)
       contradiction('the shift pays out another amount than its quote');
     return agreed;
   }
@@ -227,9 +227,9 @@ function nameOf({ token, chain }: Asset): string {
   return `${token}-${chain}`;
 }
 
-function requireAssets(told: SideShiftObject, pair: Pair): void {
-  requireAsset(told['depositCoin'], told['depositNetwork'], pair.from, 'takes');
-  requireAsset(told['settleCoin'], told['settleNetwork'], pair.to, 'pays out');
+function requireAssets(response: SideShiftObject, pair: Pair): void {
+  requireAsset(response['depositCoin'], response['depositNetwork'], pair.from, 'takes');
+  requireAsset(response['settleCoin'], response['settleNetwork'], pair.to, 'pays out');
 }
 
 function askedAmount(pair: Pair, amountFrom: string | null): string {

@@ -70,7 +70,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   /** The row is no proof that the card is of this person: Stripe's metadata is. */
   private async ownCard(userId: string, id: string, asked: AskedCard): Promise<string> {
     const stripe = await this.open();
-    const card = await told(() => stripe.issuing.cards.retrieve(id));
+    const card = await requested(() => stripe.issuing.cards.retrieve(id));
     return cardIn(userId, String(asked.cardholder_id))(card).id;
   }
 
@@ -103,7 +103,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     for (const id of await this.cardholdersOf(userId, asked)) {
       for (const card of await this.liveCards(userId, id)) await this.cancel(card.id);
       const address = { ...this.account.stripeIssuingAddress };
-      await told(() =>
+      await requested(() =>
         stripe.issuing.cardholders.update(id, { status: 'inactive', billing: { address }, ...NOBODY }),
       );
     }
@@ -141,7 +141,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   private async cardholder(id: string, userId: string): Promise<Cardholder> {
     const stripe = await this.open();
-    return told(() => stripe.issuing.cardholders.retrieve(id)).then(cardholderIn(userId));
+    return requested(() => stripe.issuing.cardholders.retrieve(id)).then(cardholderIn(userId));
   }
 
   private async createCardholder(request: CardRequest, asked: AskedCard): Promise<Cardholder> {
@@ -186,7 +186,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   /** The oldest first. */
   private async liveCards(userId: string, cardholder: string): Promise<readonly Card[]> {
     const stripe = await this.open();
-    const listed = await told(() =>
+    const listed = await requested(() =>
       stripe.issuing.cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MOST_LISTED }),
     );
     return listed
@@ -202,7 +202,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   ): Promise<readonly Cardholder[]> {
     const stripe = await this.open();
     const found: Cardholder[] = [];
-    await told(async () => {
+    await requested(async () => {
       let seen = 0;
       for await (const each of stripe.issuing.cardholders.list({ ...filter, limit: 100 })) {
         // The number may be somebody else's by now, or the same person's at another merchant.
@@ -216,7 +216,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   private async cancel(cardId: string): Promise<void> {
     const stripe = await this.open();
-    await told(() => stripe.issuing.cards.update(cardId, { status: 'canceled' }));
+    await requested(() => stripe.issuing.cards.update(cardId, { status: 'canceled' }));
   }
 
   private open(): Promise<Stripe> {
@@ -237,7 +237,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 }
 
-async function told<T>(call: () => Promise<T>): Promise<T> {
+async function requested<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

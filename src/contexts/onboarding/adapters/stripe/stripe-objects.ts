@@ -32,7 +32,7 @@ export function cardholderIn(userId: string) {
   return (object: unknown): Cardholder => {
     const { id, created, status } = object as Partial<Cardholder>;
     if (!CARDHOLDER_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'what it tells of is no cardholder');
+      throw unavailable('Stripe', 'the response is no cardholder');
     if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is somebody else');
     return object as Cardholder;
   };
@@ -42,7 +42,7 @@ export function cardIn(userId: string, cardholder: string) {
   return (object: unknown): Card => {
     const { id, created, status, type, cardholder: holder } = object as Partial<Card>;
     if (!CARD_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
-      throw unavailable('Stripe', 'what it tells of is no card');
+      throw unavailable('Stripe', 'the response is no card');
     if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
       throw unavailable('Stripe', "the card is somebody else's, or no virtual one");
     return object as Card;
