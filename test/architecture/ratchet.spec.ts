@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { lowered, readCeilings, violations, writeCeilings } from './ratchet/ceilings.js';
+import { sources, type Source } from './ratchet/sources.js';
+import { ownership, sharedNames, sizes } from './ratchet/structure.js';
+import { programOf, Way } from './ratchet/way.js';
+import { countWords } from './ratchet/words.js';
+
+const CEILINGS = 'test/architecture/ceilings.json';
+/** Quotes what it forbids. */
+const THIS = /^test\/architecture\/ratchet/;
+
+const MONEY_HANDLERS = ['ReportPayoutHandler', 'CreateOrderHandler'];
+
+function measured(): Record<string, number> {
+  const files = sources().filter(({ path }) => !THIS.test(path));
+  const words = Object.entries(countWords(files.flatMap(({ path, text }) => [path, text])));
+  const root = resolve('.');
+  const program = programOf(root);
+  const ways = MONEY_HANDLERS.map((handler) => {
+    const { stays } = new Way(program, root).follow(handler);
+    return [`files that ${handler} returns to`, Way.returns(stays)];
+  });
+  return {
+    ...sizes(files),
+    ...ownership(files),
+    'exported names with several owners': sharedNames(files).size,
+    ...Object.fromEntries(ways),
+    ...Object.fromEntries(words.map(([word, count]) => [`word "${word}"`, count])),
+  };
+}
+
+describe('size, owners, ways and words', () => {
+  it('stay under their ceilings, which fall with them', () => {
+    const figures = measured();
+    const ceilings = readCeilings(CEILINGS);
+    expect(violations(figures, ceilings)).toEqual([]);
+    writeCeilings(CEILINGS, lowered(figures, ceilings));
+  });
+
+  const file = (path: string, text: string): Source => ({ path, text });
+  const one = { 'lines of src/kernel': 2 };
+
+  it('are over them with one line more, one file more, or in a folder without a ceiling', () => {
+    const figures = sizes([file('src/kernel/ids.ts', 'a\nb\nc\n'), file('src/platform/new/x.ts', 'a\n')]);
+    expect(violations(figures, { raised: [], ceilings: { ...one, 'files of src/kernel': 0 } })).toEqual(
+      expect.arrayContaining([
+        'lines of src/kernel: 3, at most 2',
+        'files of src/kernel: 1, at most 0',
+        'lines of src/platform/new: 1 and no ceiling',
+      ]),
+    );
+  });
+
+  it('rise only by an entry with a reason, and fall by themselves', () => {
+    const raised = [{ figure: 'lines of src/kernel', to: 9, because: 'Money in a second currency.' }];
+    expect(violations({ 'lines of src/kernel': 8 }, { raised, ceilings: one })).toEqual([]);
+    expect(violations({ 'lines of src/kernel': 10 }, { raised, ceilings: one })).toHaveLength(1);
+    const unexplained = [{ figure: 'lines of src/kernel', to: 9, because: '' }];
+    expect(violations({}, { raised: unexplained, ceilings: one })).toHaveLength(1);
+
+    expect(lowered({ 'lines of src/kernel': 8 }, { raised, ceilings: one })).toEqual({
+      raised: [{ ...raised[0], to: 8 }],
+      ceilings: one,
+    });
+    expect(lowered({ 'lines of src/kernel': 1 }, { raised, ceilings: one })).toEqual({
+      raised: [],
+      ceilings: { 'lines of src/kernel': 1 },
+    });
+  });
+
+  it('count a second owner of a mechanism and of a name', () => {
+    const claims = file('src/a.ts', 'const sql = `select 1 for update skip locked`;');
+    const races = file('src/b.ts', 'await Promise.race([work, late]);');
+    const pages = file('src/c.ts', 'for (;;) { events = await store.readAll(after, 9); }');
+    const comment = file('src/d.ts', '/** Not with skip locked. */');
+    expect(ownership([claims, races, pages, comment, { ...claims, path: 'src/a.spec.ts' }])).toEqual({
+      'files that claim work with "skip locked"': 1,
+      'files that race with a timer': 1,
+      'files that page through readAll': 1,
+    });
+    const names = sharedNames([
+      file('src/e.ts', 'export const pause = 1;\nconst own = 2;'),
+      file('src/f.ts', 'export function pause() {}\nexport class Own {}'),
+    ]);
+    expect([...names]).toEqual([['pause', ['src/e.ts', 'src/f.ts']]]);
+  });
+
+  it('count banned words in identifiers, constants, file names and sentences', () => {
+    const {
+      tell,
+      look,
+      away,
+      'MOST_, LEAST_': most,
+    } = countWords([
+      'test/told-twice.ts',
+      'const toldTo = orderLook(MOST_TRIES); // The provider is away, and looks it.',
+      'MOST_PROVIDER_LOOKS',
+      'a lookup, a teller, almost',
+    ]);
+    expect({ tell, look, away, most }).toEqual({ tell: 2, look: 3, away: 1, most: 2 });
+  });
+
+  it('see a command that goes back to a file it has left', () => {
+    const root = mkdtempSync(join(tmpdir(), 'way-'));
+    try {
+      const src = (name: string, text: string): string => {
+        const path = join(root, 'src', name);
+        writeFileSync(path, text);
+        return path;
+      };
+      writeFileSync(join(root, 'tsconfig.json'), '{}');
+      mkdirSync(join(root, 'src'));
+      const files = [
+        src('other.ts', 'export const other = (x: number): number => x;'),
+        src(
+          'handler.ts',
+          `import { other } from './other.js';
+           export class PlantedHandler {
+             execute(command: number) { return this.own(other(command)); }
+             own(x: number) { return x; }
+           }`,
+        ),
+      ];
+      const { stays } = new Way(programOf(root, files), root).follow('PlantedHandler');
+      expect(stays).toEqual(['src/handler.ts', 'src/other.ts', 'src/handler.ts']);
+      expect(Way.returns(stays)).toBe(1);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import ts from 'typescript';
+import { isProgram, isTest, type Source } from './sources.js';
+
+/** `src/contexts/x`, `src/platform/x`, `src/kernel`, `src`; each other top folder whole; specs beside the code as one. */
+export function folderOf(path: string): string {
+  const folders = path.split('/').slice(0, -1);
+  if (folders.length === 0) return 'the root';
+  if (folders[0] !== 'src') return folders[0] ?? '';
+  return /\.spec\.tsx?$/.test(path)
+    ? 'specs in src'
+    : folders.slice(0, folders[1] === 'kernel' ? 2 : 3).join('/');
+}
+
+/** Lines and files of each folder, of code only. */
+export function sizes(files: readonly Source[]): Record<string, number> {
+  const figures: Record<string, number> = {};
+  const add = (figure: string, count: number): void => {
+    figures[figure] = (figures[figure] ?? 0) + count;
+  };
+  for (const { path, text } of files.filter((each) => /\.(tsx?|mjs)$/.test(each.path))) {
+    const folders = [folderOf(path), isProgram(path) ? 'src without specs' : isTest(path) ? 'tests' : null];
+    for (const folder of folders) {
+      if (folder === null) continue;
+      add(`lines of ${folder}`, text.split('\n').length - 1);
+      add(`files of ${folder}`, 1);
+    }
+  }
+  return figures;
+}
+
+/** Files of the program in which a mechanism stands that should have one owner. */
+export const OWNED: Readonly<Record<string, RegExp>> = {
+  'files that claim work with "skip locked"': /skip locked/i,
+  'files that race with a timer': /Promise\.race\([^;]*(?:late|timer|setTimeout)/i,
+  'files that page through readAll': /(?:while|for)\b[\s\S]*\.readAll\(|\.readAll\([\s\S]*(?:while|for) \(/,
+};
+
+export function ownership(files: readonly Source[]): Record<string, number> {
+  const program = files.filter(({ path }) => isProgram(path));
+  return Object.fromEntries(
+    Object.entries(OWNED).map(([figure, pattern]) => [
+      figure,
+      program.filter(({ text }) => pattern.test(withoutComments(text))).length,
+    ]),
+  );
+}
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
+/** Exported names that several files of the program declare, each with its files. */
+export function sharedNames(files: readonly Source[]): Map<string, string[]> {
+  const owners = new Map<string, string[]>();
+  for (const { path, text } of files.filter((each) => isProgram(each.path))) {
+    for (const name of exportedNames(path, text)) owners.set(name, [...(owners.get(name) ?? []), path]);
+  }
+  return new Map([...owners].filter(([, paths]) => paths.length > 1));
+}
+
+function exportedNames(path: string, text: string): Set<string> {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  return new Set(
+    source.statements.flatMap((statement) => {
+      const isExported =
+        ts.canHaveModifiers(statement) &&
+        (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+      if (!isExported) return [];
+      if (ts.isVariableStatement(statement)) {
+        return statement.declarationList.declarations.flatMap(({ name }) =>
+          ts.isIdentifier(name) ? [name.text] : [],
+        );
+      }
+      const { name } = statement as unknown as { name?: ts.Identifier };
+      return name === undefined ? [] : [name.text];
+    }),
+  );
+}
