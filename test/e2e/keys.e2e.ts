@@ -89,7 +89,7 @@ describe('a master key', () => {
     await expect(run('merchant', wrong, 'list')).rejects.toThrow(
       'MASTER_KEY does not match the key this database was sealed with',
     );
-    await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY is not the key');
+    await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
   });
 
   it('is replaced under load, process by process, without one request that fails', async () => {
