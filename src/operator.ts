@@ -91,7 +91,7 @@ function sandboxOf({ dataDir, masterKey, chainRpcUrl, usdcAddress }: Config): Pa
   const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
   if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
     throw new ConfigError(
-      `No sandbox is running in ${folder}: npm start it, or set DATABASE_URL and MASTER_KEY.`,
+      `No sandbox is running in ${folder}: start one with npm start, or set DATABASE_URL and MASTER_KEY.`,
     );
   }
   const chain = readJson<SandboxFile>(join(folder, 'sandbox.json'))?.chain;

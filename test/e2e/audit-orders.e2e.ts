@@ -69,6 +69,12 @@ describe('npm run audit -- verify, of exchange orders', () => {
     expect(exitCode).not.toBe(2);
   });
 
+  it('explains what is refundable, late deposits included', async () => {
+    const env = { DATABASE_URL: app.config.databaseUrl! };
+    const { printed } = await invoke('audit', env, 'explain', 'order', cancelled);
+    expect(printed).toMatch(/refundable +7, late deposits included; 0 refunded so far/);
+  });
+
   it.each<[string, () => [sql: string, undo: string], () => string]>([
     [
       'a status',

@@ -140,7 +140,7 @@ it('only orders that have ended are erased, one by one or all of a user, and a r
   const over = await ended({ user_id: payer.user_id });
   const user = ['--key', client.credentials.apiKey, '--user-id', payer.user_id];
   expect((await erase(...user)).printed).toContain(
-    `Erased: 1 orders.\nNot ended, and not erased; repeat the command later:\n${open.id}`,
+    `Erased: 1 order.\nNot ended, and not erased; repeat the command later:\n${open.id}`,
   );
   expect(await refreshed(over.id)).toMatchObject(NO_PERSON);
   expect(await refreshed(open.id)).toMatchObject(payer);

@@ -11,6 +11,7 @@ describe('npm run exchange -- recheck', () => {
   /** The same token, and none of the deposits. */
   let other: TestChain;
   let order: OrderRecord;
+  let second: OrderRecord;
 
   beforeAll(async () => {
     [app, other] = await Promise.all([
@@ -19,16 +20,18 @@ describe('npm run exchange -- recheck', () => {
     ]);
     order = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
     await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
-    await app.chain.transfer(order.deposit_address, '100');
+    second = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+    for (const { deposit_address } of [order, second]) await app.chain.transfer(deposit_address, '100');
     await app.chain.mine();
     await eventually(async () => {
       const { orders } = JSON.parse((await run(app.chain.rpcUrl, 'orders')).printed) as {
         orders: { order_id: string; status: string }[];
       };
-      return orders.some(({ order_id, status }) => order_id === order.id && status === 'completed');
+      const completed = orders.filter(({ status }) => status === 'completed');
+      return completed.length === 2;
     });
     // Later than the deposit: a node that is behind could not know it.
-    await other.mine(3);
+    await other.mine(10);
   });
   afterAll(() => Promise.all([app?.close(), other?.stop()]));
 
@@ -42,33 +45,44 @@ describe('npm run exchange -- recheck', () => {
     };
     return invoke('exchange', env, '--json', ...args);
   };
+  /** The exit code, the deposits that were not found, and the sum. */
   const recheck = async (rpcUrl: string, ...args: string[]) => {
     const { printed, exitCode } = await run(rpcUrl, 'recheck', ...args);
-    return [exitCode, JSON.parse(printed) as object];
+    const sum = printed.indexOf('{\n');
+    const findings = printed.slice(0, sum).split('\n').slice(0, -1);
+    return [
+      exitCode,
+      findings.map((line) => JSON.parse(line) as object),
+      JSON.parse(printed.slice(sum)) as object,
+    ];
   };
-  const nothing = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, stopped: null, findings: [] };
+  const nothing = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0 };
+  const position = expect.stringMatching(/^[0-9]+$/);
+  const both = (found: string, why: string): object[] =>
+    [order, second].map(({ id }) => ({
+      ...{ order_id: id, deposit_id: expect.any(String), position, found, why: expect.stringContaining(why) },
+    }));
 
   it('exits with 0 when every deposit is on the chain', async () => {
     const found = await recheck(app.chain.rpcUrl);
-    expect(found).toEqual([null, { ...nothing, on_chain: 1, position: expect.stringMatching(/^[0-9]+$/) }]);
-    const { position } = found[1] as { position: string };
-    expect(await recheck(app.chain.rpcUrl, '--from', position)).toMatchObject([null, nothing]);
+    expect(found).toEqual([null, [], { ...nothing, on_chain: 2, position }]);
+    const { position: end } = found[2] as { position: string };
+    expect(await recheck(app.chain.rpcUrl, '--from', end)).toMatchObject([null, [], nothing]);
   });
 
-  it('names a deposit that the chain does not have, and exits with 2', async () => {
-    const finding = { order_id: order.id, found: 'missing', why: expect.stringContaining('is in no block') };
-    expect(await recheck(other.rpcUrl)).toMatchObject([2, { ...nothing, missing: 1, findings: [finding] }]);
+  it('names each deposit that the chain does not have, and exits with 2', async () => {
+    const findings = both('missing', 'is in no block');
+    expect(await recheck(other.rpcUrl)).toEqual([2, findings, { ...nothing, missing: 2, position }]);
   });
 
-  it('stops with exit code 1 when no node responds, and says where to continue', async () => {
-    const [exitCode, stopped] = await recheck('http://127.0.0.1:9');
-    expect([exitCode, stopped]).toMatchObject([1, { ...nothing, stopped: expect.any(String) }]);
-    const { position } = stopped as { position: string };
-    expect(await recheck(app.chain.rpcUrl, '--from', position)).toMatchObject([null, { on_chain: 1 }]);
+  it('goes through every deposit and exits with 1 when no node responds', async () => {
+    const [exitCode, findings, sum] = await recheck('http://127.0.0.1:9');
+    expect([exitCode, findings, sum]).toEqual([1, both('unknown', ''), { ...nothing, unknown: 2, position }]);
+    const [{ position: from }] = findings as [{ position: string }];
+    expect(await recheck(app.chain.rpcUrl, '--from', from)).toMatchObject([null, [], { on_chain: 1 }]);
   });
 
   it('exits with 1 when no node of the chain is configured: nothing was checked', async () => {
-    const found = await recheck('');
-    expect(found).toMatchObject([1, { ...nothing, orders_elsewhere: 1 }]);
+    expect(await recheck('')).toMatchObject([1, [], { ...nothing, orders_elsewhere: 2 }]);
   });
 });

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { invoke } from '../support/operator.js';
 import { SignedClient } from '../support/signed-client.js';
 
-const REFUSED = /(^|\n)MASTER_KEY is not the key that this database goes by\. .*\n78$/;
+const REFUSED = /(^|\n)MASTER_KEY does not match the key this database was sealed with\. .*\n78$/;
 const USERS = '/merchants/v1/users';
 
 const newKey = (): string => randomBytes(32).toString('hex');
@@ -87,9 +87,9 @@ describe('a master key', () => {
     const wrong = { masterKey: newKey(), masterKeyFormer: null };
     expect(await refusal(wrong)).toMatch(REFUSED);
     await expect(run('merchant', wrong, 'list')).rejects.toThrow(
-      'MASTER_KEY is not the key that this database goes by',
+      'MASTER_KEY does not match the key this database was sealed with',
     );
-    await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY is not the key');
+    await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
   });
 
   it('is replaced under load, process by process, without one request that fails', async () => {

@@ -1,5 +1,6 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
+export { agreeing } from './domain/agreement.js';
 export { CHAIN_READER, type ChainLook, type ChainReader } from './application/ports.js';
 
 /** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */

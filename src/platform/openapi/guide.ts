@@ -37,25 +37,24 @@ curl "$BASE_URL/merchants/v1/users" -d "$body" -H 'content-type: application/jso
 A 401 for a wrong signature carries \`string_to_sign_bytes\`, the bytes the server signed: compare them with yours. With
 \`Accept: text/plain\` they come as hex.
 
-### Doing a thing once
+### Idempotency
 
-Send an \`Idempotency-Key\`, a quoted uuid, with every POST, PATCH and DELETE. A repeat gets the first answer again, byte
-for byte, with \`Idempotent-Replayed: true\`; while the original is under way it gets 409. Answers are kept 30 days; 401,
-403, 404, 409, 413, 429 and 5xx are not kept: send the same key again once the cause is gone. After
-that a key stands for a request of its own: a secret is never shown a second time.
+Send an \`Idempotency-Key\`, a quoted uuid, with every POST, PATCH and DELETE. Requests repeated with the same
+key are executed only once: a repeat gets the first response again, byte for byte, with \`Idempotent-Replayed: true\`, and
+409 while the original is in progress. Responses are kept for 30 days, except 401, 403, 404, 409, 413, 429 and 5xx: repeat
+those with the same key once the cause is gone. After 30 days the key counts as new. A secret is never shown a second time.
 
 ### Limits
 
-Requests are counted per merchant and minute; \`RateLimit-Policy\` and \`RateLimit\` tell where you stand. After 429 wait
+Requests are counted per merchant and minute; \`RateLimit-Policy\` and \`RateLimit\` report what is left. After a 429, wait
 for \`Retry-After\` seconds, and back off exponentially.
 
 ### Exchange
 
-Calls under \`/v1\` have no body: all inputs are in the query, the key among them as \`api_key\`. A key that demands signatures
-signs the address that is paid out to: \`signature\` is the lower-case hex HMAC-SHA256, under the UTF-8 bytes of the key's
-secret, of \`withdraw_address=\` and the address as it is before percent-encoding; of an action on an order, the address of
-that order. The list of orders names its key in \`X-Api-Key\` and is signed always, in \`X-Signature\`, over an empty address
-unless it filters by one.
+Calls under \`/v1\` have no body: all inputs are in the query, including the key as \`api_key\`. If the key requires signatures,
+\`signature\` is the lower-case hex HMAC-SHA256, under the UTF-8 bytes of the key's secret, of \`withdraw_address=\` followed by
+the payout address before percent-encoding; for an action on an order, the address of that order. The list of orders takes
+its key in \`X-Api-Key\` and is always signed, in \`X-Signature\`, over an empty address, even when it filters by one.
 
 \`\`\`bash
 EXCHANGE_KEY='<api_key>'

@@ -53,8 +53,10 @@ describe('the key ring', () => {
   it('refuses a wrong MASTER_KEY with a sentence, and takes the right one', async () => {
     const sealed = (await open(one)).sealer.seal('text', 'place');
     await expect(open(two)).rejects.toThrow(ConfigError);
-    await expect(open(two)).rejects.toThrow('MASTER_KEY is not the key that this database goes by');
-    await expect(open(two, three)).rejects.toThrow('Neither MASTER_KEY nor MASTER_KEY_FORMER is the key');
+    await expect(open(two)).rejects.toThrow(
+      'MASTER_KEY does not match the key this database was sealed with',
+    );
+    await expect(open(two, three)).rejects.toThrow('Neither MASTER_KEY nor MASTER_KEY_FORMER matches');
     expect((await open(one)).sealer.open(sealed, 'place')).toBe('text');
   });
 
@@ -69,7 +71,9 @@ describe('the key ring', () => {
 
   it('refuses a wrong MASTER_KEY at its first boot over a database from the version before', async () => {
     await olderPersonalKey(one);
-    await expect(open(two)).rejects.toThrow('MASTER_KEY is not the key that this database goes by');
+    await expect(open(two)).rejects.toThrow(
+      'MASTER_KEY does not match the key this database was sealed with',
+    );
     expect(await test.database.query('select from platform.key_ring')).toEqual([]);
     await open(one);
   });

@@ -74,7 +74,7 @@ export class KeyRing {
 
   /**
    * Makes the ring at the first boot, and adds what the present master key lacks when the former one has it. Throws
-   * {@link ConfigError} when MASTER_KEY is not the one that this database goes by.
+   * {@link ConfigError} when MASTER_KEY is not the one this database was sealed with.
    */
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
@@ -163,8 +163,9 @@ async function firstKeys(tx: PoolClient, masters: MasterKeys): Promise<NewCopy[]
 }
 
 function wrongKey({ former }: MasterKeys): ConfigError {
-  const said = former === null ? 'MASTER_KEY is not' : 'Neither MASTER_KEY nor MASTER_KEY_FORMER is';
+  const said =
+    former === null ? 'MASTER_KEY does not match' : 'Neither MASTER_KEY nor MASTER_KEY_FORMER matches';
   return new ConfigError(
-    `${said} the key that this database goes by. Set MASTER_KEY to that one; when it is being replaced, set MASTER_KEY_FORMER to it (docs/keys.md).`,
+    `${said} the key this database was sealed with. Set MASTER_KEY to that one; when it is being replaced, set MASTER_KEY_FORMER to it (docs/keys.md).`,
   );
 }

@@ -136,7 +136,7 @@ export const keys: Suite = async ({ count, verdict, say }: SuiteOptions) => {
       verdict.expect(retired.status === 0, 'the former key is retired', String(retired.stderr));
       const refused = program({ MASTER_KEY: present }, 'status');
       verdict.expect(
-        refused.status === 78 && String(refused.stderr).startsWith('MASTER_KEY is not the key'),
+        refused.status === 78 && String(refused.stderr).startsWith('MASTER_KEY does not match the key'),
         'the former key opens the database no more',
         `${refused.status} ${String(refused.stderr)}`,
       );

@@ -32,7 +32,7 @@ export function balanceText(explanation: ExplainedBalance): string {
     ...rows(figure),
     '',
     ...(lines.length === 0 ? ['no payouts'] : columns([head, ...lines], [1, 4, 5])),
-    ...(lines.length === 0 ? [] : ['', 'audit -- explain payout ID tells what stands behind each']),
+    ...(lines.length === 0 ? [] : ['', 'audit -- explain payout ID shows what backs each figure']),
   ].join('\n');
 }
 

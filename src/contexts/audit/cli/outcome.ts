@@ -7,7 +7,7 @@ export const EXIT_WRONG = 2;
 export const EXIT_INCOMPLETE = 1;
 
 export const UNPINNED =
-  'the keys of the ledger are not pinned: whoever wrote the table is believed. Give --key with the first key that was published, or the MASTER_KEY';
+  'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
 export const UNOPENED = 'whether each personal key is the one of its person: that takes the MASTER_KEY';
 export const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 

@@ -178,9 +178,9 @@ function describe(report: Said): string {
     );
     lines.push(
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
-      `balances  ${books.users} users: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
+      `balances  ${counted(books.users, 'user')}: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
       `orders    ${orders.join(', ') || 'none'}`,
-      `evidence  ${evidence.checked} payouts received with it, ${evidence.without} without`,
+      `evidence  ${counted(evidence.checked, 'payout')} received with it, ${evidence.without} without`,
     );
   }
   for (const { table, rows, different } of readModels?.tables ?? [])

@@ -260,8 +260,8 @@ function totalOf(deposits: readonly DepositFacts[]): string {
   return sum(deposits.map(({ amount }) => amount));
 }
 
-/** What an operator has to give back still. */
-function owedOf({ refundable, late, dust, refunded, lost }: BookedOrder): string {
+/** What an operator still has to give back: late deposits included; refunds, and deposits that are missing, deducted. */
+export function owedOf({ refundable, late, dust, refunded, lost }: BookedOrder): string {
   const left = minus(sum([refundable, totalOf(late), dust]), sum([refunded, lost]));
   return isAtLeast(left, '0') ? left : '0';
 }

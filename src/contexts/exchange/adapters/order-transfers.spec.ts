@@ -37,25 +37,38 @@ const honest: ReadonlyMap<string, Receipt | null> = new Map([
   [hash('e'), receipt([transfer(STRANGER, PAYER, 40_000_000)], { partial: true })],
 ]);
 
-const chainOf = (nodes: readonly (typeof honest)[]): Pick<ChainReader, 'confirm'> => ({
+const chainOf = (
+  nodes: readonly (typeof honest)[],
+  finals: readonly number[] = [],
+): Pick<ChainReader, 'confirm'> => ({
   confirm: async (wanted) =>
-    nodes.map((node) => ({
-      ...{ head: block(100), final: block(90), refusals: [] },
+    nodes.map((node, place) => ({
+      ...{ head: block(100), final: block(finals[place] ?? 90), refusals: [] },
       receipts: new Map(
         wanted.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
       ),
     })),
 });
 
+const nodeSettings = {
+  ...{ chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC, chainQuorum: 1 },
+};
+
 describe('the transfer of a refund', () => {
   const order = stateAfter(made, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
 
   const check = (
     transactionHash: string,
-    { amount = '40', recipient = null as string | null, nodes = [honest], config = {} } = {},
+    {
+      amount = '40',
+      recipient = null as string | null,
+      nodes = [honest],
+      config = {},
+      finals = [] as readonly number[],
+    } = {},
   ) => {
-    const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC, ...config };
-    return new ChainOrderTransfers(settings, chainOf(nodes)).checkRefund(order, {
+    const settings = { ...nodeSettings, chainQuorum: Math.min(2, nodes.length), ...config };
+    return new ChainOrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
       amount,
       transactionHash,
       recipient,
@@ -115,6 +128,20 @@ describe('the transfer of a refund', () => {
       await expect(check(of, { nodes })).rejects.toMatchObject({
         ...{ code: 'unavailable', message: expect.stringContaining('do not agree') as unknown },
       });
+    // CHAIN_QUORUM of 2: two of three agree, and with two of each there are two quorums.
+    for (const nodes of [
+      [honest, other, honest],
+      [other, honest, honest],
+    ])
+      expect(await check(of, { nodes })).toMatchObject({ logIndexes: [0] });
+    if (lie !== undefined)
+      await expect(check(of, { nodes: [honest, other, honest, other] })).rejects.toThrow('do not agree');
+  });
+
+  it('needs its block to be final for two of three nodes with CHAIN_QUORUM 2', async () => {
+    const nodes = [honest, honest, honest];
+    expect(await check(hash('1'), { nodes, finals: [90, 80, 90] })).toMatchObject({ logIndexes: [0] });
+    await expect(check(hash('1'), { nodes, finals: [90, 80, 80] })).rejects.toThrow('not final yet');
   });
 
   it('is the same for two nodes that write their receipts differently', async () => {
@@ -132,7 +159,7 @@ describe('the transfer of a refund', () => {
 
   it('is unavailable where too few nodes respond', async () => {
     const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
-    const settings = { chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC };
+    const settings = nodeSettings;
     const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
     await expect(new ChainOrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
@@ -153,9 +180,12 @@ describe('the deposits of an order, checked again', () => {
     [hash('7'), receipt([transfer(PAYER, to, 5_000_000), transfer(PAYER, to, 5_000_000, 1)])],
     [hash('8'), receipt([transfer(PAYER, to, 5_000_000)], { blockNumber: 91 })],
   ]);
-  const check = (state: ReturnType<typeof of>, { nodes = [node], chainId = 31337 } = {}) => {
-    const settings = { chainId, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC };
-    return new ChainOrderTransfers(settings, chainOf(nodes)).checkDeposits(state);
+  const check = (
+    state: ReturnType<typeof of>,
+    { nodes = [node], finals = [] as readonly number[], chainId = 31337 } = {},
+  ) => {
+    const settings = { ...nodeSettings, chainId, chainQuorum: Math.min(2, nodes.length) };
+    return new ChainOrderTransfers(settings, chainOf(nodes, finals)).checkDeposits(state);
   };
   const found = async (...args: Parameters<typeof check>) =>
     (await check(...args))?.map((each) => each.found);
@@ -185,6 +215,20 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
     const other = new Map([...node, [hash('a'), null]]);
     expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
+  });
+
+  it('are judged by two of three nodes with CHAIN_QUORUM 2, whatever the third one says', async () => {
+    const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
+    const state = of(paid('a', '100'), { ...paid('9', '5'), at: new Date(2_000_000_085_000).toISOString() });
+    const nodes = [node, other, node];
+    expect(await found(state, { nodes, finals: [90, 90, 90] })).toEqual(['on_chain', 'missing']);
+    expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 90] })).toEqual([
+      ...['on_chain', 'missing'],
+    ]);
+    expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 80] })).toEqual([
+      ...['unknown', 'unknown'],
+    ]);
+    expect(await found(state, { nodes: [node, other] })).toEqual(['unknown', 'unknown']);
   });
 
   it('cannot be checked on a chain that no node is configured for', async () => {

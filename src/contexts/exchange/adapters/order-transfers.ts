@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { CHAIN_READER, type ChainLook, type ChainReader } from '../../payouts/contract.js';
+import { agreeing, CHAIN_READER, type ChainLook, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash } from '../domain/addresses.js';
 import type { MadeOrder } from '../domain/order.js';
@@ -25,7 +24,8 @@ const MAX_DEPOSITS = 100;
 @Injectable()
 export class ChainOrderTransfers implements OrderTransfers {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'chainRpcUrl' | 'usdcAddress'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'chainId' | 'chainQuorum' | 'chainRpcUrl' | 'usdcAddress'>,
     @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
   ) {}
 
@@ -41,14 +41,15 @@ export class ChainOrderTransfers implements OrderTransfers {
     if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
     const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
     const looks = await this.confirm([transactionHash], recipients);
-    const receipt = agreed(looks, transactionHash);
-    if (receipt === undefined)
+    const responses = this.agreed(looks, transactionHash);
+    if (responses.length === 0)
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
+    const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
       throw refused('The chain has no such transaction, or it failed');
     // Without the places of its logs one transfer could be recorded twice.
     if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
-    if (looks.some(({ final }) => receipt.blockNumber > final.number))
+    if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
       throw new DomainError(
         'unavailable',
         'The block of the transaction is not final yet: try again in some minutes',
@@ -75,12 +76,13 @@ export class ChainOrderTransfers implements OrderTransfers {
       const result = (found: CheckedDeposit['found'], why: string | null): CheckedDeposit => ({
         ...{ depositId: deposit.deposit_id, found, why },
       });
-      const receipt = agreed(looks, hash);
-      if (receipt === undefined) return result('unknown', 'the nodes gave no usable response, or disagree');
-      if (receipt !== null && looks.some(({ final }) => receipt.blockNumber > final.number))
+      const responses = this.agreed(looks, hash);
+      if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');
+      const { receipt } = responses[0]!;
+      if (receipt !== null && !this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
         return result('unknown', `its block ${receipt.blockNumber} is not final`);
       const at = Date.parse(deposit.deposited_at) / 1000;
-      if (receipt === null && looks.some(({ final }) => final.timestamp < at))
+      if (receipt === null && !this.isQuorum(responses, ({ final }) => final.timestamp >= at))
         return result('unknown', 'the newest final block of a node is older than the deposit');
       if (receipt === null || !receipt.succeeded)
         return result('missing', `transaction ${hash} is in no block, or it failed`);
@@ -111,20 +113,33 @@ export class ChainOrderTransfers implements OrderTransfers {
     const hashes = [...new Set(paid.map(hashOf))];
     const to = facts.deposit_address.toLowerCase();
     const looks = await this.confirm(hashes, [to]);
-    const receipts = hashes.map((hash) => agreed(looks, hash));
-    if (receipts.includes(undefined))
+    const responses = hashes.map((hash) => this.agreed(looks, hash)[0]);
+    if (responses.includes(undefined))
       throw new DomainError(
         'unavailable',
         'The nodes do not agree on who paid the order: try again, or name the recipient with --to',
       );
-    return receipts
-      .flatMap((receipt) => this.ofToken(receipt))
+    return responses
+      .flatMap((response) => this.ofToken(response?.receipt))
       .flatMap((transfer) => (transfer.to === to ? [transfer.from] : []));
   }
 
   private ofToken(receipt: Receipt | null | undefined): Receipt['transfers'] {
     const token = this.config.usdcAddress!.toLowerCase();
     return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
+  }
+
+  /** The same response of at least CHAIN_QUORUM nodes; none without one, or with two. */
+  private agreed(looks: readonly ChainLook[], hash: string): readonly Response[] {
+    const responses = looks.flatMap(({ receipts, final }) => {
+      const receipt = receipts.get(hash);
+      return receipt === undefined ? [] : [{ receipt, final }];
+    });
+    return agreeing(responses, factsIn, this.config.chainQuorum);
+  }
+
+  private isQuorum(responses: readonly Response[], holds: (response: Response) => boolean): boolean {
+    return responses.filter(holds).length >= this.config.chainQuorum;
   }
 
   private async confirm(
@@ -145,19 +160,19 @@ export class ChainOrderTransfers implements OrderTransfers {
 
 type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
 
+/** What one node says of a transaction, and of its newest final block. */
+interface Response extends Pick<ChainLook, 'final'> {
+  readonly receipt: Receipt | null;
+}
+
+/** Without the text of the receipt, which nodes write in their own ways. */
+function factsIn({ receipt }: Response): string {
+  const facts = receipt && { ...receipt, source: null };
+  return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
 function hashOf({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
   return `0x${plainHash(hash)}`;
-}
-
-/** Undefined where a node gave no usable response, or another one than the others. */
-function agreed(looks: readonly ChainLook[], hash: string): Receipt | null | undefined {
-  const [first, ...others] = looks.map(({ receipts }) => receipts.get(hash));
-  return others.every((each) => isDeepStrictEqual(factsOf(each), factsOf(first))) ? first : undefined;
-}
-
-/** Without the text, which nodes write in their own ways. */
-function factsOf(receipt: Receipt | null | undefined): object | null | undefined {
-  return receipt && { ...receipt, source: null };
 }
 
 function refused(message: string): DomainError {

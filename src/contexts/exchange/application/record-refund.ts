@@ -4,13 +4,24 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { CommandHandler } from '../../../platform/commands.js';
-import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
+import {
+  ClaimTaken,
+  COMMAND_LOOP,
+  PreconditionFailed,
+  type Claim,
+  type CommandLoop,
+} from '../../../platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { readTransactionId } from '../domain/addresses.js';
 import { made, order, recordRefund, type MadeOrder, type Refund } from '../domain/order.js';
 import { pairOf } from '../domain/tokens.js';
 import { ORDER_TRANSFERS, type OrderTransfers } from './ports.js';
 
-const CLAIM = { category: 'refund', field: 'transaction', message: 'is the refund of another order' };
+/** Of one transfer, of a whole transaction, or of one of which transfers are claimed alone. */
+function claimOf(key: string): Claim {
+  return { category: 'refund', key, field: 'transaction', message: 'is the refund of another order' };
+}
 
 export interface RecordedRefund {
   readonly state: MadeOrder;
@@ -39,6 +50,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(ORDER_TRANSFERS) private readonly transfers: OrderTransfers,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
   async execute({ orderId, refund, recipient }: RecordRefund): Promise<RecordedRefund> {
@@ -52,20 +64,41 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     if (!isNew) return { state: before, unchecked: null };
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${chain}_${transactionHash}`;
-    // One transaction may refund several orders, each by a transfer of its own.
-    const keys = unchecked === null ? logIndexes.map((index) => `${transaction}_${index}`) : [transaction];
+    const [whole, divided] = [claimOf(transaction), claimOf(`${transaction}_transfers`)];
+    // One transaction may refund several orders, each by a transfer of its own, of which the first one divides it.
+    // Unchecked, nobody knows which transfer it was: then the whole transaction is the refund of one order.
+    const attempts =
+      unchecked === null
+        ? logIndexes
+            .map((index) => claimOf(`${transaction}_${index}`))
+            .flatMap((transfer) => [[transfer, divided], [transfer]])
+        : [[whole]];
+    const excluded = unchecked === null ? whole : divided;
+    await this.requireUnclaimed(excluded);
     let owner = '';
-    for (const key of keys)
+    for (const claims of attempts)
       try {
         const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
-          claims: [{ ...CLAIM, key }],
+          claims,
+          preconditions: [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }],
         });
         return { state: made(state), unchecked };
       } catch (error) {
+        if (error instanceof PreconditionFailed) await this.requireUnclaimed(excluded);
         if (!(error instanceof ClaimTaken)) throw error;
         owner = error.owner;
       }
-    throw new DomainError('invalid_transition', `That transaction is recorded as a refund of ${owner}`);
+    throw refundOf(owner);
   }
+
+  /** Before any claim is made: a store that is not atomic keeps those of a refund that is refused. */
+  private async requireUnclaimed(claim: Claim): Promise<void> {
+    const owner = await claimOwner(this.store, claim);
+    if (owner !== null) throw refundOf(owner);
+  }
+}
+
+function refundOf(owner: string): DomainError {
+  return new DomainError('invalid_transition', `That transaction is recorded as a refund of ${owner}`);
 }

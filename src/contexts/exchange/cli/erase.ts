@@ -72,13 +72,14 @@ async function erase(
     }
   }
   const isDone = await context.get(ViewProgress).reached(ERASING_ORDERS, last);
+  const erased = ids.length - open.length;
   const text = [
-    `Erased: ${ids.length - open.length} orders.`,
+    `Erased: ${erased} ${erased === 1 ? 'order' : 'orders'}.`,
     ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),
     ...(open.length === 0
       ? []
       : [`Not ended, and not erased; repeat the command later:\n${open.join('\n')}`]),
     'A process that read an order a moment ago can read its personal data for another minute.',
   ].join('\n');
-  return { text, json: { erased: ids.length - open.length, keys_dropped: isDone, not_ended: open } };
+  return { text, json: { erased, keys_dropped: isDone, not_ended: open } };
 }

@@ -22,12 +22,13 @@ export function orderCommands(program: Command, operator: Operator): void {
     .command('orders')
     .description('list orders, newest first, and what of each has to be given back')
     .option('--status <status>', ORDER_STATUSES.join(', '))
-    .option('--owed', 'only those with money that has to be given back', false)
-    .option('--shortfall', 'only those paid out whose deposits are no longer on the chain', false)
+    .option('--owed', 'only those with money that has to be given back')
+    .option('--shortfall', 'only those paid out whose deposits are no longer on the chain')
     .option('--key <api-key>', 'only those that this key made')
     .option('--most <number>', 'how many', '100')
     .action(async function (this: Command) {
-      const { status = null, owed: isOwed, shortfall: isShort, key = null, most } = this.opts<ListOptions>();
+      const { status = null, key = null, most, ...flags } = this.opts<ListOptions>();
+      const { owed: isOwed = false, shortfall: isShort = false } = flags;
       if (status !== null && !ORDER_STATUSES.some((known) => known === status))
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
@@ -74,8 +75,8 @@ export function orderCommands(program: Command, operator: Operator): void {
 
 interface ListOptions {
   readonly status?: string;
-  readonly owed: boolean;
-  readonly shortfall: boolean;
+  readonly owed?: true;
+  readonly shortfall?: true;
   readonly key?: string;
   readonly most: string;
 }

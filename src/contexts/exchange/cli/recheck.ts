@@ -5,7 +5,7 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
-import { made, order } from '../domain/order.js';
+import { made, order, type MadeOrder } from '../domain/order.js';
 
 const EVENTS_PER_PAGE = 500;
 /** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
@@ -14,6 +14,8 @@ const EXIT_INCOMPLETE = 1;
 
 interface Finding extends CheckedDeposit {
   readonly orderId: string;
+  /** At which the order was created. */
+  readonly position: string;
 }
 
 /** `npm run exchange -- recheck`: asks the nodes again for every recorded deposit. Changes nothing. */
@@ -28,12 +30,15 @@ export function recheckCommand(program: Command, operator: Operator): void {
       const { from = null } = this.opts<{ from?: string }>();
       if (from !== null && !/^[0-9]{1,40}$/.test(from))
         throw new DomainError('bad_request', '--from must be a position as this program prints them');
+      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       await operate(operator, async (context) => {
-        const recheck = new Recheck(context);
-        const stopped = await recheck.run(from);
+        const recheck = new Recheck(context, (finding) =>
+          operator.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
+        );
+        await recheck.run(from);
         if (recheck.counts.missing > 0) operator.exit(EXIT_MISSING);
-        else if (stopped !== null || recheck.isIncomplete) operator.exit(EXIT_INCOMPLETE);
-        return recheck.outcome(stopped);
+        else if (recheck.isIncomplete) operator.exit(EXIT_INCOMPLETE);
+        return recheck.outcome();
       }).call(this);
     });
 }
@@ -42,12 +47,15 @@ class Recheck {
   readonly counts = { on_chain: 0, missing: 0, unknown: 0 };
   private position: string | null = null;
   private ordersElsewhere = 0;
-  private readonly findings: Finding[] = [];
   private readonly store: EventStore;
   private readonly loop: CommandLoop;
   private readonly transfers: OrderTransfers;
 
-  constructor(context: INestApplicationContext) {
+  /** `report` receives every deposit that was not found, at once. */
+  constructor(
+    context: INestApplicationContext,
+    private readonly report: (finding: Finding) => void,
+  ) {
     this.store = context.get<EventStore>(EVENT_STORE, { strict: false });
     this.loop = context.get<CommandLoop>(COMMAND_LOOP, { strict: false });
     this.transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
@@ -59,66 +67,62 @@ class Recheck {
     return unknown > 0 || (on_chain + missing === 0 && this.ordersElsewhere > 0);
   }
 
-  /** Each order once, at the position at which it was created. Resolves to why the nodes could not be asked any more. */
-  async run(from: string | null): Promise<string | null> {
+  /** Each order once, at the position at which it was created. */
+  async run(from: string | null): Promise<void> {
     this.position = from;
     const end = await this.store.head();
     while (comparePositions(this.position, end) < 0) {
       const events = await this.store.readAll(this.position, EVENTS_PER_PAGE);
       if (events.length === 0) break;
       for (const { type, data, position } of events) {
-        if (type === 'order.created.v1') {
-          const stopped = await this.check(String(data['order_id']));
-          if (stopped !== null) return stopped;
-        }
+        if (type === 'order.created.v1') await this.check(String(data['order_id']), position);
         this.position = position;
       }
     }
-    return null;
   }
 
-  private async check(orderId: string): Promise<string | null> {
+  private async check(orderId: string, position: string): Promise<void> {
     const state = made(await this.loop.show(order, orderId));
-    if (state.deposits.length + state.lateDeposits.length === 0) return null;
-    try {
-      const deposits = await this.transfers.checkDeposits(state);
-      if (deposits === null) this.ordersElsewhere += 1;
-      for (const each of deposits ?? []) {
-        this.counts[each.found] += 1;
-        if (each.why !== null) this.findings.push({ orderId, ...each });
-      }
-      return null;
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'unavailable') return error.message;
-      throw error;
+    if (state.deposits.length + state.lateDeposits.length === 0) return;
+    const deposits = await this.depositsOf(state);
+    if (deposits === null) this.ordersElsewhere += 1;
+    for (const each of deposits ?? []) {
+      this.counts[each.found] += 1;
+      if (each.why !== null) this.report({ orderId, position, ...each });
     }
   }
 
-  outcome(stopped: string | null): Outcome {
-    const { position, counts, findings, ordersElsewhere: elsewhere } = this;
+  /** Unknown, all of them, while too few nodes respond. */
+  private async depositsOf(state: MadeOrder): Promise<readonly CheckedDeposit[] | null> {
+    try {
+      return await this.transfers.checkDeposits(state);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+      return [...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => ({
+        ...{ depositId: deposit_id, found: 'unknown', why: error.message },
+      }));
+    }
+  }
+
+  outcome(): Outcome {
+    const { position, counts, ordersElsewhere: elsewhere } = this;
     const { on_chain, missing, unknown } = counts;
-    const lines = findings.map(
-      ({ orderId, depositId, found, why }) =>
-        `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId}: ${why}`,
-    );
-    lines.push(
+    const lines = [
       `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
-    );
+    ];
     if (unknown > 0) lines.push(`${unknown} could not be checked: try again`);
     if (elsewhere > 0)
       lines.push(
         `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
       );
-    if (stopped !== null)
-      lines.push(
-        `STOPPED: ${stopped}. Continue with ${position === null ? 'the same command' : `--from ${position}`}`,
-      );
-    const json = findings.map(({ orderId, depositId, found, why }) => ({
-      ...{ order_id: orderId, deposit_id: depositId, found, why },
-    }));
-    return {
-      text: lines.join('\n'),
-      json: { ...counts, orders_elsewhere: elsewhere, position, stopped, findings: json },
-    };
+    return { text: lines.join('\n'), json: { ...counts, orders_elsewhere: elsewhere, position } };
   }
+}
+
+function textOf({ orderId, depositId, position, found, why }: Finding): string {
+  return `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId}, position ${position}: ${why}`;
+}
+
+function jsonOf({ orderId, depositId, position, found, why }: Finding): object {
+  return { order_id: orderId, deposit_id: depositId, position, found, why };
 }

@@ -121,12 +121,20 @@ function embeddingCommand(program: Command, operator: Operator): void {
   program
     .command('embedding <merchant-id>')
     .description(
-      'say whose pages may show the onboarding page in a frame, and where it leads back to; what is not named stays',
+      'set whose pages may show the onboarding page in a frame, and where it leads back to; an option that is left out stays as it was',
     )
-    .option('--origin <origin>', 'such as https://shop.example; all of them, the former ones go', collect)
-    .option('--callback <target>', 'an origin, or the scheme of an app such as shopapp:; likewise', collect)
-    .option('--shown-as <name>', 'what people who sign up read instead of the name')
-    .option('--clear', 'forget all that was said before')
+    .option(
+      '--origin <origin>',
+      'such as https://shop.example; repeat it for each: the list replaces the previous one',
+      collect,
+    )
+    .option(
+      '--callback <target>',
+      'where callback_url may lead: an origin, or the scheme of an app such as shopapp:; likewise a list',
+      collect,
+    )
+    .option('--shown-as <name>', 'the name that people who sign up read, instead of the registered one')
+    .option('--clear', 'clear every one of these settings first')
     .action(async function (this: Command, id: string) {
       const { origin, callback, shownAs, clear = false } = this.opts<EmbeddingOptions>();
       const change = {

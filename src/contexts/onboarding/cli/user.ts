@@ -55,7 +55,7 @@ export function onboardingProgram(program: Command, operator: Operator): void {
         );
       await operate(operator, async (context) => {
         await context.get(CommandBus).execute(new DecideReview(userId(id), outcome));
-        const text = `The identity ${outcome.passed ? 'passes' : 'is rejected'} as soon as the service runs`;
+        const text = `The identity ${outcome.passed ? 'passes' : 'is rejected'} when a worker next checks it`;
         return { text, json: { user_id: userId(id), ...outcome } };
       }).call(this);
     });
@@ -100,10 +100,10 @@ function lineOf(row: Stuck): string {
 function whyOf({ stage, reason, looks, failures, last_error, next_at }: Stuck): string {
   if (stage === 'kyc_failed') return `identity failed: ${reason}. The person may try again`;
   if (stage === 'card_failed') return `card failed: ${reason}. The person or "retry" tries again`;
-  if (next_at === null) return 'nobody goes on with it: use "retry"';
+  if (next_at === null) return 'no worker is on it: run "retry"';
   const next = `, next at ${next_at.toISOString()}`;
   if (last_error !== null) return `${failures} failed attempts: ${last_error}${next}`;
-  if (stage === 'kyc_submitted') return `under review, looked at ${looks} times${next}`;
+  if (stage === 'kyc_submitted') return `under review, checked ${looks} times${next}`;
   return `waits for the service${next}`;
 }
 

@@ -5,14 +5,22 @@ import type { Finding } from './verification.js';
  * or when there are two. A look without a finding has no vote.
  */
 export function agreement(findings: readonly (Finding | null)[], quorum: number): Finding | null {
-  const votes = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    if (finding === null) continue;
-    const vote = finding.kind === 'settled' ? JSON.stringify(finding) : finding.kind;
-    votes.set(vote, [...(votes.get(vote) ?? []), finding]);
-  }
-  const enough = [...votes.values()].filter((alike) => alike.length >= quorum);
-  return enough.length === 1 ? enough[0]![0]! : null;
+  const given = findings.filter((finding) => finding !== null);
+  const nameOf = (finding: Finding): string =>
+    finding.kind === 'settled' ? JSON.stringify(finding) : finding.kind;
+  return agreeing(given, nameOf, quorum)[0] ?? null;
+}
+
+/** The votes of one name, at least `quorum` of them; none when no name has as many, or when two have. */
+export function agreeing<Vote>(
+  votes: readonly Vote[],
+  nameOf: (vote: Vote) => string,
+  quorum: number,
+): readonly Vote[] {
+  const byName = new Map<string, Vote[]>();
+  for (const vote of votes) byName.set(nameOf(vote), [...(byName.get(nameOf(vote)) ?? []), vote]);
+  const enough = [...byName.values()].filter((alike) => alike.length >= quorum);
+  return enough.length === 1 ? enough[0]! : [];
 }
 
 /** The first look after the window, kept until another one agrees with it. */

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ORDER_CATEGORY } from '../../../exchange/contract.js';
-import { OrderBooks, type BookedOrder } from '../../domain/order-books.js';
+import { OrderBooks, owedOf, type BookedOrder } from '../../domain/order-books.js';
 import { inUtc } from '../../domain/words.js';
 import { idOf } from '../user-history.js';
 import { own, tell, type Explanation, type Row, type Sources } from './explanation.js';
@@ -56,17 +56,11 @@ function deposit({
   return `${amount}, transaction ${hash}, block of ${inUtc(at)}`;
 }
 
-function outcomeOf({
-  status,
-  reason,
-  withdrawTransactionHash: hash,
-  refundable,
-  refunded,
-  amountTo,
-}: BookedOrder): Row[] {
+function outcomeOf(order: BookedOrder): Row[] {
+  const { status, reason, withdrawTransactionHash: hash, refunded, amountTo } = order;
   return [
     ['status', reason === null ? status : `${status}: ${reason}`],
     ...(hash === null ? [] : [['paid out', `${amountTo}, transaction ${hash}`] as const]),
-    ['refundable', `${refundable}, of which ${refunded} was given back`],
+    ['refundable', `${owedOf(order)}, late deposits included; ${refunded} refunded so far`],
   ];
 }

@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { at, failed, made } from '../../../../test/support/order-story.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { CommitObservers } from '../../../platform/event-store/commit-observer.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import type { ReadOptions } from '../../../platform/event-store/port.js';
+import { RetryingCommandLoop } from '../../../platform/event-store/retrying-command-loop.js';
+import { ORDER_EVENTS } from '../domain/order-events.js';
+import type { CheckedRefund, OrderTransfers } from './ports.js';
+import { RecordRefund, RecordRefundHandler, type RecordedRefund } from './record-refund.js';
+
+const TRANSACTION = `0x${'1'.repeat(64)}`;
+const REFUSED = /recorded as a refund of order-/;
+const UNCHECKED: CheckedRefund = { unchecked: 'no node is configured', logIndexes: [] };
+const checked = (...logIndexes: readonly number[]): CheckedRefund => ({ unchecked: null, logIndexes });
+
+/** Its first two readers of a claim continue together, or after a second. */
+class StoreOfTwo extends InMemoryEventStore {
+  private readonly waiting: (() => void)[] = [];
+
+  override async readStream(stream: string, options?: ReadOptions) {
+    const events = await super.readStream(stream, options);
+    if (stream.startsWith('refund-') && this.waiting.length < 2)
+      await new Promise<void>((resolve) => {
+        this.waiting.push(resolve);
+        setTimeout(resolve, 1000).unref();
+        if (this.waiting.length === 2) for (const release of this.waiting) release();
+      });
+    return events;
+  }
+}
+
+/** A process that records refunds of 7, to which the chain says `found`. */
+function refundsWith(
+  store: InMemoryEventStore,
+  found: CheckedRefund,
+): (id: string) => Promise<RecordedRefund> {
+  const registry = new EventRegistry();
+  registry.register(ORDER_EVENTS.map((type) => ({ type })));
+  const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+  const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
+  const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
+  const handler = new RecordRefundHandler(loop, systemClock, transfers, store);
+  const refund = { amount: '7', transactionHash: TRANSACTION, actor: 'ops' };
+  return (id) => handler.execute(new RecordRefund(id, refund));
+}
+
+async function withOrders(store: InMemoryEventStore): Promise<InMemoryEventStore> {
+  for (const id of ['a', 'b', 'c']) {
+    const events = [made, failed('deposit_too_low', '7', at)].map(({ type, data }) => ({
+      ...{ id: crypto.randomUUID(), type, data: { ...data, order_id: id }, metadata: {} },
+    }));
+    await store.commit({ appends: [{ stream: `order-${id}`, events, expected: 'no_stream' }] });
+  }
+  return store;
+}
+
+const refundsIn = async (store: InMemoryEventStore): Promise<number> =>
+  (await store.readAll(null, 100)).filter(({ type }) => type === 'order.refund_recorded.v1').length;
+
+describe.each([
+  ['that is atomic', true],
+  ['that is not atomic', false],
+])('refunds of one transaction, on a store %s', (_name, atomic) => {
+  const open = (): Promise<InMemoryEventStore> => withOrders(new InMemoryEventStore(atomic));
+
+  it('belong to one order when the first was recorded unchecked', async () => {
+    const store = await open();
+    await refundsWith(store, UNCHECKED)('a');
+    await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
+    await expect(refundsWith(store, checked(0, 1))('b')).rejects.toThrow(REFUSED);
+    expect((await refundsWith(store, checked(0))('a')).state.refunds).toHaveLength(1);
+    expect(await refundsIn(store)).toBe(1);
+  });
+
+  it('belong to as many orders as the chain has transfers, and to none unchecked, when the first was checked', async () => {
+    const store = await open();
+    await refundsWith(store, checked(0, 1))('a');
+    await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
+    await refundsWith(store, checked(0, 1))('b');
+    await expect(refundsWith(store, checked(0, 1))('c')).rejects.toThrow(REFUSED);
+    expect(await refundsIn(store)).toBe(2);
+  });
+
+  it('belong to at most one order when one process records checked and one unchecked at the same time', async () => {
+    const store = await withOrders(new StoreOfTwo(atomic));
+    const results = await Promise.allSettled([
+      refundsWith(store, UNCHECKED)('a'),
+      refundsWith(store, checked(0))('b'),
+    ]);
+    for (const result of results)
+      if (result.status === 'rejected') expect(String(result.reason)).toMatch(REFUSED);
+    // Where claims are commits of their own, each may find the claim of the other: then neither is recorded.
+    const recorded = await refundsIn(store);
+    expect(atomic ? [1] : [0, 1]).toContain(recorded);
+  });
+
+  it('belong to two orders when two processes record a transfer each at the same time', async () => {
+    const store = await withOrders(new StoreOfTwo(atomic));
+    await Promise.all(['a', 'b'].map(refundsWith(store, checked(0, 1))));
+    expect(await refundsIn(store)).toBe(2);
+  });
+});

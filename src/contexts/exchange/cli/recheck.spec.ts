@@ -1,0 +1,62 @@
+import { expect, it } from '@jest/globals';
+import { Command } from 'commander';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { deposit, made, received, stateAfter } from '../../../../test/support/order-story.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
+import { EVENT_STORE } from '../../../platform/event-store/port.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { ORDER_TRANSFERS, type CheckedDeposit } from '../application/ports.js';
+import { recheckCommand } from './recheck.js';
+
+const missing: CheckedDeposit = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
+const found: CheckedDeposit = { depositId: 'd1', found: 'on_chain', why: null };
+
+/** Runs the command over an order for each result; null: too few nodes respond. */
+async function recheck(...results: readonly (CheckedDeposit | null)[]) {
+  const store = new InMemoryEventStore();
+  for (const [place] of results.entries()) {
+    const event = { id: crypto.randomUUID(), type: made.type, data: { order_id: `o${place}` }, metadata: {} };
+    await store.commit({ appends: [{ stream: `order-o${place}`, events: [event], expected: 'no_stream' }] });
+  }
+  const printed: string[] = [];
+  let exitCode = 0;
+  let checked = 0;
+  const checkDeposits = async () => {
+    const result = results[checked]!;
+    checked += 1;
+    if (result === null) throw new DomainError('unavailable', 'no node responds');
+    return [result];
+  };
+  const parts = new Map<unknown, unknown>([
+    [EVENT_STORE, store],
+    [COMMAND_LOOP, { show: async () => stateAfter(made, received(deposit('d1', '5'))) }],
+    [ORDER_TRANSFERS, { checkDeposits }],
+  ]);
+  const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };
+  const operator = {
+    print: (text: string) => printed.push(`${checked} ${text}`),
+    exit: (code: number) => (exitCode = code),
+    boot: async () => context,
+  } as unknown as Operator;
+  const program = new Command();
+  recheckCommand(program, operator);
+  await program.parseAsync(['recheck'], { from: 'user' });
+  return { printed, exitCode };
+}
+
+it('goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
+  expect(await recheck(null, missing, found)).toEqual({
+    printed: [
+      '1 UNKNOWN  order o0, deposit d1, position 1: no node responds',
+      '2 MISSING  order o1, deposit d1, position 2: it is in no block',
+      '3 3 deposits checked, up to position 3: 1 on the chain, 1 missing\n1 could not be checked: try again',
+    ],
+    exitCode: 2,
+  });
+});
+
+it('exits with 1 when nothing is missing and a deposit could not be checked', async () => {
+  expect(await recheck(found, null, found)).toMatchObject({ exitCode: 1 });
+  expect(await recheck(found, found)).toMatchObject({ exitCode: 0 });
+});
