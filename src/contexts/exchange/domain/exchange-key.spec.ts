@@ -165,6 +165,8 @@ describe('a key of the exchange', () => {
     const page = { logo: logoOf(PNG), helpUrl: 'https://shop.example/help', termsUrl: null };
     given(issued()).when(display(page)).then(pageSet(page));
     given(issued(), pageSet(page)).when(display(page)).then();
+    const withoutLogo = { ...page, logo: null };
+    given(issued(), pageSet(page)).when(display(withoutLogo)).then(pageSet(withoutLogo));
     given(issued(), pageSet(page)).when(display({})).then(pageSet(NO_PAGE_SETTINGS));
     given(issued(), secretIssued('s1'), revoked).when(display(page)).thenRefused('invalid_transition');
   });

@@ -87,6 +87,16 @@ describe('deposits', () => {
       .then(late(a), late(b));
   });
 
+  it('of 0.5 of 100 USDC are recorded one by one up to the twentieth, the next ones as a sum', () => {
+    const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
+    given(made, ...small.slice(0, 19).map((each) => received(each)))
+      .when(looking({ deposits: small }))
+      .then(received(small[19]!));
+    given(made, ...small.map((each) => received(each)))
+      .when(looking({ deposits: [...small, deposit('next', '0.5')] }))
+      .then({ type: 'order.dust_recorded.v1', data: { order_id: 'o1', amount: '0.5', count: 1, at } });
+  });
+
   it('that bring nothing are none', () =>
     given(made)
       .when(looking({ deposits: [deposit('z', '0')] }))

@@ -58,6 +58,11 @@ describe('a payout that was received', () => {
       { receipt: null, hashAtHeight: '0xc' },
       /^block not canonical: block 7/,
     ],
+    [
+      'its block was replaced by the newest final one',
+      { receipt: null, final: 7, hashAtHeight: '0xc' },
+      /^block not canonical: block 7/,
+    ],
     ['its block is there without it', { receipt: null }, /^receipt missing: block 7 is on the chain/],
     ['it was reverted', { receipt: { ...receipt, succeeded: false } }, /^log differs: the transaction was/],
     ['its log is none', withLog({ logIndex: 0 }), /^log differs: log 1 is no transfer/],
