@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import * as contexts from '../../src/contexts/index.js';
+import { SETTINGS } from '../../src/platform/config/config.js';
+import type { Setting, Settings } from '../../src/platform/config/settings.js';
+
+const FILE = 'docs/configuration.md';
+
+const INTRODUCTION = `# Configuration
+
+Every setting is an environment variable with a default. An invalid value stops the boot with a message that names the
+variable. [README.md](../README.md#configuration) explains the ones you need first. A test writes this page from the
+settings themselves: \`src/platform/config/config.ts\` and the \`settings.ts\` of each context.
+`;
+
+function table(title: string, settings: Settings): string {
+  const rows = Object.values(settings).map(
+    (setting) => `| \`${setting.name}\` | ${defaultOf(setting)} | ${cell(setting.help)} |`,
+  );
+  return [
+    `\n## ${title[0]?.toUpperCase()}${title.slice(1)}\n`,
+    '| Variable | Default | |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function defaultOf({ fallback, secret }: Setting<unknown>): string {
+  if (fallback === null || fallback === '') return '';
+  return secret ? 'secret' : `\`${cell(String(fallback))}\``;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
+it('docs/configuration.md lists every setting with its default and its help text', () => {
+  const tables = Object.entries(contexts).flatMap(([name, { settings }]) =>
+    settings === undefined ? [] : [table(name, settings)],
+  );
+  const page = [INTRODUCTION, table('platform', SETTINGS), ...tables].join('');
+  const committed = readFileSync(FILE, 'utf8');
+  writeFileSync(FILE, page);
+  expect(committed).toBe(page);
+});
