@@ -9,7 +9,7 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
 COPY sandbox ./sandbox
 COPY widgets ./widgets
-COPY scripts/widgets.mjs scripts/bundle.mjs scripts/bundled-main.mjs scripts/openapi.mjs ./scripts/
+COPY scripts/widgets.mjs scripts/bundle.mjs scripts/bundled.mjs scripts/openapi.mjs ./scripts/
 RUN npm run build
 
 FROM node:24-bookworm-slim AS packages

@@ -1,6 +1,7 @@
 /**
- * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a cold start reads and
- * compiles one file instead of two thousand. `dist/main.js` is the loader of it, `dist/src/main.js` the program without the bundle. What is built otherwise (operator programs) is left as it is.
+ * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a start reads and compiles one
+ * file instead of two thousand. `dist/main.js` runs the service in it and `dist/cli.js` the operator's programs;
+ * `dist/src` has both without the bundle.
  */
 import { build } from 'esbuild';
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -46,12 +47,18 @@ const ownAddresses = {
   },
 };
 
-const main = join(dist, 'src', 'main.js');
-if (!existsSync(main)) throw new Error('dist/src/main.js is missing: this runs after nest build');
+const PROGRAMS = ['main', 'cli'];
+const sources = join(dist, 'src');
+if (!existsSync(join(sources, 'main.js')))
+  throw new Error('dist/src/main.js is missing: this runs after nest build');
 rmSync(out, { recursive: true, force: true });
 
 await build({
-  entryPoints: [main],
+  // Only what the chosen program imports is evaluated.
+  stdin: {
+    contents: PROGRAMS.map((name) => `export const ${name} = () => import('./${name}.js');`).join('\n'),
+    resolveDir: sources,
+  },
   outfile: join(out, 'disburse.cjs'),
   bundle: true,
   platform: 'node',
@@ -73,4 +80,5 @@ await build({
     ].join('\n'),
   },
 });
-copyFileSync(join(root, 'scripts', 'bundled-main.mjs'), join(dist, 'main.js'));
+for (const name of PROGRAMS)
+  copyFileSync(join(root, 'scripts', 'bundled.mjs'), join(dist, `${name}.js`));

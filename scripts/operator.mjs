@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { build, install, requireNode, ROOT } from './lib/installation.mjs';
 import { complain } from './lib/terminal.mjs';
 
-const program = join(ROOT, 'dist', 'src', 'cli.js');
+const program = join(ROOT, 'dist', 'cli.js');
 
 try {
   requireNode();

@@ -11,21 +11,23 @@ const EXIT_CONFIG = 78;
 /** Of a processor it takes what the service leaves: all of it where there is one to spare. */
 const YIELDS = 'rebuild';
 
-/** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */
 const exit = (code: number): void => {
   process.exitCode = code;
 };
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
-const [name = '', ...args] = process.argv.slice(2);
-try {
+
+/** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */
+async function run([name = '', ...args]: readonly string[]): Promise<void> {
   if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
   const program = await programOf(name, { env: process.env, print, exit });
   await program.parseAsync(args, { from: 'user' });
-} catch (error) {
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
   exit(error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED);
   const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
   process.stderr.write(`${printable(text ?? '')}\n`);
   // A boot that failed half-way may have left connections that are retried without end.
   process.exit();
-}
+});

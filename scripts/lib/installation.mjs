@@ -74,7 +74,7 @@ export function sourceStamp() {
   const hash = createHash('sha256').update(process.versions.node);
   const inputs = [
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
-    ...['widgets', 'bundle', 'bundled-main', 'openapi'].map((name) => `scripts/${name}.mjs`),
+    ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
   ];
   const sources = ['src', 'sandbox', 'widgets'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),

@@ -23,7 +23,7 @@ import { PostgresEventStore } from '../../src/platform/event-store/postgres/post
 import { invoke } from '../support/operator.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 
-const CLI = 'dist/src/cli.js';
+const CLI = 'dist/cli.js';
 const [MERCHANT, OTHER] = [newId(), newId()];
 
 type Line = Record<string, unknown> & { position: string; stream: string; leaf: string };

@@ -9,7 +9,7 @@ import { randomPhone } from '../support/operations.js';
 import { Shared } from '../support/shared.js';
 import { oneOf, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const PROGRAMS = fileURLToPath(new URL('../../../dist/src/cli.js', import.meta.url));
+const PROGRAMS = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const USERS = '/merchants/v1/users';
 const WRITERS = 4;
 const USERS_A_STEP = 20;

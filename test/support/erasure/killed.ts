@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { TestApp } from '../app.js';
 import { specFolder } from '../run-folder.js';
 
-export const [MAIN, CLI] = ['dist/main.js', 'dist/src/cli.js'];
+export const [MAIN, CLI] = ['dist/main.js', 'dist/cli.js'];
 
 /** A process of the build, a worker for {@link MAIN}; its exit code, or the signal that ended it. */
 export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, ...args: string[]) {

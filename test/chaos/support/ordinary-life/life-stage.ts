@@ -15,7 +15,7 @@ import { Treasury } from '../payees.js';
 import { Shared } from '../shared.js';
 import { Tally, type Verdict } from '../verdict.js';
 
-const PROGRAMS = fileURLToPath(new URL('../../../../dist/src/cli.js', import.meta.url));
+const PROGRAMS = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url));
 const OPERATOR = fileURLToPath(new URL('operator-process.mjs', import.meta.url));
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;

@@ -1,19 +1,22 @@
 /**
- * `dist/main.js`: runs the bundle, with the machine code that V8 made of it the last time (`disburse.cjs.cache`), which
- * halves the start. The first run of a build makes the cache when it has settled or ends well; a cache of another
- * version of Node.js is refused by V8 and made anew, and where the folder cannot be written there is none.
+ * `dist/main.js` and `dist/cli.js`: runs the program of that name in the bundle, with the machine code that V8 created
+ * for it the last time (`disburse.cjs.main.cache`), which halves the start. The first run of a build writes the cache
+ * when it has settled or ends well; V8 refuses a cache of another version of Node.js, which is then replaced, and where
+ * the folder cannot be written there is none.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
 /** By then the service has started: what a start needs is compiled. */
 const SETTLED_MS = 3000;
 
-const file = join(dirname(fileURLToPath(import.meta.url)), 'bundle', 'disburse.cjs');
-const cacheFile = `${file}.cache`;
+const self = fileURLToPath(import.meta.url);
+const program = basename(self, '.js');
+const file = join(dirname(self), 'bundle', 'disburse.cjs');
+const cacheFile = `${file}.${program}.cache`;
 
 const code = readFileSync(file, 'latin1');
 const script = new Script(`(function (require, module, __filename, __dirname) {${code}\n})`, {
@@ -27,7 +30,9 @@ if (!kept) {
   process.once('exit', (code) => code === 0 && keepCache());
 }
 
-script.runInThisContext()(createRequire(file), { exports: {} }, file, dirname(file));
+const bundle = { exports: {} };
+script.runInThisContext()(createRequire(file), bundle, file, dirname(file));
+await bundle.exports[program]();
 
 function read(path) {
   try {
