@@ -5,17 +5,12 @@ import { readOptions, type Options } from './harness/options.js';
 import { holds, rowLines, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
 import { auditRow } from './rows/audit.js';
-import { balanceRow } from './rows/balance.js';
-import { catchupRow } from './rows/catchup.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
-import { exchangeListRow } from './rows/exchange-list.js';
-import { exchangeOrdersRow } from './rows/exchange-orders.js';
 import { ledgerRow } from './rows/ledger.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
-import { rebuildLiveRow } from './rows/rebuild-live.js';
 import { reportRow } from './rows/report.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
@@ -23,16 +18,11 @@ import { BenchEnvironment } from './support/environment.js';
 const ROWS: readonly Row[] = [
   reportRow,
   listRow,
-  balanceRow,
   rebuildRow,
-  rebuildLiveRow,
-  catchupRow,
   ledgerRow,
   deliveriesRow,
   eventsAcceptRow,
   eventsProcessRow,
-  exchangeListRow,
-  exchangeOrdersRow,
   auditRow,
   startRow,
 ];

@@ -13,16 +13,10 @@ const GOAL_SIZES = {
   users: 40,
   /** Payouts in the list. */
   payouts: 1_000_000,
-  /** Exchange orders in their list. */
-  'listed-orders': 1_000_000,
-  /** Payouts of the one user whose balance is read. */
+  /** Payouts of one user among them. */
   'user-payouts': 100_000,
   /** Pages per variant and round. */
   pages: 64,
-  /** Balance reads per variant and round. */
-  reads: 8000,
-  /** Events to catch up with per round. */
-  catchup: 200_000,
   /** Deliveries per variant and round. */
   deliveries: 20_000,
   /** Deliveries per round where each is a job of BullMQ on PostgreSQL. */
@@ -51,11 +45,8 @@ const QUICK_SIZES: Sizes = {
   appends: 50,
   users: 12,
   payouts: 20_000,
-  'listed-orders': 20_000,
   'user-payouts': 5000,
   pages: 16,
-  reads: 1600,
-  catchup: 10_000,
   deliveries: 2000,
   jobs: 300,
   endpoints: 100,
@@ -64,10 +55,9 @@ const QUICK_SIZES: Sizes = {
   history: 200_000,
 };
 
-const USAGE = `npm run bench -- [rows] [options]
+const usage = (rows: readonly string[]): string => `npm run bench -- [rows] [options]
 
-rows        report list balance rebuild rebuild-live catchup ledger deliveries events-accept events-process
-            exchange-list exchange-orders audit start (default: all)
+rows        ${rows.join(' ')} (default: all)
 --quick     small sizes, to see that everything works; its ratios say little
 --json FILE the results for machines
 ${Object.entries(GOAL_SIZES)
@@ -85,15 +75,15 @@ export function readOptions(argv: readonly string[], rows: readonly string[]): O
     allowPositionals: true,
     options: { ...sizes, quick: { type: 'boolean' }, help: { type: 'boolean' }, json: { type: 'string' } },
   });
-  if (values.help === true) throw new Error(USAGE);
+  if (values.help === true) throw new Error(usage(rows));
   const unknown = positionals.filter((name) => !rows.includes(name));
-  if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}\n\n${USAGE}`);
+  if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(', ')}\n\n${usage(rows)}`);
   const defaults = values.quick === true ? QUICK_SIZES : GOAL_SIZES;
   const size = (name: keyof Sizes): number => {
     const given = (values as Record<string, unknown>)[name];
     if (typeof given !== 'string') return defaults[name];
     if (!/^[1-9][0-9]*$/.test(given))
-      throw new Error(`--${name} must be a positive whole number\n\n${USAGE}`);
+      throw new Error(`--${name} must be a positive whole number\n\n${usage(rows)}`);
     return Number(given);
   };
   const chosen = Object.fromEntries(

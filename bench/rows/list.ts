@@ -48,14 +48,14 @@ async function runList(context: RowContext): Promise<RowOutcome> {
           label: 'last page beside the first',
           subject: 'last',
           reference: 'first',
-          goal: { atMost: 1.1 },
+          goal: { atMost: 1.25 },
         }),
         ...Object.keys(filters(made)).map((name) =>
           compare(samples, {
             label: `filter: ${name}`,
             subject: name,
             reference: 'first',
-            goal: { atMost: 1.2 },
+            goal: { atMost: 1.25 },
           }),
         ),
       ],
@@ -74,13 +74,13 @@ const MAKING: readonly Comparison[] = [
     label: "the service's query beside mapping rows and JSON.stringify",
     subject: 'query',
     reference: 'objects',
-    goal: { atLeast: 2.2 },
+    goal: { atLeast: 1.8 },
   },
   {
     label: 'the whole service beside mapping rows in a bare shell',
     subject: 'service',
     reference: 'objects',
-    goal: { atLeast: 2.2 },
+    goal: { atLeast: 1.1 },
   },
 ];
 

@@ -67,7 +67,7 @@ async function runStart(context: RowContext): Promise<RowOutcome> {
         label: 'beside a bare Fastify and pg process',
         subject: 'service',
         reference: 'bare',
-        goal: { atMost: 1.25 },
+        goal: { atMost: 3 },
       }),
     ],
     notes: [

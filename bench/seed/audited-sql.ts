@@ -45,14 +45,3 @@ insert into event_store.events (position, stream, revision, id, type, data, meta
 select 2 * $1::int + row_number() over (order by i, step, stream), stream, revision, md5(stream || ' ' || revision)::uuid, type, data,
   '{"merchant_id":"' || $3 || '","request_id":"' || md5('request ' || i)::uuid || '"}', at + interval '1 second'
 from told`;
-
-/** What a fold of the same history in one statement says of every user. */
-export const FOLD = `
-select data->>'user_id' as user_id,
-  coalesce(sum((data->>'amount')::numeric) filter (where type = 'payout.received.v2'), 0) as confirmed,
-  coalesce(sum((data->>'amount')::numeric) filter (where type = 'payout.reported.v1'), 0)
-    - coalesce(sum((data->>'amount')::numeric) filter (where type <> 'payout.reported.v1'), 0) as pending
-from (
-  select type, data::jsonb as data from event_store.events
-  where type in ('payout.reported.v1', 'payout.received.v2', 'payout.expired.v1')
-) payout group by 1`;

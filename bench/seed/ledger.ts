@@ -41,7 +41,7 @@ export function ledger(context: RowContext): Promise<Ledger> {
   return making;
 }
 
-/** The service's own runner and rebuild on the ledger. */
+/** The service's own rebuild on the ledger. */
 export async function openLedgerViews(environment: BenchEnvironment): Promise<Views> {
   return Views.open(await environment.database(LEDGER), join(environment.folder(LEDGER), 'secrets.json'));
 }

@@ -8,19 +8,14 @@ import { PostgresEventStore } from '../../src/platform/event-store/postgres/post
 import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
 import { ReadModelRebuild } from '../../src/platform/projections/read-model-rebuild.js';
 import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
-import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
-import { ViewProgress } from '../../src/platform/projections/view-progress.js';
-import { PassingTypes } from '../../src/platform/projections/passing-types.js';
 import { PAYOUT_VIEWS, payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
 import { KeyRing, MasterKey } from '../../src/platform/sealing/key-ring.js';
 
 const POOL_SIZE = 4;
-/** How long a catch-up may take before the row is given up, in milliseconds. */
-const PATIENCE_MS = 600_000;
 
-/** The service's own runner and rebuild of the read models of payouts, wired by hand, without HTTP. */
+/** The service's own rebuild of the read models of payouts, wired by hand, without HTTP. */
 export class Views {
   private constructor(
     private readonly database: Database,
@@ -31,7 +26,7 @@ export class Views {
   ) {}
 
   /** `secretsFile` is the sandbox's, with the master key that opens personal fields. */
-  static async open(url: string, secretsFile: string | null): Promise<Views> {
+  static async open(url: string, secretsFile: string): Promise<Views> {
     const database = await Database.connect({ url, poolSize: POOL_SIZE });
     const events = new EventRegistry();
     events.register(KNOWN_EVENTS);
@@ -59,28 +54,13 @@ export class Views {
     return rebuilt.events;
   }
 
-  /** Runs the subscription from its checkpoint until it has passed the newest event. */
-  async catchUp(): Promise<void> {
-    const { registry, checkpoints, codec, store } = this;
-    const progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: PATIENCE_MS });
-    const passing = new PassingTypes(this.database);
-    const roles = { roles: ['worker' as const] };
-    const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, roles, passing);
-    const head = await this.store.head();
-    runner.start();
-    const reached = await progress.reached(PAYOUT_VIEWS, head);
-    await runner.stop();
-    if (!reached) throw new Error('the read models did not catch up');
-  }
-
   async close(): Promise<void> {
     await this.store.close();
     await this.database.close();
   }
 }
 
-export function masterKeyOf(secretsFile: string | null): Buffer {
-  if (secretsFile === null) return Buffer.alloc(32);
+export function masterKeyOf(secretsFile: string): Buffer {
   const { master_key: key } = JSON.parse(readFileSync(secretsFile, 'utf8')) as { master_key: string };
   return Buffer.from(key, 'hex');
 }

@@ -40,7 +40,7 @@ const citedRules = (text: string): string[] =>
 const citedTests = (contract: string): [string, string][] =>
   [
     ...flat(contract).matchAll(/`([\w.-]+\.(?:spec|e2e)\.ts)`(?: "([^"]+)")?|`npm run chaos -- ([\w-]+)`/g),
-  ].map(([, file, name = '', suite]) => [file ?? `suites/${suite}.ts`, name]);
+  ].map(([, file, name = '', suite]) => (file === undefined ? ['chaos/run.ts', suite!] : [file, name]));
 
 const holds = (all: Texts, [file, name]: [string, string]): boolean =>
   [...all].some(([path, text]) => path.endsWith(`/${file}`) && flat(text).includes(name));
@@ -120,7 +120,7 @@ describe('citations', () => {
     ]);
     expect(citedTests('`a.spec.ts` "b\nc"; `npm run chaos -- d`')).toEqual([
       ['a.spec.ts', 'b c'],
-      ['suites/d.ts', ''],
+      ['chaos/run.ts', 'd'],
     ]);
     expect(holds(new Map([['x/a.spec.ts', "it('does that')"]]), ['a.spec.ts', 'does this'])).toBe(false);
     expect(citedDecisions('ADR 0076, ADRs [60](adr/0060-x.md), see docs/adr/0108')).toEqual([

@@ -1,18 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { onboarding } from '../chaos/suites/onboarding.js';
-import { Verdict } from '../chaos/support/verdict.js';
+import { hold, HOLD_MS } from '../chaos/support/hold.js';
 
-/** The suite of onboardings at its smallest; `npm run chaos -- onboarding` runs it at length. */
-test('killed at points of their way, people end active with one wallet, one card and one completion', async () => {
-  const verdict = new Verdict();
-  const lines: string[] = [];
-  await onboarding({
-    ...{ count: 3, verdict, sizes: { seconds: 2, 'lease-ms': 100 } },
-    say: (line) => lines.push(line),
-  });
-  expect({ broken: verdict.broken, lines: verdict.broken.length > 0 ? lines : [] }).toEqual({
-    broken: [],
-    lines: [],
-  });
-  expect(verdict.facts).toBeGreaterThan(10);
-}, 300_000);
+test(
+  'killed at points of their way, people end active with one wallet, one card and one completion',
+  () => hold(onboarding, 3, { seconds: 2, 'lease-ms': 100 }),
+  HOLD_MS,
+);

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { deliveries } from '../chaos/suites/deliveries.js';
 import { events } from '../chaos/suites/events.js';
 import { failpoints } from '../chaos/suites/failpoints.js';
@@ -6,53 +6,42 @@ import { fuzz } from '../chaos/suites/fuzz.js';
 import { races } from '../chaos/suites/races.js';
 import { repeats } from '../chaos/suites/repeats.js';
 import { sigterm } from '../chaos/suites/sigterm.js';
-import type { Suite, SuiteOptions } from '../chaos/support/suite.js';
-import { Verdict } from '../chaos/support/verdict.js';
-
-/** The suites of docs/chaos.md at their smallest, some at a time: most of it is waiting; `npm run chaos` runs them at length. */
-async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = {}): Promise<void> {
-  const verdict = new Verdict();
-  await suite({ count, verdict, say: () => undefined, sizes });
-  expect(verdict.broken).toEqual([]);
-  expect(verdict.facts).toBeGreaterThan(5);
-}
-
-const PATIENCE_MS = 600_000;
+import { hold, HOLD_MS } from '../chaos/support/hold.js';
 
 test.concurrent(
   '200 repeats under one key, to two processes, write one payout',
   () => hold(repeats, 1),
-  PATIENCE_MS,
+  HOLD_MS,
 );
 
 test.concurrent(
   'killed at any point of a report and retried under its key, there is one payout',
   () => hold(failpoints, 1),
-  PATIENCE_MS,
+  HOLD_MS,
 );
 
-test.concurrent('SIGTERM under load cuts no accepted request off', () => hold(sigterm, 1), PATIENCE_MS);
+test.concurrent('SIGTERM under load cuts no accepted request off', () => hold(sigterm, 1), HOLD_MS);
 
 test.concurrent(
   'two processes give each payout one outcome, and each transfer one payout',
   () => hold(races, 1),
-  PATIENCE_MS,
+  HOLD_MS,
 );
 
 test.concurrent(
   'workers are killed while they deliver, and everything emitted comes',
   () => hold(deliveries, 2, { deliveries: 500, endpoints: 20 }),
-  PATIENCE_MS,
+  HOLD_MS,
 );
 
 test.concurrent(
   'killed between 202 and processing, every accepted event is there once and forwarded',
   () => hold(events, 2),
-  PATIENCE_MS,
+  HOLD_MS,
 );
 
 test.concurrent(
   'fuzzed requests and broken HTTP get responses as the contract says, and hold nobody up',
   () => hold(fuzz, 500, { seed: 1 }),
-  PATIENCE_MS,
+  HOLD_MS,
 );

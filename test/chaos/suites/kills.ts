@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../sandbox/processes.js';
+import { victimOf } from '../support/postgres-victim.js';
+import type { Sandbox } from '../support/sandbox.js';
+import { storm } from '../support/storm.js';
+import { between, percentile, seconds, type Suite } from '../support/suite.js';
+
+/** One kill in so many hits a service that has only begun to start. */
+const DURING_START = 0.15;
+const RECOVERY_MS = 60_000;
+
+/** `kill -9` of the service process under load; each start adopts the PostgreSQL and the chain that it finds. */
+export const killApp: Suite = (options) =>
+  storm(options, async (sandbox) => {
+    const before = serversOf(sandbox);
+    await sandbox.kill();
+    const early = Math.random() < DURING_START;
+    const began = performance.now();
+    sandbox.spawn();
+    if (early) {
+      await sleep(between(50, 1500));
+      await sandbox.kill();
+      sandbox.spawn();
+    }
+    await sandbox.ready();
+    const took = seconds(performance.now() - began);
+    options.verdict.equal(serversOf(sandbox), before, 'the servers that the killed service left are adopted');
+    return `killed${early ? ', and again while starting' : ''}; ready after ${took}`;
+  });
+
+/** `kill -9` of the PostgreSQL server or of one backend under load: the service survives and starts it again. */
+export const killPostgres: Suite = async (options) => {
+  const recoveries: number[] = [];
+  await storm(options, async (sandbox, load) => {
+    const { pid, name } = victimOf(sandbox);
+    const began = performance.now();
+    process.kill(pid, 'SIGKILL');
+    const back = await until(
+      () => sandbox.exited() !== null || load.acknowledgedBegunAfter(began),
+      RECOVERY_MS,
+    );
+    const took = performance.now() - began;
+    recoveries.push(took);
+    options.verdict.equal(sandbox.exited(), null, 'the service survives');
+    if (sandbox.exited() !== null)
+      throw new Error(`the service ended with its PostgreSQL:\n${sandbox.lastWords()}`);
+    options.verdict.expect(back, `reports are acknowledged again within ${seconds(RECOVERY_MS)}`);
+    return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
+  });
+  options.say(
+    `recovery median ${seconds(percentile(recoveries, 0.5))}, longest ${seconds(Math.max(...recoveries))}`,
+  );
+};
+
+/** `kill -9` of the service and its PostgreSQL in the same instant, as when a machine loses its memory. */
+export const killBoth: Suite = (options) =>
+  storm(options, async (sandbox) => {
+    const { postmaster } = sandbox;
+    if (postmaster !== null) process.kill(postmaster, 'SIGKILL');
+    await sandbox.kill();
+    const began = performance.now();
+    sandbox.spawn();
+    await sandbox.ready();
+    options.verdict.expect(
+      sandbox.postmaster !== postmaster,
+      'another PostgreSQL took the place of the killed one',
+    );
+    return `both killed; ready after ${seconds(performance.now() - began)}`;
+  });
+
+/** The postmaster and the chain, by pid. */
+function serversOf(sandbox: Sandbox): string {
+  const anvils = sandbox.parts().filter(({ command }) => command.includes('anvil'));
+  return `PostgreSQL ${String(sandbox.postmaster)}, anvil ${anvils.map(({ pid }) => pid).join()}`;
+}
