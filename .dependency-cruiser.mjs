@@ -3,6 +3,7 @@
  */
 const PLATFORM = [
   ...[
+    'timeout',
     'failpoints',
     'commands',
     'config',

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
-import { pause } from './backoff.js';
+import { withTimeout } from '../timeout.js';
 import { BackgroundWork } from './background-work.js';
 
 /** Does the {@link BackgroundWork} that stands in fields of providers, from the start of the process to its end. */
@@ -39,8 +39,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
     const running = new Set(works);
     const stopped = Promise.all(works.map((work) => work.stop().then(() => running.delete(work))));
-    const ended = new AbortController();
-    await Promise.race([stopped.then(() => ended.abort()), pause(this.config.shutdownGraceMs, ended.signal)]);
+    await withTimeout(this.config.shutdownGraceMs, stopped, () => undefined);
     for (const { options } of running)
       this.log.warn({ msg: 'background work did not stop', work: options.name });
   }

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
 import type { Problem } from './problem.js';
+import { withTimeout } from '../timeout.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 const WINDOW_SECONDS = 60;
@@ -146,7 +147,11 @@ export class CallerRateLimiter {
   private async consume(callerId: string, points: number): Promise<Grant> {
     try {
       return this.grantOf(
-        await this.withinTime(this.shared.consume(this.keyedHash.of('rate limit', callerId), points)),
+        await withTimeout(
+          STORE_TIMEOUT_MS,
+          this.shared.consume(this.keyedHash.of('rate limit', callerId), points),
+          storeIsSlow,
+        ),
         points,
       );
     } catch (refusal) {
@@ -165,12 +170,8 @@ export class CallerRateLimiter {
       resetsAt: this.now() + Math.max(1, result.msBeforeNext),
     };
   }
+}
 
-  private async withinTime<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('rate limit store too slow')), STORE_TIMEOUT_MS);
-    });
-    return Promise.race([work, late]).finally(() => clearTimeout(timer));
-  }
+function storeIsSlow(): never {
+  throw new Error('rate limit store too slow');
 }

@@ -12,54 +12,40 @@ export interface AddressPolicy {
   readonly allowed: readonly AddressRange[];
 }
 
-/** IPv4 that is not public unicast: IANA IPv4 special-purpose address registry, multicast and class E. */
-const REFUSED_V4 = ranges({
-  '0.0.0.0/8': 'is an address of "this network"',
-  '10.0.0.0/8': 'is private (RFC 1918)',
-  '100.64.0.0/10': 'is shared address space of carriers (RFC 6598)',
-  '127.0.0.0/8': 'is loopback',
-  '169.254.0.0/16': 'is link-local',
-  '172.16.0.0/12': 'is private (RFC 1918)',
-  '192.0.0.0/24': 'is reserved for protocols',
-  '192.0.2.0/24': 'is reserved for documentation',
-  '192.31.196.0/24': 'is reserved (AS112)',
-  '192.52.193.0/24': 'is reserved (AMT)',
-  '192.88.99.0/24': 'is a 6to4 relay',
-  '192.168.0.0/16': 'is private (RFC 1918)',
-  '192.175.48.0/24': 'is reserved (AS112)',
-  '198.18.0.0/15': 'is reserved for benchmarks',
-  '198.51.100.0/24': 'is reserved for documentation',
-  '203.0.113.0/24': 'is reserved for documentation',
-  '224.0.0.0/4': 'is multicast',
-  '240.0.0.0/4': 'is reserved (class E)',
-});
-
-/** IPv6 inside 2000::/3 that is not public unicast, and names for what lies outside. */
-const REFUSED_V6 = ranges({
-  '::/128': 'is unspecified',
-  '::1/128': 'is loopback',
-  '100::/64': 'is a discard address',
-  '2001::/23': 'is reserved for protocols',
-  '2001:db8::/32': 'is reserved for documentation',
-  '2620:4f:8000::/48': 'is reserved (AS112)',
-  '3fff::/20': 'is reserved for documentation',
-  '5f00::/16': 'is reserved for segment routing',
-  'fc00::/7': 'is private (unique local)',
-  'fe80::/10': 'is link-local',
-  'ff00::/8': 'is multicast',
+/** What is not public unicast: IANA's special-purpose registries of IPv4 and IPv6, multicast, class E. */
+const REFUSED = ranges({
+  'is an address of "this network"': ['0.0.0.0/8'],
+  'is unspecified': ['::/128'],
+  'is loopback': ['127.0.0.0/8', '::1/128'],
+  'is link-local': ['169.254.0.0/16', 'fe80::/10'],
+  'is private (RFC 1918)': ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  'is private (unique local)': ['fc00::/7'],
+  'is shared address space of carriers (RFC 6598)': ['100.64.0.0/10'],
+  'is reserved for protocols': ['192.0.0.0/24', '2001::/23'],
+  'is reserved for documentation': [
+    ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+    ...['2001:db8::/32', '3fff::/20'],
+  ],
+  'is reserved for benchmarks': ['198.18.0.0/15'],
+  'is reserved for segment routing': ['5f00::/16'],
+  'is reserved (AS112)': ['192.31.196.0/24', '192.175.48.0/24', '2620:4f:8000::/48'],
+  'is reserved (AMT)': ['192.52.193.0/24'],
+  'is reserved (class E)': ['240.0.0.0/4'],
+  'is a 6to4 relay': ['192.88.99.0/24'],
+  'is a discard address': ['100::/64'],
+  'is multicast': ['224.0.0.0/4', 'ff00::/8'],
 });
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const LOOPBACK = [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')];
 
 /** IPv6 that holds an IPv4 address: refused whatever it holds, also within an allowed range. */
 const EMBEDDED = ranges({
-  '::ffff:0:0/96': 'is an IPv4-mapped address',
-  '::ffff:0:0:0/96': 'is an IPv4-translated address',
-  '::/96': 'is an IPv4-compatible address',
-  '64:ff9b::/96': 'is a NAT64 address',
-  '64:ff9b:1::/48': 'is a NAT64 address',
-  '2001::/32': 'is a Teredo address',
-  '2002::/16': 'is a 6to4 address',
+  'is an IPv4-mapped address': ['::ffff:0:0/96'],
+  'is an IPv4-translated address': ['::ffff:0:0:0/96'],
+  'is an IPv4-compatible address': ['::/96'],
+  'is a NAT64 address': ['64:ff9b::/96', '64:ff9b:1::/48'],
+  'is a Teredo address': ['2001::/32'],
+  'is a 6to4 address': ['2002::/16'],
 });
 
 /** Where clouds serve credentials or settings of a machine; a broad range never allows one. */
@@ -69,8 +55,10 @@ const METADATA = [
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
 ].map((each) => ipaddr.parse(each).toString());
 
-function ranges(table: Readonly<Record<string, string>>): Table {
-  return Object.entries(table).map(([cidr, reason]) => [ipaddr.parseCIDR(cidr), reason] as const);
+function ranges(table: Readonly<Record<string, readonly string[]>>): Table {
+  return Object.entries(table).flatMap(([reason, cidrs]) =>
+    cidrs.map((cidr) => [ipaddr.parseCIDR(cidr), reason] as const),
+  );
 }
 
 function within(address: Address, [network, prefix]: AddressRange): boolean {
@@ -106,8 +94,7 @@ function metadataRefusal(address: Address, policy: AddressPolicy): string | null
 function rangeRefusal(address: Address, policy: AddressPolicy): string | null {
   if (policy.allowed.some((range) => within(address, range))) return null;
   if (policy.loopback && LOOPBACK.some((range) => within(address, range))) return null;
-  const table = address.kind() === 'ipv4' ? REFUSED_V4 : REFUSED_V6;
-  const refused = table.find(([range]) => within(address, range));
+  const refused = REFUSED.find(([range]) => within(address, range));
   if (refused) return refused[1];
   return address.kind() === 'ipv6' && !within(address, GLOBAL_V6) ? 'is not public' : null;
 }

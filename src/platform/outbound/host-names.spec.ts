@@ -2,18 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { specFolder } from '../../../test/support/run-folder.js';
-import { HostNames, HostsFile } from './host-names.js';
-import { NameUnresolved } from './name-lookup.js';
+import { HostNames } from './host-names.js';
 
 const file = join(specFolder('hosts'), 'hosts');
-const live = (): AbortSignal => new AbortController().signal;
+const names = new HostNames(file);
+const found = (name: string) => names.addresses(name, 5000);
 
-describe('the hosts file', () => {
-  const hosts = new HostsFile(file);
+describe('names of hosts', () => {
+  it('take localhost and all below it for loopback, and ask nobody', async () => {
+    for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])
+      expect(await found(name)).toEqual(['127.0.0.1', '::1']);
+  });
 
-  it('lists nothing while there is none', () => expect(hosts.addresses('one.example')).toEqual([]));
-
-  it('lists every address of a name, whatever its case, without comments and nonsense', () => {
+  it('take every address of the hosts file before DNS, whatever its case, without comments and nonsense', async () => {
     writeFileSync(
       file,
       [
@@ -24,48 +25,20 @@ describe('the hosts file', () => {
         '10.0.0.2',
       ].join('\n'),
     );
-    expect(hosts.addresses('one.example')).toEqual(['10.0.0.1', 'fd00::1']);
-    expect(hosts.addresses('one-alias.example')).toEqual(['10.0.0.1']);
-    expect(hosts.addresses('constructor')).toEqual([]);
+    expect(await found('one.example')).toEqual(['10.0.0.1', 'fd00::1']);
+    expect(await found('one.example.')).toEqual(['10.0.0.1', 'fd00::1']);
+    expect(await found('one-alias.example')).toEqual(['10.0.0.1']);
   });
 
-  it('is read again when it has changed', () => {
+  it('follow a change of the hosts file', async () => {
     writeFileSync(file, '10.0.0.33 one.example\n');
-    expect(hosts.addresses('one.example')).toEqual(['10.0.0.33']);
-  });
-});
-
-describe('names of hosts', () => {
-  const names = new HostNames(file);
-
-  it('take localhost and all below it for loopback, and ask nobody', async () => {
-    for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])
-      expect(await names.addresses(name, live())).toEqual(['127.0.0.1', '::1']);
+    expect(await found('one.example')).toEqual(['10.0.0.33']);
   });
 
-  it('take the hosts file before DNS, also for a name with a trailing dot', async () => {
-    writeFileSync(file, '8.8.4.4 listed.example\n');
-    expect(await names.addresses('listed.example.', live())).toEqual(['8.8.4.4']);
-  });
-
-  it('that do not exist are told by a code', async () => {
-    await expect(names.addresses('nowhere.invalid', live())).rejects.toThrow(NameUnresolved);
-  });
-
-  it('are given up when the signal aborts, by one caller and not by the other who asks for the same', async () => {
-    const [hasty, patient] = [new AbortController(), new AbortController()];
-    const outcomes: string[] = [];
-    const asks = [hasty, patient].map(({ signal }, index) =>
-      names.addresses('nowhere.invalid', signal).catch((error: NameUnresolved) => {
-        outcomes.push(`${index} ${error.code}`);
-      }),
-    );
-    hasty.abort();
-    await Promise.all(asks);
-    expect(outcomes[0]).toBe('0 ETIMEOUT');
-    expect(outcomes[1]).toMatch(/^1 /);
-    await expect(names.addresses('nowhere.invalid', AbortSignal.abort())).rejects.toMatchObject({
-      code: 'ETIMEOUT',
+  it('that do not exist fail with a sentence and the code', async () => {
+    await expect(found('nowhere.invalid')).rejects.toMatchObject({
+      phase: 'dns',
+      message: expect.stringMatching(/^the name .* \([A-Z_]+\)$/),
     });
   });
 });

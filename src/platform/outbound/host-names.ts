@@ -1,107 +1,104 @@
-import { readFileSync, statSync } from 'node:fs';
+import { lookup, Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { askDns, NameUnresolved, SystemLookups } from './name-lookup.js';
+import { Slots } from '../background/slots.js';
+import { withTimeout } from '../timeout.js';
+import { codeOf, describe, RequestFailure } from './request-failure.js';
 
+/** One query to one DNS server; the second try waits longer (c-ares doubles it). */
+const QUERIES = { timeout: 2000, tries: 2 };
+/** How long the slower family may take after the other has resolved. */
+const OTHER_FAMILY_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** A look-up under way, and how many wait for it. */
-interface Flight {
-  readonly found: Promise<readonly string[]>;
-  readonly abort: AbortController;
-  waiting: number;
+/** What some codes of c-ares mean for a name; ECONNREFUSED, left as it is, would speak of the host itself. */
+const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
+
+/** Addresses of names. Nothing is cached: requests for a name whose lookup is in flight share it. ADR 75. */
+export class HostNames {
+  private readonly lookups = new Map<string, Promise<readonly string[]>>();
+  /** getaddrinfo holds one of libuv's threads until it is done; the others serve the names of our own servers. */
+  private readonly thread = new Slots(1);
+
+  constructor(private readonly hostsFile = '/etc/hosts') {}
+
+  /** Every A and AAAA record of a name in lower case. Rejects with a {@link RequestFailure} `dns`. */
+  async addresses(hostname: string, timeoutMs: number): Promise<readonly string[]> {
+    const name = hostname.replace(/\.$/, '');
+    // RFC 6761: never looked up.
+    if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
+    const listed = this.listed(name);
+    if (listed.length > 0) return listed;
+    const key = `${name} ${timeoutMs}`;
+    const found = this.lookups.get(key) ?? this.lookUp(name, timeoutMs);
+    this.lookups.set(key, found);
+    return found.finally(() => this.lookups.delete(key));
+  }
+
+  /** Read at each lookup and synchronously: a page of memory, while asynchronous reads wait for getaddrinfo's threads. */
+  private listed(name: string): readonly string[] {
+    try {
+      return readFileSync(this.hostsFile, 'utf8')
+        .split('\n')
+        .flatMap((line) => {
+          const [address = '', ...names] = line.toLowerCase().replace(/#.*/, '').trim().split(/\s+/);
+          return isIP(address) > 0 && names.some((each) => each.replace(/\.$/, '') === name) ? [address] : [];
+        });
+    } catch {
+      return [];
+    }
+  }
+
+  private async lookUp(name: string, timeoutMs: number): Promise<readonly string[]> {
+    try {
+      return await (name.includes('.') ? queryDns(name, timeoutMs) : this.askSystem(name, timeoutMs));
+    } catch (error) {
+      const code = codeOf(error);
+      throw new RequestFailure('dns', describe({ code: MEANT[code] ?? code }));
+    }
+  }
+
+  /** A name without a dot, such as a service of a compose file, needs the search list of the system. */
+  private askSystem(name: string, timeoutMs: number): Promise<readonly string[]> {
+    let isLate = false;
+    const found = this.thread.run(async () => (isLate ? [] : lookup(name, { all: true })));
+    const addresses = found.then((records) => records.map(({ address }) => address));
+    return withTimeout(timeoutMs, addresses, () => {
+      isLate = true;
+      throw noResponse();
+    });
+  }
+}
+
+/** Queries A and AAAA over sockets of its own (a fresh port against forged responses) and not on a thread. */
+async function queryDns(name: string, timeoutMs: number): Promise<readonly string[]> {
+  const resolver = new Resolver(QUERIES);
+  try {
+    const families = [resolver.resolve4(name), resolver.resolve6(name)] as const;
+    return await withTimeout(timeoutMs, joined(...families), () => {
+      throw noResponse();
+    });
+  } finally {
+    resolver.cancel();
+  }
 }
 
 /**
- * Addresses of names that strangers chose. A DNS server that never responds costs its own name time and nobody else:
- * dotted names are asked over sockets, and only names without a dot (services of a compose file, which need the
- * system's search list) take a thread. Nothing is kept; who asks while the same name is under way shares the look-up.
+ * One family is enough when the other has no addresses, fails or is late. Only addresses that were seen are checked and
+ * connected to, so whoever withholds a record gains nothing. The families alternate, IPv4 first.
  */
-export class HostNames {
-  private readonly flights = new Map<string, Flight>();
-  private readonly hosts: HostsFile;
-  private readonly system = new SystemLookups();
-
-  constructor(hostsFile = '/etc/hosts') {
-    this.hosts = new HostsFile(hostsFile);
-  }
-
-  /** Every A and AAAA record of a name in lower case. Rejects with {@link NameUnresolved}, also when the signal aborts. */
-  async addresses(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
-    const name = hostname.replace(/\.$/, '');
-    // RFC 6761: never asked of anyone.
-    if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
-    const listed = this.hosts.addresses(name);
-    return listed.length > 0 ? listed : this.shared(name, signal);
-  }
-
-  private shared(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    if (signal.aborted) throw new NameUnresolved(name, 'ETIMEOUT');
-    const flight = this.flights.get(name) ?? this.depart(name);
-    flight.waiting++;
-    return new Promise<readonly string[]>((resolve, reject) => {
-      const leave = (): void => {
-        signal.removeEventListener('abort', giveUp);
-        if (--flight.waiting > 0) return;
-        this.land(name, flight);
-        flight.abort.abort();
-      };
-      const giveUp = (): void => {
-        leave();
-        reject(new NameUnresolved(name, 'ETIMEOUT'));
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      flight.found.then(resolve, reject).finally(() => !signal.aborted && leave());
-    });
-  }
-
-  private depart(name: string): Flight {
-    const abort = new AbortController();
-    const asked = name.includes('.') ? askDns(name, abort.signal) : this.system.ask(name, abort.signal);
-    const found = asked.finally(() => this.land(name, flight));
-    const flight: Flight = { found, abort, waiting: 0 };
-    this.flights.set(name, flight);
-    return flight;
-  }
-
-  private land(name: string, flight: Flight): void {
-    if (this.flights.get(name) === flight) this.flights.delete(name);
-  }
+async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
+  await Promise.any(families).catch(({ errors }: AggregateError) => {
+    throw errors.find((error) => codeOf(error) !== 'ENODATA') ?? errors[0];
+  });
+  const none = (): readonly string[] => [];
+  const found = await Promise.all(
+    families.map((family) => withTimeout(OTHER_FAMILY_MS, family.catch(none), none)),
+  );
+  const length = Math.max(...found.map((addresses) => addresses.length));
+  return Array.from({ length }, (_, index) => found.flatMap((addresses) => addresses[index] ?? [])).flat();
 }
 
-/** /etc/hosts, read again whenever it has changed. A file that cannot be read lists nothing. */
-export class HostsFile {
-  private version = '';
-  private names = new Map<string, string[]>();
-
-  constructor(private readonly path: string) {}
-
-  /** What the file lists for this name, in lower case; empty when nothing. */
-  addresses(name: string): readonly string[] {
-    // Synchronous on purpose: a page of memory, while asynchronous reading would wait for the threads of getaddrinfo.
-    try {
-      const { mtimeMs, size, ino } = statSync(this.path);
-      const version = [mtimeMs, size, ino].join();
-      if (version !== this.version) {
-        this.names = parse(readFileSync(this.path, 'utf8'));
-        this.version = version;
-      }
-    } catch {
-      this.names = new Map();
-      this.version = '';
-    }
-    return this.names.get(name) ?? [];
-  }
-}
-
-function parse(text: string): Map<string, string[]> {
-  const names = new Map<string, string[]>();
-  for (const line of text.split('\n')) {
-    const [address = '', ...listed] = line.replace(/#.*/, '').trim().split(/\s+/);
-    if (isIP(address) === 0) continue;
-    for (const name of listed) {
-      const key = name.toLowerCase().replace(/\.$/, '');
-      names.set(key, [...(names.get(key) ?? []), address]);
-    }
-  }
-  return names;
+function noResponse(): Error {
+  return Object.assign(new Error(), { code: 'ETIMEOUT' });
 }

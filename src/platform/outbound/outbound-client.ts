@@ -1,26 +1,39 @@
-import type { HttpResult, Limits } from './exchange.js';
-import { GuardedConnector } from './guarded-connector.js';
-import type { Hosts } from './guarded-hosts.js';
-import { HostConnection } from './host-connection.js';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Agent, Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import { withTimeout } from '../timeout.js';
+import { HTTPS_ONLY, type OperatorHosts } from './guarded-hosts.js';
+import { OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
+import { describe, RequestFailure } from './request-failure.js';
+
+/** Of a name with hundreds of addresses, so many are tried. */
+const MAX_ADDRESSES_TRIED = 4;
+/** The parts of the time that the lookup, and each address but the last, may take, so that some is left for the rest. */
+const NAME_SHARE = 1 / 3;
+const ADDRESS_SHARE = 1 / 6;
+/** The most of a response's header (and of each interim one's). */
+const MAX_HEADER_BYTES = 16_384;
+const KEEP_ALIVE_MS = 15_000;
 
 type Headers = Readonly<Record<string, string>>;
+type Dispatched = Dispatcher.DispatchOptions & { readonly request: OutboundRequest };
 
 /**
- * Calls hosts over kept-alive connections. Every new connection resolves the name again, has all
- * its addresses judged and goes to an address that was judged, never to the name: a name cannot change its mind in
- * between. Redirects are not followed and responses never decompressed.
+ * Calls hosts through undici's agent, which pools the connections. Every new connection resolves the name again, has all
+ * its addresses checked and goes to an address that was checked, never to the name: a name cannot change its mind in
+ * between. Redirects are not followed and responses never decompressed. ADR 76.
  */
 export class OutboundClient {
-  private readonly connector: GuardedConnector;
-  private readonly connections = new Set<HostConnection>();
-  /** Connections that carry nothing now, by origin; the one that was used last is used first. */
-  private readonly idle = new Map<string, HostConnection[]>();
+  private readonly agent: Agent;
+  private readonly requests = new Set<OutboundRequest>();
 
   constructor(
-    hosts: Hosts,
+    private readonly hosts: Pick<OperatorHosts, 'plainHttp' | 'resolve'>,
     private readonly limits: Limits,
   ) {
-    this.connector = new GuardedConnector(hosts, limits.timeoutMs);
+    this.agent = new Agent({
+      factory: (origin) => new Pool(origin, { factory: (url) => this.newClient(url) }),
+    });
   }
 
   /** POSTs and waits for the response, within the limits. Never rejects, whatever the host does. */
@@ -33,9 +46,10 @@ export class OutboundClient {
     return this.send('GET', url, headers, null);
   }
 
-  /** Ends every connection with whatever is under way. */
+  /** Ends every connection and every request in flight. */
   async close(): Promise<void> {
-    await Promise.all([...this.connections].map((connection) => connection.destroy()));
+    for (const request of this.requests) request.fail(new RequestFailure('send', 'the sender stops'));
+    await this.agent.destroy();
   }
 
   private async send(
@@ -49,43 +63,96 @@ export class OutboundClient {
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       return { kind: 'failed', phase: 'address', error: 'must be a valid URL' };
     const { origin, pathname, search } = parsed;
-    const connection = this.kept(origin) ?? this.newConnection(origin);
-    const result = await connection.send({ method, path: pathname + search, headers, body });
-    if (connection.usable) this.keep(connection);
-    else this.forget(connection);
-    return result;
+    const { timeoutMs } = this.limits;
+    const request = new OutboundRequest(this.limits);
+    const dispatched: Dispatched = { origin, path: pathname + search, method, headers, body, request };
+    this.requests.add(request);
+    this.agent.dispatch(dispatched, request);
+    return withTimeout(timeoutMs, request.result, () => {
+      request.fail(new RequestFailure('timeout', `timed out after ${timeoutMs / 1000} s, ${request.stage}`));
+      return request.result;
+    }).finally(() => this.requests.delete(request));
   }
 
-  private newConnection(origin: string): HostConnection {
-    const connection: HostConnection = new HostConnection(
-      origin,
-      (options, signal, doing) => this.connector.open(options, signal, doing),
-      this.limits,
-      () => this.forget(connection),
-    );
-    this.connections.add(connection);
-    return connection;
+  /** A client has one request at a time, so that whatever its connection does belongs to that request. */
+  private newClient(origin: URL): Client {
+    let current: OutboundRequest;
+    let socket: Socket | null = null;
+    const client = new Client(origin, {
+      connect: (target, callback) => {
+        this.connect(target, current).then(
+          (connected) => {
+            socket = connected.on('readable', () => current.readMore());
+            callback(null, connected);
+          },
+          (error: Error) => callback(error, null),
+        );
+      },
+      maxHeaderSize: MAX_HEADER_BYTES,
+      maxResponseSize: this.limits.bodyBytes,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // One deadline over everything instead.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const dispatch = client.dispatch.bind(client);
+    client.dispatch = (options, handler) => {
+      current = (options as Dispatched).request;
+      if (socket !== null) current.carriedBy(socket);
+      return dispatch(options, handler);
+    };
+    return client;
   }
 
-  private kept(origin: string): HostConnection | null {
-    const idle = this.idle.get(origin);
-    for (let last = idle?.pop(); last !== undefined; last = idle?.pop()) {
-      if (last.usable) return last;
+  /** Rejects with a {@link RequestFailure}: `address`, `dns`, `connect` or `tls`. */
+  private async connect(target: buildConnector.Options, request: OutboundRequest): Promise<Socket> {
+    request.connects();
+    const { timeoutMs } = this.limits;
+    const resolved = await this.hosts.resolve(target.hostname, timeoutMs * NAME_SHARE);
+    // Taken in sandbox mode, perhaps, into a database that serves production now.
+    if (target.protocol !== 'https:' && !this.hosts.plainHttp)
+      throw new RequestFailure('address', HTTPS_ONLY);
+    const addresses = resolved.slice(0, MAX_ADDRESSES_TRIED);
+    let failure: unknown = new RequestFailure('dns', 'the name has no addresses');
+    for (const [index, address] of addresses.entries()) {
+      if (request.isSettled) break;
+      const socket = openSocket(target, address).setNoDelay(true);
+      request.carriedBy(socket);
+      const ms = index === addresses.length - 1 ? timeoutMs : timeoutMs * ADDRESS_SHARE;
+      try {
+        return await withTimeout(ms, connected(socket), () => {
+          throw new RequestFailure('connect', 'the connection timed out');
+        });
+      } catch (error) {
+        socket.destroy();
+        failure = error;
+      }
     }
-    return null;
+    throw failure;
   }
+}
 
-  private keep(connection: HostConnection): void {
-    const others = this.idle.get(connection.origin);
-    if (others) others.push(connection);
-    else this.idle.set(connection.origin, [connection]);
-  }
+/**
+ * TLS sessions are not resumed: a resumed one is not checked against its certificate. Every new connection verifies
+ * chain, dates and name.
+ */
+function openSocket({ hostname, protocol, port }: buildConnector.Options, address: string): Socket {
+  if (protocol !== 'https:') return connectTcp({ host: address, port: Number(port) || 80 });
+  const name = hostname.replace(/\.$/, '');
+  const servername = isIP(name) ? {} : { servername: name };
+  const to = { host: address, port: Number(port) || 443 };
+  return connectTls({ ...to, ...servername, ALPNProtocols: ['http/1.1'] });
+}
 
-  private forget(connection: HostConnection): void {
-    void connection.destroy();
-    this.connections.delete(connection);
-    const idle = this.idle.get(connection.origin)?.filter((each) => each !== connection) ?? [];
-    if (idle.length > 0) this.idle.set(connection.origin, idle);
-    else this.idle.delete(connection.origin);
-  }
+/** Rejects with a {@link RequestFailure}: `connect` until TCP is connected, `tls` from then on. */
+function connected(socket: Socket): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    let phase: 'connect' | 'tls' = 'connect';
+    socket.once('connect', () => (phase = 'tls'));
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => resolve(socket));
+    // Stays for good: an error that nothing handles would end the process.
+    socket.on('error', (error) => reject(new RequestFailure(phase, describe(error))));
+    socket.once('close', () => reject(new RequestFailure(phase, 'the connection was closed')));
+  });
 }

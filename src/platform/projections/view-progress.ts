@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
+import { withTimeout } from '../timeout.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { GroupCall } from '../background/group-call.js';
@@ -61,9 +62,9 @@ export class ViewProgress {
   async current(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
     const started = performance.now();
-    const target = await within(readYourWritesMs, this.target(name));
-    if (target === 'late') return false;
-    return this.reached(name, target.value, readYourWritesMs - (performance.now() - started));
+    const target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
+    if (target === undefined) return false;
+    return this.reached(name, target, readYourWritesMs - (performance.now() - started));
   }
 
   /** The runner's word that it works on these subscriptions in this process. */
@@ -108,17 +109,13 @@ export class ViewProgress {
   }
 
   private async wait(name: string, position: string, patienceMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (reached: boolean): void => {
-        clearTimeout(timer);
-        this.waiters.delete(waiter);
-        resolve(reached);
-      };
-      const timer = setTimeout(() => settle(false), Math.max(0, patienceMs));
-      const waiter = { name, position, settle };
-      this.waiters.add(waiter);
-      this.schedulePoll();
-    });
+    let waiter!: Waiter;
+    const reached = new Promise<boolean>((resolve) => (waiter = { name, position, settle: resolve }));
+    this.waiters.add(waiter);
+    this.schedulePoll();
+    return withTimeout(Math.max(0, patienceMs), reached, () => false).finally(() =>
+      this.waiters.delete(waiter),
+    );
   }
 
   private schedulePoll(): void {
@@ -155,12 +152,4 @@ function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
     },
     { most: Infinity },
   );
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<{ readonly value: T } | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  return Promise.race([work.then((value) => ({ value })), late]).finally(() => clearTimeout(timer));
 }

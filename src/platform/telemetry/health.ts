@@ -1,3 +1,5 @@
+import { withTimeout } from '../timeout.js';
+
 /** One thing the service cannot work without. */
 export interface HealthCheck {
   /** As it is shown: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
@@ -44,10 +46,6 @@ export class HealthRegistry {
   }
 
   private async run(check: HealthCheck): Promise<readonly [string, HealthReport['checks'][string]]> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`no response within ${CHECK_TIMEOUT_MS} ms`), CHECK_TIMEOUT_MS);
-    });
     const unavailable = (detail: string) => ({ status: 'unavailable', detail }) as const;
     const outcome = Promise.resolve()
       .then(() => check.check())
@@ -57,7 +55,8 @@ export class HealthRegistry {
         // What a driver says may hold addresses and names; the log has it, the public does not.
         (error: unknown) => unavailable(error instanceof NotReady ? error.message : 'not reachable'),
       );
-    const result = await Promise.race([outcome, late.then(unavailable)]).finally(() => clearTimeout(timer));
+    const late = `no response within ${CHECK_TIMEOUT_MS} ms`;
+    const result = await withTimeout(CHECK_TIMEOUT_MS, outcome, () => unavailable(late));
     return [check.name, result];
   }
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { backoffMs } from '../../../platform/background/backoff.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { withTimeout } from '../../../platform/timeout.js';
 import {
   EXCHANGE_PROVIDERS,
   ProviderUnavailable,
@@ -66,7 +67,7 @@ export class ProviderCalls {
     // After a rest one call goes ahead, and the others wait for what becomes of it.
     if (circuit.failures >= TOLERATED) circuit.restUntil = startedAt + TIMEOUT_MS;
     try {
-      const result = await withinTime(work(provider));
+      const result = await withTimeout(TIMEOUT_MS, work(provider), isLate);
       works(circuit);
       return result;
     } catch (error) {
@@ -99,15 +100,8 @@ function failed(circuit: Circuit, startedAt: number): void {
   if (circuit.failures >= TOLERATED) circuit.restUntil = now + backoffMs(REST, circuit.failures - TOLERATED);
 }
 
-async function withinTime<T>(call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ProviderUnavailable(`no response within ${TIMEOUT_MS / 1000} s`)),
-      TIMEOUT_MS,
-    );
-  });
-  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+function isLate(): never {
+  throw new ProviderUnavailable(`no response within ${TIMEOUT_MS / 1000} s`);
 }
 
 /** For those who wait for a response: 503, to be tried again. */

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { withTimeout } from '../../../platform/timeout.js';
 import { EXCHANGE_PROVIDERS, type ExchangeProviders } from './ports.js';
 
 /** Readiness asks for less than this, and more often than a provider likes to be asked. */
@@ -33,9 +34,10 @@ export class ProviderReadiness {
   private async ask(): Promise<string | void> {
     const { current } = this.providers;
     const away = `the exchange provider ${current.name} is away: no order can be made`;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => (timer = setTimeout(() => resolve(away), TIMEOUT_MS)));
-    const asked = current.ping().catch(() => away);
-    return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+    return withTimeout(
+      TIMEOUT_MS,
+      current.ping().catch(() => away),
+      () => away,
+    );
   }
 }

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../../platform/outbound/exchange.js';
+import type { HttpResponse } from '../../../platform/outbound/outbound-request.js';
 import { retryAfterMs } from '../../../platform/outbound/retry-after.js';
 import type {
   AnalyticsEvent,

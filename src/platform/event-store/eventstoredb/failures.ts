@@ -12,6 +12,7 @@ import {
 } from '@eventstore/db-client';
 import { PATIENCE_MS } from '../../postgres/bounded.js';
 import { backOff } from '../../background/backoff.js';
+import { withTimeout } from '../../timeout.js';
 import { EventStoreUnavailable } from '../port.js';
 
 const RETRY = { firstMs: 50, mostMs: 800 };
@@ -103,14 +104,8 @@ export async function retryWhileUnavailable<T>(
 }
 
 /** The client waits for a server that is stopped without a bound, or with the server's. */
-export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoResponseInTime()), ms);
+export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  return withTimeout(ms, work, () => {
+    throw new NoResponseInTime();
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../kernel/domain-error.js';
-import type { HttpResult } from '../../../../platform/outbound/exchange.js';
+import type { HttpResult } from '../../../../platform/outbound/outbound-request.js';
 import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { withTimeout } from '../../../../platform/timeout.js';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { LaneSchedule } from './lane-schedule.js';
@@ -34,9 +35,7 @@ export class Lanes {
     this.stopping = true;
     for (const { lane } of this.running.values()) lane.stop();
     const done = Promise.all([...this.running.values()].map((each) => each.done));
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([done, new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_MS)))]);
-    clearTimeout(timer);
+    await withTimeout(DRAIN_MS, done, () => undefined);
     this.sender.stop();
     await this.table.leave();
   }

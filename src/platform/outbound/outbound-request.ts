@@ -1,0 +1,148 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { errors, type Dispatcher } from 'undici';
+import { codeOf, describe, RequestFailure, type FailurePhase } from './request-failure.js';
+
+/** How much one request may take. */
+export interface Limits {
+  /** From the call to the end of the response, all in all. */
+  readonly timeoutMs: number;
+  /** The most that is read of a response's body; what follows is cut off with the connection. */
+  readonly bodyBytes: number;
+  /** How much of that is handed on. */
+  readonly keptBytes: number;
+}
+
+export interface HttpResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  /** The field's text as it came. */
+  readonly retryAfter: string | null;
+  /** The first bytes of the body, never decompressed. */
+  readonly body: Buffer;
+}
+
+/** What came of a request; `error` is a sentence without secrets. */
+export type HttpResult =
+  HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
+
+/** What a request is doing, in the words of a timeout. */
+type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
+
+const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
+const TOO_LONG = new RequestFailure('response', 'the response is too long');
+const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeError];
+
+/**
+ * One request and what comes back, as undici's parser reports it. Settles once, with whatever comes first: the end of the
+ * response, the most of it that is read, or a failure.
+ */
+export class OutboundRequest implements Dispatcher.DispatchHandler {
+  readonly result: Promise<HttpResult>;
+  stage: Stage = 'resolving the name';
+  isSettled = false;
+
+  private settle!: (result: HttpResult) => void;
+  private hasConnected = false;
+  private socket: Socket | null = null;
+  /** Bytes the socket had read when the request began, or when its response was complete. */
+  private readBefore = 0;
+  private complete = false;
+  private status: number | null = null;
+  private retryAfter: string | null = null;
+  private readonly kept: Buffer[] = [];
+  private keptBytes = 0;
+
+  constructor(private readonly limits: Limits) {
+    this.result = new Promise((resolve) => (this.settle = resolve));
+  }
+
+  /** The socket that carries the request, connected or not; it is destroyed when the request fails. */
+  carriedBy(socket: Socket): void {
+    this.stage = 'connecting';
+    this.socket = socket;
+    this.readBefore = socket.bytesRead;
+  }
+
+  /**
+   * Throws unless the request needs a connection and has had none: undici would connect again and again to a host that
+   * closes, or speaks, before the request was sent.
+   */
+  connects(): void {
+    if (this.isSettled) throw new RequestFailure('connect', 'no request needs a connection');
+    if (this.hasConnected) {
+      throw this.bytesRead > 0
+        ? new RequestFailure('response', 'the host sent something before it was asked')
+        : new RequestFailure('send', 'the host closed the connection before it was asked');
+    }
+    this.hasConnected = true;
+    this.stage = 'resolving the name';
+  }
+
+  /** undici limits header and body. Here: interim responses, framing of chunks, line breaks, and bytes after the response. */
+  readMore(): void {
+    if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
+  }
+
+  /** Ends it, with its connection. A response that is too long counts as if it had ended, once its header was read. */
+  fail(error: Error): void {
+    const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
+    if (isCutOff && this.status !== null) this.respond();
+    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error) });
+    this.socket?.destroy(error);
+  }
+
+  onRequestStart(): void {
+    this.stage = 'waiting for a response';
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    // 103 and the like: the response is still to come.
+    if (status < 200) return;
+    this.stage = 'reading the response';
+    this.status = status;
+    this.retryAfter = [headers['retry-after']].flat()[0] ?? null;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = this.limits.keptBytes - this.keptBytes;
+    if (room <= 0) return;
+    this.kept.push(chunk.subarray(0, room));
+    this.keptBytes += chunk.length;
+  }
+
+  onResponseEnd(): void {
+    this.complete = true;
+    this.readBefore += this.bytesRead;
+    this.respond();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  private respond(): void {
+    const { status, retryAfter, kept } = this;
+    this.finish({ kind: 'response', status: status!, retryAfter, body: Buffer.concat(kept) });
+  }
+
+  private finish(result: HttpResult): void {
+    this.isSettled = true;
+    this.settle(result);
+  }
+
+  private get bytesRead(): number {
+    return (this.socket?.bytesRead ?? 0) - this.readBefore;
+  }
+
+  private phaseOf(error: Error): FailurePhase {
+    if (error instanceof RequestFailure) return error.phase;
+    // Under TLS 1.3 a host refuses a client only after the handshake.
+    if (TLS_CODES.test(codeOf(error))) return 'tls';
+    return this.bytesRead > 0 ? 'response' : 'send';
+  }
+}
