@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
 import { readCapped } from './capped-body.js';
-import { Slots } from '../background/slots.js';
+import { Slots } from './slots.js';
 
 /** What nodes take in one JSON-RPC batch. */
 const BATCH_CALLS = 100;

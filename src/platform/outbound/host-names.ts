@@ -1,7 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { Slots } from '../background/slots.js';
 import { withTimeout } from '../timeout.js';
 import { codeOf, describe, RequestFailure } from './request-failure.js';
 
@@ -18,7 +17,7 @@ const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBA
 export class HostNames {
   private readonly lookups = new Map<string, Promise<readonly string[]>>();
   /** getaddrinfo holds one of libuv's threads until it is done; the others serve the names of our own servers. */
-  private readonly thread = new Slots(1);
+  private thread: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly hostsFile = '/etc/hosts') {}
 
@@ -61,7 +60,8 @@ export class HostNames {
   /** A name without a dot, such as a service of a compose file, needs the search list of the system. */
   private askSystem(name: string, timeoutMs: number): Promise<readonly string[]> {
     let isLate = false;
-    const found = this.thread.run(async () => (isLate ? [] : lookup(name, { all: true })));
+    const found = this.thread.then(() => (isLate ? [] : lookup(name, { all: true })));
+    this.thread = found.catch(() => undefined);
     const addresses = found.then((records) => records.map(({ address }) => address));
     return withTimeout(timeoutMs, addresses, () => {
       isLate = true;
