@@ -75,7 +75,8 @@ describe('a connection that carried one response', () => {
     async (surplus) => {
       const send = await senderTo(responds(`${OK}content-length: 0\r\n\r\n`));
       await send();
-      const closed = once(sockets[0]!, 'close');
+      // Long before an idle connection ends.
+      const closed = once(sockets[0]!, 'close', { signal: AbortSignal.timeout(10_000) });
       sockets[0]!.write(surplus);
       await closed;
       expect(await send()).toMatchObject({ status: 200 });

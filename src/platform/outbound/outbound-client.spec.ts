@@ -31,13 +31,16 @@ beforeEach(() => {
 });
 
 /** A server below HTTP, for hosts that do not keep to it. */
-async function raw(handle: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
+async function raw(
+  handle: (socket: Socket) => void,
+  at = { host: '127.0.0.1', port: 0 },
+): Promise<{ url: string; server: Server }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     handle(socket);
   });
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(at, resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
@@ -93,11 +96,13 @@ describe('a host that responds', () => {
 });
 
 describe('a host that fails', () => {
-  it('by silence, ends in a timeout', async () => {
-    host.behavior = () => undefined;
+  it('by silence, ends in a timeout, and the connection with it', async () => {
+    let closed = false;
+    host.behavior = (response) => void response.on('close', () => (closed = true));
     const began = performance.now();
     expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'timeout' });
     expect(performance.now() - began).toBeLessThan(TIMEOUT_MS * 3);
+    await eventually(() => closed);
   });
 
   it('by dripping, ends in the same timeout', async () => {
@@ -167,6 +172,20 @@ describe('on the way to a host', () => {
     const { result, end } = await toName(() => Promise.resolve(['127.0.0.2', '127.0.0.1']));
     expect(result).toMatchObject({ kind: 'response', status: 204 });
     await end();
+  });
+
+  it('an address that stalls within TLS is followed by the next after a sixth of the time', async () => {
+    const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
+    const { port } = new URL(url);
+    await raw((socket) => socket.resume(), { host: '127.0.0.2', port: Number(port) });
+    const resolve = () => Promise.resolve(['127.0.0.2', '127.0.0.1']);
+    const through = new OutboundClient(
+      { plainHttp: true, resolve },
+      { ...LIMITS, timeoutMs: 6 * TIMEOUT_MS },
+    );
+    const result = await through.post(`https://hooks.example.com:${port}/`, {}, '{}');
+    expect(result).toMatchObject({ kind: 'failed', phase: 'tls' });
+    await through.close();
   });
 
   it('addresses are tried to the fourth', async () => {

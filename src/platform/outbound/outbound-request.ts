@@ -65,11 +65,10 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Throws unless the request needs a connection and has had none: undici would connect again and again to a host that
-   * closes, or speaks, before the request was sent.
+   * Throws when the request has had a connection: undici would connect again and again to a host that closes, or speaks,
+   * before the request was sent.
    */
   connects(): void {
-    if (this.isSettled) throw new RequestFailure('connect', 'no request needs a connection');
     if (this.hasConnected) {
       throw this.bytesRead > 0
         ? new RequestFailure('response', 'the host sent something before it was asked')
