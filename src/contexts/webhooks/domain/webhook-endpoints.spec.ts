@@ -145,6 +145,16 @@ describe('changing an endpoint', () => {
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
       .then());
+  it('leaves a disabled endpoint disabled when its types change', () =>
+    given(registered('e-1'), disabled('e-1'))
+      .when(patch('e-1', { event_types: ['payout.received'] }))
+      .then({
+        type: 'webhook_endpoint.updated.v1',
+        data: {
+          ...{ endpoint_id: 'e-1', merchant_id, url: 'https://example.com/e-1', description: null },
+          ...{ event_types: ['payout.received'], updated_at: at },
+        },
+      }));
   it('does not find an unknown one', () => given().when(patch('e-1', {})).thenRefused('not_found'));
   it('does not find a deleted one', () =>
     given(registered('e-1'), deleted('e-1')).when(patch('e-1', {})).thenRefused('not_found'));
