@@ -21,7 +21,6 @@ import { BalanceController } from './http/balance.controller.js';
 import { PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
-import { PAYOUT_UPCASTS } from './upcasts.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
 import { EvidenceView } from './views/evidence.js';
@@ -72,7 +71,6 @@ export const payouts = defineContext({
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
-  upcasts: PAYOUT_UPCASTS,
   subscriptions: (get) => [
     payoutViews,
     verificationSaga(() => get(Verifier).wake()),
