@@ -20,7 +20,7 @@ export function prepareExchangeKeys(
   issue: IssueExchangeKey,
 ): Promise<SandboxExchange> {
   const directory = app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY, { strict: false });
-  const remembered = secrets.current.exchange ?? null;
+  const remembered = secrets.current.exchange;
   const key = async (
     apiKey: string | undefined,
     secret: string | undefined,

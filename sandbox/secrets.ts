@@ -10,8 +10,7 @@ export interface SandboxSecrets {
   readonly postgres_port: number | null;
   readonly merchant: SandboxMerchant | null;
   readonly second_merchant: SandboxMerchant | null;
-  /** Absent in the file of a version without an exchange. */
-  readonly exchange?: SandboxExchange;
+  readonly exchange: SandboxExchange | null;
 }
 
 export class SecretsFile {
@@ -31,6 +30,7 @@ export class SecretsFile {
       postgres_port: null,
       merchant: null,
       second_merchant: null,
+      exchange: null,
     });
     made.remember({});
     return made;

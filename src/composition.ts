@@ -1,12 +1,10 @@
 import * as contexts from './contexts/index.js';
 import type { Setting } from './platform/config/settings.js';
 import { knownEvents, type Context } from './platform/context.js';
-import { EventStore1764000000030 } from './platform/event-store/postgres/migrations/1764000000030-event-store.js';
-import { RateLimits1764000000100 } from './platform/http/migrations/1764000000100-rate-limits.js';
+import { EventStore1795000000000 } from './platform/event-store/postgres/migrations/1795000000000-event-store.js';
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
-import { SealedResponses1764000001401 } from './platform/idempotency/migrations/1764000001401-sealed-responses.js';
-import { Sealing1764000000120 } from './platform/sealing/migrations/1764000000120-sealing.js';
+import { Platform1795000000100 } from './platform/postgres/migrations/1795000000100-platform.js';
 
 /** What the service is made of: the platform, and what the contexts declare. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
@@ -26,9 +24,7 @@ export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
 
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [
-  EventStore1764000000030,
-  RateLimits1764000000100,
-  Sealing1764000000120,
-  SealedResponses1764000001401,
+  EventStore1795000000000,
+  Platform1795000000100,
   ...ALL_CONTEXTS.flatMap(({ migrations = [] }) => migrations),
 ];

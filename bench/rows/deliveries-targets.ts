@@ -11,13 +11,16 @@ import {
 } from '../seed/deliveries.js';
 import { POOL_SIZE } from '../support/bare.js';
 import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
-import { Sealer } from '../../src/platform/sealing/sealer.js';
+import { MIGRATIONS } from '../../src/composition.js';
+import { migrate } from '../../src/platform/postgres/migrate.js';
+import { ringOf } from '../../test/support/key-ring.js';
 import { ready } from '../support/children.js';
 import type { BenchEnvironment } from '../support/environment.js';
 import type { Receiver } from '../support/receiver.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
+const DATABASE = 'deliveries';
 /** POSTs under way at a time: the service's cap per endpoint, and that of every reference. */
 export const UNDER_WAY = 16;
 /** How often the service sweeps. */
@@ -38,19 +41,29 @@ export interface DeliveryTarget {
   recorded(): Promise<{ deliveries: number; attempts: number }>;
 }
 
+/** Those of the service: its database is migrated, and its key ring is there. */
+export async function signingSecrets(
+  environment: BenchEnvironment,
+  masterKey: Buffer,
+): Promise<SigningSecrets> {
+  const url = await environment.database(DATABASE);
+  await migrate(url, MIGRATIONS);
+  return new SigningSecrets(await ringOf(url, masterKey));
+}
+
 /** The service as a worker (`ROLES=worker`), with all deliveries for one endpoint, and spread over all of them. */
 export async function serviceDeliveries(
   environment: BenchEnvironment,
   endpoints: readonly SeededEndpoint[],
   masterKey: Buffer,
+  secrets: SigningSecrets,
 ): Promise<DeliveryTarget[]> {
   const { child, metricsPort } = await spawnService(environment, {
-    name: 'deliveries',
+    name: DATABASE,
     env: { ROLES: 'worker', MASTER_KEY: masterKey.toString('hex') },
   });
   await ready(child, `http://127.0.0.1:${metricsPort}/metrics`);
-  const pool = await environment.pool('deliveries');
-  const secrets = new SigningSecrets(new Sealer(masterKey));
+  const pool = await environment.pool(DATABASE);
   await insertLanes(pool, endpoints);
   const target = (name: string, targets: readonly SeededEndpoint[]): DeliveryTarget => ({
     name,

@@ -5,7 +5,13 @@ import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { seedEndpoints } from '../seed/deliveries.js';
 import { isSigned, Receiver } from '../support/receiver.js';
-import { bareDeliveries, serviceDeliveries, UNDER_WAY, type DeliveryTarget } from './deliveries-targets.js';
+import {
+  bareDeliveries,
+  serviceDeliveries,
+  signingSecrets,
+  UNDER_WAY,
+  type DeliveryTarget,
+} from './deliveries-targets.js';
 
 const COMPARISONS: readonly Comparison[] = [
   {
@@ -48,9 +54,10 @@ async function runDeliveries(context: RowContext): Promise<RowOutcome> {
   const redis = await ChaosRedis.start(environment.folder('redis')).catch(() => null);
   try {
     const masterKey = randomBytes(32);
-    const endpoints = seedEndpoints(options.endpoints, (index) => receiver.url(`hooks/${index}`), masterKey);
+    const secrets = await signingSecrets(environment, masterKey);
+    const endpoints = seedEndpoints(options.endpoints, (index) => receiver.url(`hooks/${index}`), secrets);
     const [service, bare] = [
-      await serviceDeliveries(environment, endpoints, masterKey),
+      await serviceDeliveries(environment, endpoints, masterKey, secrets),
       await bareDeliveries(environment, endpoints, redis?.url ?? null),
     ];
     const variants = [...service, ...bare].map((target) => variantOf(context, receiver, target));

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { SigningSecrets, type NewDelivery } from '../../src/contexts/webhooks/application/signing-secrets.js';
 import { envelope } from '../../src/contexts/webhooks/application/published-events.js';
 import { withJsonText } from '../../src/platform/json-text/json-text.js';
@@ -17,13 +16,12 @@ export interface SeededEndpoint {
   readonly sealed_signing_secret: string;
 }
 
-/** A master key for a service, and endpoints whose secrets are sealed with it. */
+/** Endpoints, with their signing secrets as `secrets` seals them. */
 export function seedEndpoints(
   count: number,
   url: (index: number) => string,
-  masterKey: Buffer,
+  secrets: SigningSecrets,
 ): SeededEndpoint[] {
-  const secrets = new SigningSecrets(new Sealer(masterKey));
   return Array.from({ length: count }, (_, index) => {
     const place = { endpoint_id: randomUUID(), merchant_id: randomUUID() };
     const sealed_signing_secret = secrets.create(place);

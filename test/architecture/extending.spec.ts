@@ -5,6 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { freePort } from '../../sandbox/processes.js';
+import { eventsOf, type Context } from '../../src/platform/context.js';
+import { EventCodec } from '../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
+import type { RecordedEvent } from '../../src/platform/event-store/port.js';
 import { eventually } from '../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { specFolder } from '../support/run-folder.js';
@@ -119,5 +123,21 @@ describe('docs/extending.md', () => {
     program('user', 'deactivate', id, '--reason', 'a note is enough');
     await eventually(async () => ((await list()).is_closed ? true : null));
     expect((await client.post(path, { text: 'too late' })).status).toBe(409);
+  });
+
+  it('makes a context that reads an event of a version before as the present one', async () => {
+    const manifest = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
+      notes: Context;
+    };
+    const registry = new EventRegistry();
+    registry.register(eventsOf(manifest.notes));
+    const keys = { obtain: async () => null, find: async () => new Map<string, never>() };
+    const stored = {
+      type: 'note.written.v1',
+      data: { note_id: 'n', at: '2026-01-02' },
+    } as unknown as RecordedEvent;
+    expect(await new EventCodec(registry, keys).decode([stored])).toMatchObject([
+      { type: 'note.written.v2', data: { note_id: 'n', written_at: '2026-01-02' } },
+    ]);
   });
 });

@@ -117,7 +117,7 @@ describe('npm run audit -- verify, of deliveries', () => {
       await webhooks.change(endpoint, { event_types: ['payout.failed'] });
       await webhooks.publish();
       const [{ id } = { id: '' }] = await app.database.query<{ id: string }>(
-        `select id from event_store.events where type = 'payout.received.v1' order by position desc limit 1`,
+        `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 1`,
       );
       const unasked = deriveId(id, endpoint);
       expect(await after(copy, delivery, [unasked])).toEqual([

@@ -115,16 +115,6 @@ describe('npm run audit -- explain', () => {
     expect(await text('delivery', delivery)).toContain('response: no [2J way\n');
   });
 
-  it('says of events of versions before that they did not keep what caused them', async () => {
-    await journey.app.database.query(
-      `update event_store.events set metadata = '{}' where stream = 'payout-' || $1 and revision = 1`,
-      [journey.expired],
-    );
-    const printed = await text('payout', journey.expired);
-    expect(printed).toContain('by a version that did not keep what caused it');
-    expect(printed).toMatch(/payout\.expired at \d+ +by not kept/);
-  });
-
   it.each([
     ['payout', /The log knows no payout/],
     ['order', /The log knows no order/],

@@ -71,9 +71,15 @@ describe('a boot while something it needs is unavailable', () => {
     ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
     [
       "an operator's program finds a table that its migration creates",
-      `delete from disburse_migrations where name = 'Verifications1764000000430'`,
+      `delete from disburse_migrations where name = 'Onboarding1795000000400'`,
       [PROGRAMS, 'rebuild'],
-      'relation "verifications" already exists',
+      'schema "onboarding" already exists',
+    ],
+    [
+      'the build of another day migrated it',
+      `insert into disburse_migrations (timestamp, name) values (1764000000320, 'PayoutIntents1764000000320')`,
+      [MAIN],
+      'it has the migration PayoutIntents1764000000320, which this version does not',
     ],
   ])(
     'says that the database has another schema: %s',

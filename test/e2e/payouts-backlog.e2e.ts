@@ -19,8 +19,8 @@ describe('a backlog of old payouts', () => {
     // As after a long outage: hours old, due long ago, with hours to go.
     await lab.db.database.query(
       `insert into payouts.verifications
-         (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at, old)
-       select md5('backlog' || n)::uuid, $1, 31337, '0x' || md5('a' || n) || md5('b' || n), 1,
+         (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at, old)
+       select md5('backlog' || n)::uuid, $1, $1, 31337, '0x' || md5('a' || n) || md5('b' || n), 1,
               now() - interval '12 hours', now() + interval '12 hours', now() - interval '1 hour', true
        from generate_series(1, $2::int) n`,
       [user.id, BACKLOG],

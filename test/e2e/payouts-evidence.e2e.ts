@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
-import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
-import { newId } from '../../src/kernel/ids.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
-import {
-  createPayee,
-  createUser,
-  getPayout,
-  PAYOUTS,
-  reported,
-  settledPayout,
-} from '../support/payout-calls.js';
+import { createPayee, createUser, PAYOUTS, reported, settledPayout } from '../support/payout-calls.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 interface Evidence {
   readonly transaction_hash: string;
   readonly log_index: number;
-  readonly receipt: { readonly sha256: string; readonly json: string } | null;
+  readonly receipt: { readonly sha256: string; readonly json: string };
 }
 
 /** Responses are checked against the OpenAPI document by the client itself. */
@@ -56,35 +46,9 @@ describe('GET /payouts/{id}/evidence', () => {
       from: (await app.chain.funded.getAddress()).toLowerCase(),
       ...{ created_at: payout.created_at, received_at: expect.any(String), receipt: expect.any(Object) },
     });
-    const { sha256, json } = evidence.receipt!;
+    const { sha256, json } = evidence.receipt;
     expect(createHash('sha256').update(json).digest('hex')).toBe(sha256);
     expect(JSON.parse(json)).toEqual(await app.chain.rpc('eth_getTransactionReceipt', [hash]));
-  });
-
-  it('200: null for what was not kept', async () => {
-    const [id, created_at, received_at] = [newId(), '2026-01-02T03:04:05.000Z', '2026-01-02T03:05:05.000Z'];
-    const facts = {
-      ...{ payout_id: id, merchant_id: merchant.credentials.apiKey, user_id: payee.id, amount: '1' },
-      ...{ currency_code: 'USDC', transaction_hash: '0xAb', custom_metadata: '{}', chain_id: 31337 },
-    };
-    const event = (type: string, data: object): NewEvent => ({
-      ...{ id: newId(), type, data: { ...facts, ...data }, metadata: {} },
-    });
-    const events = [
-      event('payout.reported.v1', { created_at, expires_at: '2026-01-03T03:04:05.000Z' }),
-      event('payout.received.v1', { log_index: 2, block_number: 7, received_at }),
-    ];
-    const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
-    await store.commit({ appends: [{ stream: `payout-${id}`, events, expected: 'no_stream' }] });
-    expect((await ask(id)).json()).toEqual({
-      evidence: {
-        ...{ payout_id: id, chain_id: 31337, transaction_hash: '0xAb' },
-        ...{ log_index: 2, block_number: 7, created_at, received_at },
-        ...{ block_hash: null, block_time: null, confirmations: null, token: null, from: null, to: null },
-        ...{ value: null, receipt: null },
-      },
-    });
-    await eventually(async () => (await getPayout(merchant, id)).status === 'received');
   });
 
   it('409 while it is pending, and after it expired', async () => {

@@ -103,8 +103,9 @@ it('a row with another transaction lets no payout expire whose transfer is there
   const id = await lab.report({ user, hash, amount: '7', windowSeconds: 1 });
   // The row that the saga adds later loses to this one.
   await change(
-    `insert into payouts.verifications (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
-     values ($1, $2, 31337, $3, 7000000, now(), now(), now())`,
+    `insert into payouts.verifications
+       (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
+     values ($1, $2, gen_random_uuid(), 31337, $3, 7000000, now(), now(), now())`,
     ...[id, user.id, `0x${'ab'.repeat(32)}`],
   );
   await release();
@@ -121,8 +122,9 @@ it('a row for a payout that was never reported confirms nothing, and is removed'
   const { hash } = await lab.chain.transfer(user.wallet, '3');
   const id = newId();
   await change(
-    `insert into payouts.verifications (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
-     values ($1, $2, 31337, $3, 3000000, now(), now() + interval '1 hour', now())`,
+    `insert into payouts.verifications
+       (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
+     values ($1, $2, gen_random_uuid(), 31337, $3, 3000000, now(), now() + interval '1 hour', now())`,
     ...[id, user.id, hash],
   );
   await eventually(async () => !(await lab.isListed(id)));

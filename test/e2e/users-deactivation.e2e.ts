@@ -65,7 +65,7 @@ describe('the deactivation of a user', () => {
     await payout(one, 'payout.reported.v1', userId);
     await payout(two, 'payout.reported.v1', userId);
     await people.commandBus.execute(new StartDeactivation(userId, ACT));
-    await payout(one, 'payout.received.v1', userId);
+    await payout(one, 'payout.received.v2', userId);
     const refusal = async (): Promise<string> => {
       for (;;) {
         const error = await people.commandBus.execute(new SettleDeactivation(userId)).then(
@@ -80,7 +80,7 @@ describe('the deactivation of a user', () => {
     };
     expect(await refusal()).toBe('invalid_transition: 1 payouts of the user are pending');
     expect(await accountState(userId)).toBe('deactivating');
-    await payout(two, 'payout.received.v1', userId);
+    await payout(two, 'payout.received.v2', userId);
     await until(userId, 'deactivated');
   });
 

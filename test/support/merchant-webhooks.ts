@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from './app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from './signed-client.js';
 import { eventually } from './eventually.js';
+import { evidenceAt } from './evidence.js';
 
 /** A delivery as the API shows it. */
 export interface Delivery {
@@ -89,12 +90,13 @@ export class MerchantWebhooks {
   /** Appends `count` payout.received events of the merchant. */
   async publish(count = 1): Promise<void> {
     const merchant_id = this.merchant.credentials.apiKey;
+    const at = new Date().toISOString();
     const events = Array.from({ length: count }, (): NewEvent => ({
-      ...{ id: newId(), type: 'payout.received.v1', metadata: {} },
+      ...{ id: newId(), type: 'payout.received.v2', metadata: {} },
       data: {
         ...{ payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' },
-        ...{ transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1, log_index: 0 },
-        ...{ block_number: 1, received_at: new Date().toISOString() },
+        ...{ transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1 },
+        ...{ created_at: at, received_at: at, ...evidenceAt(0) },
       },
     }));
     const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });

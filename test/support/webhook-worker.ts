@@ -22,6 +22,7 @@ import { webhooks } from '../../src/contexts/index.js';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { eventually } from './eventually.js';
+import { evidenceAt } from './evidence.js';
 
 /** That of all workers of a test file: they may have one database. */
 const MASTER_KEY = randomBytes(32).toString('hex');
@@ -105,8 +106,9 @@ export class WebhookWorker {
         custom_metadata,
         chain_id: 1,
       };
-      const end = { log_index: 0, block_number: 1, received_at: new Date().toISOString() };
-      return { id: newId(), type: 'payout.received.v1', data: { ...facts, ...rest, ...end }, metadata: {} };
+      const at = new Date().toISOString();
+      const end = { created_at: at, received_at: at, ...evidenceAt(0) };
+      return { id: newId(), type: 'payout.received.v2', data: { ...facts, ...rest, ...end }, metadata: {} };
     });
     const store = this.app.get<EventStore>(EVENT_STORE, { strict: false });
     await store.commit({ appends: [{ stream: `payout-${newId()}`, events, expected: 'no_stream' }] });

@@ -9,7 +9,7 @@ import { LedgerStart } from './application/ledger-start.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { LedgerController } from './http/ledger.controller.js';
-import { Ledger1764000001300 } from './migrations/1764000001300-ledger.js';
+import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { AUDIT_SETTINGS } from './settings.js';
 import { Heads } from './store/heads.js';
 import { Ledger } from './store/ledger.js';
@@ -54,5 +54,5 @@ export const audit = defineContext({
       };
     },
   },
-  migrations: [Ledger1764000001300],
+  migrations: [Audit1795000000950],
 });

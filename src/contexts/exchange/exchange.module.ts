@@ -4,12 +4,7 @@ import { ApiModule } from './api.module.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
-import { Exchange1764000000900 } from './migrations/1764000000900-exchange.js';
-import { ExchangeKeys1764000000910 } from './migrations/1764000000910-exchange-keys.js';
-import { ExchangeOrders1764000000920 } from './migrations/1764000000920-exchange-orders.js';
-import { ExchangeSandboxProvider1764000000930 } from './migrations/1764000000930-exchange-sandbox-provider.js';
-import { SideShift1764000000940 } from './migrations/1764000000940-sideshift.js';
-import { ExchangeOrderViews1764000000950 } from './migrations/1764000000950-exchange-order-views.js';
+import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { OperatedOrdersModule, OrdersModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
@@ -38,12 +33,5 @@ export const exchange = defineContext({
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
-  migrations: [
-    Exchange1764000000900,
-    ExchangeKeys1764000000910,
-    ExchangeOrders1764000000920,
-    ExchangeSandboxProvider1764000000930,
-    SideShift1764000000940,
-    ExchangeOrderViews1764000000950,
-  ],
+  migrations: [Exchange1795000000900],
 });

@@ -6,7 +6,6 @@ import {
   oneOf,
   optional,
   pattern,
-  replaced,
   setting,
   text,
   url,
@@ -109,7 +108,6 @@ const SHOWN_SETTINGS = {
 
 /** The provider of the sandbox, which scans the dev chain for deposits. */
 const SANDBOX_SETTINGS = {
-  exchangeConfirmations: replaced('EXCHANGE_CONFIRMATIONS', 'PAYOUT_FINALITY'),
   exchangeScanIntervalMs: setting(
     'EXCHANGE_SCAN_INTERVAL_MS',
     integer(20, 3_600_000),

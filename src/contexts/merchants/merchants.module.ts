@@ -13,8 +13,7 @@ import { SetEmbeddingHandler } from './application/set-embedding.js';
 import { SetIpAllowListHandler } from './application/set-ip-allow-list.js';
 import { SuspendMerchantHandler } from './application/suspend-merchant.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
-import { Merchants1764000000200 } from './migrations/1764000000200-merchants.js';
-import { Embedding1764000001430 } from './migrations/1764000001430-embedding.js';
+import { Merchants1795000000200 } from './migrations/1795000000200-merchants.js';
 import { directoryProjection, DirectoryView } from './views/directory.js';
 import { merchantHistory } from './domain/history.js';
 
@@ -54,5 +53,5 @@ export const merchants = defineContext({
   subscriptions: () => [directoryProjection],
   operator: {},
   programs: { merchant: async () => (await import('./cli/merchant.js')).merchantProgram },
-  migrations: [Merchants1764000000200, Embedding1764000001430],
+  migrations: [Merchants1795000000200],
 });

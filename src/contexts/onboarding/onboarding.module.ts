@@ -10,7 +10,7 @@ import { CallbackPurge } from './application/callback-purge.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
 import { IdentityCallbacks } from './http/callbacks/identity-callbacks.js';
 import { Callbacks } from './store/callbacks.js';
-import { Callbacks1764000000431 } from './migrations/1764000000431-callbacks.js';
+import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { GiveUpHandler } from './application/give-up.js';
 import { ImagePurge } from './application/image-purge.js';
 import { ProgressGauge } from './application/progress-gauge.js';
@@ -18,7 +18,6 @@ import { RetryStepHandler } from './application/retry-step.js';
 import { Verifications } from './store/verifications.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js';
-import { Verifications1764000000430 } from './migrations/1764000000430-verifications.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
@@ -41,10 +40,6 @@ import { OnboardingFactsOf } from './http/widget/page-facts.js';
 import { WidgetSessions } from './http/widget/sessions.js';
 import { WidgetSteps } from './http/widget/steps.js';
 import { WidgetServer } from './http/widget/widget-server.js';
-import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
-import { Images1764000000420 } from './migrations/1764000000420-images.js';
-import { StripeCards1764000000460 } from './migrations/1764000000460-stripe-cards.js';
-import { WalletIndexes1764000000450 } from './migrations/1764000000450-wallet-indexes.js';
 import { checkProviderSettings } from './provider-settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { ONBOARDING_SETTINGS } from './settings.js';
@@ -118,12 +113,5 @@ export const onboarding = defineContext({
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   checkSettings: checkProviderSettings,
-  migrations: [
-    Onboarding1764000000410,
-    Images1764000000420,
-    Verifications1764000000430,
-    Callbacks1764000000431,
-    WalletIndexes1764000000450,
-    StripeCards1764000000460,
-  ],
+  migrations: [Onboarding1795000000400],
 });

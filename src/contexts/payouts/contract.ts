@@ -38,24 +38,24 @@ export type PayoutReceived = DomainEvent<
   } & TransferEvidence
 >;
 
-/** What the look at the chain saw that let a payout be received (ADR 122); all null when version 1 was stored. */
+/** What the response of the node said that let a payout be received (ADR 122). */
 export interface TransferEvidence {
   /** When the payout was reported, ISO 8601. */
-  readonly created_at: string | null;
+  readonly created_at: string;
   /** Lower case, as all hashes and addresses here. */
-  readonly block_hash: string | null;
+  readonly block_hash: string;
   /** By the block itself, ISO 8601. */
-  readonly block_time: string | null;
+  readonly block_time: string;
   /** Blocks from the transfer's own to the newest one of that look, both counted. */
-  readonly confirmations: number | null;
+  readonly confirmations: number;
   /** The contract that wrote the log. */
-  readonly token: string | null;
-  readonly from: string | null;
-  readonly to: string | null;
+  readonly token: string;
+  readonly from: string;
+  readonly to: string;
   /** Minor units, a decimal integer. */
-  readonly value: string | null;
+  readonly value: string;
   /** SHA-256, in hex, of the receipt as the node sent it; its bytes are in `payouts.receipts`, unless they are too many. */
-  readonly receipt_sha256: string | null;
+  readonly receipt_sha256: string;
 }
 
 /** The window passed without the transfer. Final. `reason` is shown to the merchant. */

@@ -19,10 +19,8 @@ import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { DeactivationsModule } from './deactivations.module.js';
 import { BalanceController } from './http/balance.controller.js';
 import { PayoutsController } from './http/payouts.controller.js';
-import { Payouts1764000000521 } from './migrations/1764000000521-payouts.js';
-import { PayoutReceipts1764000001220 } from './migrations/1764000001220-payout-receipts.js';
+import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
-import { PAYOUT_UPCASTS } from './upcasts.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { BalancesView } from './views/balances.js';
 import { EvidenceView } from './views/evidence.js';
@@ -73,7 +71,6 @@ export const payouts = defineContext({
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
-  upcasts: PAYOUT_UPCASTS,
   subscriptions: (get) => [
     payoutViews,
     verificationSaga(() => get(Verifier).wake()),
@@ -88,5 +85,5 @@ export const payouts = defineContext({
     user: async () => (await import('./cli/user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },
-  migrations: [Payouts1764000000521, PayoutReceipts1764000001220],
+  migrations: [Payouts1795000000500],
 });

@@ -6,7 +6,6 @@ import {
   neededInProduction,
   optional,
   pattern,
-  replaced,
   setting,
   urls,
   urlsIn,
@@ -49,7 +48,6 @@ export const PAYOUT_SETTINGS = {
     finality,
     'from when on a transfer counts: from the head on that the chain calls safe or finalized, or after a number of confirmations, the block it is in being the first; by chain when not set. Deposits of orders follow it too.',
   ),
-  payoutConfirmations: replaced('PAYOUT_CONFIRMATIONS', 'PAYOUT_FINALITY'),
   payoutExpiryMarginSeconds: optional(
     'PAYOUT_EXPIRY_MARGIN_SECONDS',
     integer(0, 86_400),

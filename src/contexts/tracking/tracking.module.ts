@@ -11,7 +11,7 @@ import { Processing } from './application/processing.js';
 import { ProcessingObserver } from './application/processing-observer.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
-import { Tracking1764000000720 } from './migrations/1764000000720-tracking.js';
+import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
 import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
 import { ErasedEvents } from './store/erased-events.js';
 import { forgetEvents } from './application/forget-events.js';
@@ -52,5 +52,5 @@ export const tracking = defineContext({
   forgets: forgetEvents,
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,
-  migrations: [Tracking1764000000720],
+  migrations: [Tracking1795000000700],
 });

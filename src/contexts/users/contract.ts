@@ -16,4 +16,4 @@ export type {
   UserEvent,
 } from './domain/user-events.js';
 export { UsersView } from './views/users.js';
-export { USERS_VIEW, WalletsView } from './views/wallets.js';
+export { USERS_VIEW } from './views/wallets.js';

@@ -12,8 +12,7 @@ import { StartDeactivationHandler } from './application/start-deactivation.js';
 import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user-events.js';
 import { UsersController } from './http/users.controller.js';
-import { Users1764000000320 } from './migrations/1764000000320-users.js';
-import { Erasures1764000001400 } from './migrations/1764000001400-erasures.js';
+import { Users1795000000300 } from './migrations/1795000000300-users.js';
 import { Erasures } from './store/erasures.js';
 import { UsersView } from './views/users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
@@ -36,7 +35,7 @@ import { userHistory } from './domain/history.js';
     WalletsView,
     UsersView,
   ],
-  exports: [UsersView, WalletsView],
+  exports: [UsersView],
 })
 export class UsersModule {}
 
@@ -55,6 +54,6 @@ export const users = defineContext({
   ],
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
-  migrations: [Users1764000000320, Erasures1764000001400],
+  migrations: [Users1795000000300],
   operator: {},
 });

@@ -28,7 +28,7 @@ import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpo
 import { WEBHOOK_EVENTS } from './contract.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { Webhooks1764000000661 } from './migrations/1764000000661-webhooks.js';
+import { Webhooks1795000000600 } from './migrations/1795000000600-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
@@ -98,5 +98,5 @@ export const webhooks = defineContext({
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
-  migrations: [Webhooks1764000000661],
+  migrations: [Webhooks1795000000600],
 });

@@ -29,15 +29,6 @@ describe('the finality a transfer needs', () => {
       /^PAYOUT_FINALITY must be safe, finalized, or a number of confirmations from 1 to 100000, not /,
     );
   });
-
-  it.each(['PAYOUT_CONFIRMATIONS', 'EXCHANGE_CONFIRMATIONS'])(
-    'is not set by %s any more: the boot says by what',
-    (name) => {
-      expect(() => readConfig({ [name]: '12' })).toThrow(
-        `${name} was removed and must not be set: PAYOUT_FINALITY replaces it.`,
-      );
-    },
-  );
 });
 
 describe('confirmations', () => {

@@ -31,14 +31,6 @@ export function optional<T>(name: string, parse: Parser<T>, help: string, secret
   return { name, parse, fallback: null, help, secret };
 }
 
-/** A setting that another one took the place of: the process does not start where it is still set. */
-export function replaced(name: string, by: string): Setting<null> {
-  const parse = (): never => {
-    throw new ConfigError(`${name} was removed and must not be set: ${by} replaces it.`);
-  };
-  return { name, parse, fallback: null, help: `replaced by ${by}.` };
-}
-
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -22,7 +22,7 @@ export class FollowedLog {
     );
     if (row !== undefined) requireSame(found, row.log_id);
     await this.requireWhole();
-    // Checkpoints may be older than names of logs are: one that lacks their events is not the first either.
+    // Named only now: a log that lacks what was read is not the log of this database.
     const [met] = await this.database.query<{ log_id: string }>(
       `with met as (
          insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning log_id

@@ -6,7 +6,7 @@ export interface KeyCopy {
   readonly keyId: string;
   readonly masterId: string;
   readonly wrapped: string;
-  /** Null: it only opens. */
+  /** Null: the root, which seals nothing. */
   readonly sealsFrom: Date | null;
   /** By the clock of the database, which all processes share. */
   readonly sealsNow: boolean;
@@ -27,14 +27,6 @@ const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key a
   coalesce(seals_from <= now(), false) as "sealsNow", created_at as "createdAt"
   from platform.key_ring order by created_at, key_id`;
 
-/**
- * Ids of the keys that sealed what a database from before the ring holds: the personal keys, and the keys of
- * merchants. One look, at the first boot of this version.
- */
-const OLDER_IDS = `select distinct split_part(wrapped_key, '.', 2) as id from platform.personal_keys
-  where wrapped_key is not null
-  union select distinct split_part(sealed_private_key, '.', 2) from merchants.keys`;
-
 export async function readCopies(database: Pick<Database, 'query'>): Promise<readonly KeyCopy[]> {
   return database.query<KeyCopy>(COPIES);
 }
@@ -50,8 +42,12 @@ export async function changeRing<T>(
   });
 }
 
-export async function olderKeyIds(tx: PoolClient): Promise<readonly string[]> {
-  return (await tx.query<{ id: string }>(OLDER_IDS)).rows.map(({ id }) => id);
+/** Whether a key of a ring has sealed something: then an empty ring has lost its rows, and a new one would open nothing. */
+export async function hasSealed(tx: PoolClient): Promise<boolean> {
+  return (
+    (await tx.query('select from platform.personal_keys where wrapped_key is not null limit 1')).rows.length >
+    0
+  );
 }
 
 /** A copy that is there already stays as it is. */

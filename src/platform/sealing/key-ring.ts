@@ -6,8 +6,8 @@ import type { Database } from '../postgres/database.js';
 import {
   addCopies,
   changeRing,
+  hasSealed,
   noteProcess,
-  olderKeyIds,
   readCopies,
   type KeyCopy,
   type NewCopy,
@@ -142,24 +142,14 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   throw wrongKey(masters);
 }
 
-/**
- * A new database seals with a key of its own. One from the version before was sealed with its MASTER_KEY itself, and
- * processes of that version may still run beside this one: it goes on with that key until a fresh one is made.
- */
-async function firstKeys(tx: PoolClient, masters: MasterKeys): Promise<NewCopy[]> {
-  const older = await olderKeyIds(tx);
-  const atHand = [masters.current, ...(masters.former === null ? [] : [masters.former])];
-  const sealedBy = atHand.find(({ bytes }) => older.includes(keyId(bytes)));
-  if (older.length > 0 && !sealedBy) throw wrongKey(masters);
-  const root = sealedBy?.bytes ?? randomBytes(32);
-  const seals = sealedBy?.bytes ?? randomBytes(32);
-  // A merchant whom the version before registered may have no row yet: such a key only opens.
-  const opens = sealedBy === undefined ? atHand.map(({ bytes }) => bytes) : [];
-  return atHand.flatMap((master) => [
-    master.wrap(ROOT_ID, root, null),
-    master.wrap(keyId(seals), seals, SINCE_EVER),
-    ...opens.map((bytes) => master.wrap(keyId(bytes), bytes, null)),
-  ]);
+/** For a database that sealed nothing yet: a root, and a key that seals. */
+async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
+  if (await hasSealed(tx))
+    throw new ConfigError(
+      'The key ring of this database (platform.key_ring) is empty, and personal keys were sealed with it: restore the database from a backup.',
+    );
+  const [root, seals] = [randomBytes(32), randomBytes(32)];
+  return [current.wrap(ROOT_ID, root, null), current.wrap(keyId(seals), seals, SINCE_EVER)];
 }
 
 function wrongKey({ former }: MasterKeys): ConfigError {

@@ -10,8 +10,8 @@ const NEW = 'payout.reported.v2';
 const CHANGES: readonly (readonly [file: string, before: string, after: string])[] = [
   [
     'src/contexts/payouts/payouts.module.js',
-    'upcasts: PAYOUT_UPCASTS,',
-    `upcasts: { ...PAYOUT_UPCASTS, '${OLD}': { to: '${NEW}', with: (data) => data } },`,
+    "name: 'payouts',",
+    `name: 'payouts', upcasts: { '${OLD}': { to: '${NEW}', with: (data) => data } },`,
   ],
   [
     'src/contexts/audit/domain/books.js',

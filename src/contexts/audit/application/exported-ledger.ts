@@ -13,11 +13,9 @@ export function exportedLedger(
     return known === null ? null : `${SIGNATURE}: ${IN_PART}`;
   const { log_id, signed_head: head, signing_keys: keys } = manifest;
   if (head === null && known !== null) return `${SIGNATURE}: ${WITHOUT_HEAD}`;
-  if (keys === undefined) return head === null ? null : `${SIGNATURE}: ${WITHOUT_KEYS}`;
   return ledgerOfHeads(log_id, head === null ? [] : [head], keys, known);
 }
 
 const SIGNATURE = 'the signature of the head';
 const IN_PART = 'no head is of a part of the log';
 const WITHOUT_HEAD = `${MANIFEST_FILE} names none`;
-const WITHOUT_KEYS = `${MANIFEST_FILE} lists no keys; exports of earlier versions do not`;

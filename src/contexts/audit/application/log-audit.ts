@@ -9,11 +9,7 @@ import { Streams, type Extent } from '../domain/streams.js';
 import { Violations } from '../domain/violations.js';
 
 /** As they are stored: the audit reads what stands there, not what later versions make of it. */
-const OUTCOMES: ReadonlySet<string> = new Set([
-  'payout.received.v1',
-  'payout.received.v2',
-  'payout.expired.v1',
-]);
+const OUTCOMES: ReadonlySet<string> = new Set(['payout.received.v2', 'payout.expired.v1']);
 
 /** What code throws that looks into an event without its members, or with others. */
 const UNREADABLE = [TypeError, SyntaxError, RangeError];

@@ -31,8 +31,8 @@ export interface AuditReport {
   readonly judged: number;
   /** Null where a part of a log cannot tell. */
   readonly books: BooksReport | null;
-  /** Payouts whose evidence was held against what they say; those that versions without evidence received. */
-  readonly evidence: { readonly checked: number; readonly without: number };
+  /** Payouts whose evidence was compared with what they say. */
+  readonly evidence: { readonly checked: number };
   /** Broken rules of the stream itself: the first of them, and how many. */
   readonly violations: readonly Violation[];
   readonly violation_count: number;
@@ -123,7 +123,7 @@ export async function verify(
     ...{ log_id: source.logId, read_to: last, read: streams.events },
     ...{ position: ends.payouts, events, streams: streams.count, judged: histories.judged },
     books: extent.wholeStreams ? booksOf(audit, ends.orders) : null,
-    evidence: { checked: evidence.checked, without: evidence.without },
+    evidence: { checked: evidence.checked },
     ...{ violations: violations.first, violation_count: violations.count },
     ledger: (await ledger?.end()) ?? null,
     read_models: readModels,

@@ -50,22 +50,20 @@ function causeLines(cause: Cause, merchants: Explanation['merchants']): string[]
   const { actor, request_id: request, causation_id: id, causing_position: position, traceparent } = cause;
   const from =
     id === null ? '' : position === null ? `, because of ${id}` : `, because of position ${position}`;
-  if (actor === null && request === null) return ['by a version that did not keep what caused it'];
-  const who = actor === null ? 'a request (its route was not kept)' : actorInWords(actor);
   const merchant = cause.merchant_id === null ? '' : `merchant ${named(cause.merchant_id, merchants)}`;
   const key = cause.key_id === null ? '' : `key ${cause.key_id}`;
   const asked = [request === null ? '' : `request ${request}`, merchant, key].filter((each) => each !== '');
   return [
-    `by ${who}${from}`,
+    `by ${actorInWords(actor)}${from}`,
     ...(asked.length === 0 || request === null ? [] : [`   ${asked.join(', ')}`]),
     ...(traceparent === null ? [] : [`   traceparent ${traceparent}`]),
   ];
 }
 
 function shortCause({ actor, request_id: request, causing_position: position }: Cause): string {
-  if (request !== null) return `${actor ?? 'request'}, ${request}`;
+  if (request !== null) return `${actor}, ${request}`;
   const from = position === null ? '' : `, because of ${position}`;
-  return actor === null ? 'not kept' : `${actor}${from}`;
+  return `${actor}${from}`;
 }
 
 /** From the last event back to the merchant's call. */
@@ -74,7 +72,7 @@ function why({ chain, events, merchants }: Explanation): string[] {
   if (links.length === 0) return [];
   const lines = links.map(({ type, position, cause }) => [
     `${bareName(type)} at ${position}`,
-    `by ${cause.actor ?? (cause.request_id === null ? 'not kept' : 'a request')}`,
+    `by ${cause.actor}`,
   ]);
   const { request_id: request, merchant_id: merchant } = links.at(-1)!.cause;
   const origin =

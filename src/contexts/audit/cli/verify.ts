@@ -180,7 +180,7 @@ function describe(report: Said): string {
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
       `balances  ${counted(books.users, 'user')}: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
       `orders    ${orders.join(', ') || 'none'}`,
-      `evidence  ${counted(evidence.checked, 'payout')} received with it, ${evidence.without} without`,
+      `evidence  ${counted(evidence.checked, 'payout')} received with it`,
     );
   }
   for (const { table, rows, different } of readModels?.tables ?? [])

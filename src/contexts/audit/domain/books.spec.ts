@@ -28,7 +28,7 @@ const reported = (id = 'p', amount = '12.50') =>
 const received = (id = 'p', logIndex = 0) =>
   [
     `payout-${id}`,
-    'payout.received.v1',
+    'payout.received.v2',
     { ...facts, payout_id: id, log_index: logIndex, block_number: 1, received_at: 't' },
   ] as const;
 const expired = (id = 'p', at = END, hash = facts.transaction_hash) =>
@@ -180,13 +180,6 @@ describe('the books', () => {
     ['a user who leaves too early', [created, reported(), left], /once no payout is pending/],
   ])('note %s', (_name, events, rule) => {
     expect(rules(booksOf(...events)).join()).toMatch(rule);
-  });
-
-  it('count a payout that was received with its evidence', () => {
-    const [stream, , data] = received();
-    const books = booksOf(created, reported(), claimed(), [stream, 'payout.received.v2', data]);
-    expect(books.balances.get('u')).toMatchObject({ confirmed: 12_500_000n, pending: 0n });
-    expect(rules(books)).toEqual([]);
   });
 
   it('let two logs of one transaction confirm two payouts', () => {

@@ -92,7 +92,6 @@ export class Books {
           this.claims.add(`${event.stream} ${(event.data as { owner: string }).owner}`);
         return;
       case 'payout.reported.v1':
-      case 'payout.received.v1':
       case 'payout.received.v2':
       case 'payout.expired.v1':
         return this.book(event as BookedEvent & PayoutEvent, event.position);

@@ -7,8 +7,6 @@ import type { Violations } from './violations.js';
 export class EvidenceBooks {
   /** Payouts whose evidence was checked. */
   checked = 0;
-  /** Received by versions that kept none. */
-  without = 0;
   private readonly wallets = new Map<string, string>();
 
   /** `token`: of USDC, where it is known. */
@@ -21,15 +19,10 @@ export class EvidenceBooks {
     if (type === 'onboarding.wallet_provisioned.v1' || type === 'user.activated.v1') {
       const { user_id: user, issuer_wallet_address: wallet } = data as Record<string, string>;
       this.wallets.set(user!, wallet!.toLowerCase());
-    } else if (type === 'payout.received.v1') this.without += 1;
-    else if (type === 'payout.received.v2') this.check(data as PayoutReceived['data'], position);
+    } else if (type === 'payout.received.v2') this.check(data as PayoutReceived['data'], position);
   }
 
   private check(data: PayoutReceived['data'], position: string): void {
-    if (data.value === null) {
-      this.without += 1;
-      return;
-    }
     this.checked += 1;
     const { payout_id: id, amount, value, to, token, confirmations } = data;
     const note = (rule: string): void => this.violations.add({ position, rule: `payout ${id}: ${rule}` });
@@ -40,6 +33,6 @@ export class EvidenceBooks {
       note(`its evidence is a transfer to its user's wallet ${wallet ?? '(none)'}, and not to ${to}`);
     if (this.token !== null && token !== this.token.toLowerCase())
       note(`its evidence is a transfer of the token ${this.token.toLowerCase()}, and not of ${token}`);
-    if (confirmations === null || confirmations < 1) note('its evidence has confirmations');
+    if (!(confirmations >= 1)) note('its evidence has confirmations');
   }
 }

@@ -25,7 +25,6 @@ describe('an event in words', () => {
     deposited_at: 'then',
   };
   it.each<[string, object, readonly string[]]>([
-    ['payout.received.v1', transfer, ['5 USDC, found in block 7', 'transaction 0x1, log 3']],
     ['payout.received.v2', transfer, ['5 USDC, found in block 7', 'transaction 0x1, log 3']],
     ['payout.expired.v1', { reason: 'not found' }, ['not found']],
     [

@@ -24,7 +24,6 @@ const WORDS: Readonly<Record<string, Words>> = {
     `transaction ${text(data, 'transaction_hash').trim()}`,
     `on chain ${text(data, 'chain_id')}, looked for until ${text(data, 'expires_at')}`,
   ],
-  'payout.received.v1': received,
   'payout.received.v2': received,
   'payout.expired.v1': (data) => [text(data, 'reason')],
   'order.created.v1': (data) => [

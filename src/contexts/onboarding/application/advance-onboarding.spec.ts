@@ -25,13 +25,12 @@ async function advanced(becomes: State): Promise<{ asked: string[]; result: stri
         state = becomes;
         return { opened_at: new Date() };
       },
-      answered: async () => undefined,
     },
   };
   const { loop, clock, identity, users, verifications } = parts as unknown as Record<string, never>;
   const none = {} as never;
   const handler = new AdvanceOnboardingHandler(
-    ...([loop!, clock!, identity!, none, none, none, users!, none, none, verifications!] as const),
+    ...([loop!, clock!, identity!, none, none, none, users!, none, verifications!] as const),
   );
   const result = await handler
     .execute(new AdvanceOnboarding('u1'))

@@ -10,7 +10,7 @@ import {
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, UsersView, WalletsView, type ExistingUser } from '../../users/contract.js';
+import { ActivateUser, UsersView, type ExistingUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -83,7 +83,6 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
     private readonly users: UsersView,
-    private readonly walletsInUse: WalletsView,
     private readonly images: Images,
     private readonly verifications: Verifications,
   ) {}
@@ -118,10 +117,6 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         await this.applicant(state);
         const { address, derivation } = await calling('wallet', () => this.wallets.provision(state.userId));
         failpoint('onboarding.wallet_given');
-        if (await this.walletsInUse.isOfAnother(state.userId, address)) {
-          await this.wallets.replace(state.userId, address);
-          throw new WalletTaken();
-        }
         return {
           decide: (current) =>
             recordWallet({ issuerWalletAddress: address, derivation, at: this.now() }, current),
@@ -159,8 +154,6 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       (error: unknown) => ({ passed: false as const, reason: reasonOf(error) }),
     );
     failpoint('onboarding.identity_decided');
-    const answer = outcome === 'under_review' ? outcome : outcome.passed ? 'passed' : 'failed';
-    await this.verifications.answered(verificationId, provider, answer);
     if (outcome === 'under_review') return null;
     const decided = { verificationId, provider, outcome };
     return { decide: (current) => recordKycOutcome({ ...decided, at: this.now() }, current) };

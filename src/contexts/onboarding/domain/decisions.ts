@@ -77,8 +77,7 @@ function agrees(known: Consent | null, given: Consent): boolean {
 
 /**
  * `images` are those that are in the store. Throws `validation_failed` when one that every verification needs is not among
- * them, `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent: an older
- * version took the details.
+ * them, `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent.
  */
 export function submitKyc(
   command: { verificationId: string; images: readonly ImageKind[]; at: string },

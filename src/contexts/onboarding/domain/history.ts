@@ -13,7 +13,7 @@ import {
 } from './decisions.js';
 import { REQUIRED_IMAGES } from './image-kind.js';
 import type { KycFailed, KycPassed } from './onboarding-events.js';
-import { onboarding, type Onboarding } from './onboarding.js';
+import { onboarding } from './onboarding.js';
 
 /** Personal fields are sealed, or forgotten: decisions get stand-ins. */
 const DETAILS = { firstName: '', lastName: '', dateOfBirth: '1900-01-01' };
@@ -43,7 +43,7 @@ export const onboardingHistory = historyRules(
       );
     },
     'onboarding.kyc_submitted.v1': ({ verification_id: verificationId, at }, state) =>
-      submitKyc({ verificationId, images: REQUIRED_IMAGES, at }, agreed(state)),
+      submitKyc({ verificationId, images: REQUIRED_IMAGES, at }, state),
     'onboarding.kyc_passed.v1': (data, state) =>
       recordKycOutcome({ ...outcomeOf(data), outcome: { passed: true } }, state),
     'onboarding.kyc_failed.v1': (data, state) =>
@@ -59,12 +59,6 @@ export const onboardingHistory = historyRules(
   { id: 'user_id', remember: (state) => ('details' in state ? { ...state, details: DETAILS } : state) },
 );
 
-/** Onboardings that older versions took so far have no consent. */
-function agreed(state: Onboarding): Onboarding {
-  return 'consent' in state && state.consent === null ? { ...state, consent: CONSENT } : state;
-}
-
-/** Older versions did not say which provider it was. */
 function outcomeOf({ verification_id: verificationId, provider, at }: (KycPassed | KycFailed)['data']) {
-  return { verificationId, provider: provider as string, at };
+  return { verificationId, provider, at };
 }

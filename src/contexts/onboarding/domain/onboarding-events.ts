@@ -20,10 +20,9 @@ export type DetailsConfirmed = DomainEvent<
 >;
 /** `verification_id` names one attempt towards the identity provider. */
 export type KycSubmitted = DomainEvent<'onboarding.kyc_submitted.v1', Common & { verification_id: string }>;
-/** `provider` is absent in events of older versions. */
 interface Verified extends Common {
   verification_id: string;
-  provider?: string;
+  provider: string;
 }
 export type KycPassed = DomainEvent<'onboarding.kyc_passed.v1', Verified>;
 export type KycFailed = DomainEvent<'onboarding.kyc_failed.v1', Verified & { reason: string }>;

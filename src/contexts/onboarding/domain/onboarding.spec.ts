@@ -243,7 +243,7 @@ describe('an onboarding', () => {
     expect(born('2008-01-02')(fold(onboarding, before(CONFIRM)))).toHaveLength(2);
   });
 
-  it('keeps a consent to other versions, and asks for one where an older version took the details', () => {
+  it('keeps a consent to other versions, and checks no identity without one', () => {
     const other = { ...consent, termsVersion: 't2' };
     given(...before(SUBMIT))
       .when((state) => confirmDetails({ details, consent: other, minimumAge: 18, at }, state))

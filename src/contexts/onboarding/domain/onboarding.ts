@@ -22,7 +22,7 @@ export interface Started {
 /** From the verified phone on. */
 interface Verified extends Started {
   readonly tries: Tries;
-  /** Null until it is given; onboardings that older versions began may have details without it. */
+  /** Null until it is given, with the details. */
   readonly consent: Consent | null;
 }
 interface Detailed extends Verified {

@@ -33,7 +33,7 @@ export class SandboxReviews {
   /** Decides the open review of the user, whose verification it gives; null when none is open. */
   async decide(userId: string, outcome: KycOutcome): Promise<string | null> {
     const [decided] = await this.database.query<{ verification_id: string }>(
-      `update onboarding.sandbox_reviews set decided_at = now(), passed = $2, reason = $3
+      `update onboarding.sandbox_reviews set passed = $2, reason = $3
        where verification_id = (select verification_id from onboarding.sandbox_reviews
                                 where user_id = $1 and passed is null order by opened_at desc limit 1)
          and passed is null

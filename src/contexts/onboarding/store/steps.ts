@@ -24,7 +24,7 @@ export class Steps {
   /** Up to `limit` due steps, nobody else's for `leaseSeconds`. */
   lease(limit: number, leaseSeconds: number): Promise<Step[]> {
     return this.database.query<Step & Record<string, unknown>>(
-      `update onboarding.steps set due_at = now() + make_interval(secs => $2), attempts = attempts + 1
+      `update onboarding.steps set due_at = now() + make_interval(secs => $2)
        where user_id in (select user_id from onboarding.steps where due_at <= now()
                          order by due_at limit $1 for update skip locked)
        returning user_id, asked, looks, failures, last_error,
@@ -70,7 +70,7 @@ export class Steps {
 export async function askForSteps(tx: PoolClient, userIds: Iterable<string>): Promise<void> {
   await tx.query(
     `insert into onboarding.steps (user_id, due_at) select user_id, now() from unnest($1::uuid[]) as user_id
-     on conflict (user_id) do update set asked = steps.asked + 1, due_at = now(), attempts = 0,
+     on conflict (user_id) do update set asked = steps.asked + 1, due_at = now(),
        looks = 0, failures = 0, failing_since = null, last_error = null`,
     [[...userIds].sort()],
   );

@@ -103,14 +103,6 @@ export class Verifications {
     );
   }
 
-  async answered(verificationId: string, provider: string, answer: string): Promise<void> {
-    await this.database.query(
-      `update onboarding.verifications set last_answer = $3, answered_at = now()
-       where verification_id = $1 and provider = $2`,
-      [verificationId, provider, answer],
-    );
-  }
-
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/evidence.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { KeptBeside } from '../store/kept-beside.js';
 import { Recheck, type AskedNode, type Noted } from './recheck.js';
 
 const HERE = 31337;
@@ -44,14 +43,13 @@ it('a payout on another chain is counted as such, and neither requested from the
         refusals: [],
       };
     },
-    blockHashes: async (heights) => new Map(heights.map((height) => [height, evidence.block_hash!])),
+    blockHashes: async (heights) => new Map(heights.map((height) => [height, evidence.block_hash])),
   };
   const store = {
     head: async () => '3',
     readAll: async (after: string | null) => (after === null ? events : []),
   };
-  const kept = { wallets: async () => new Map(), altered: async () => new Set() } as unknown as KeptBeside;
-  const recheck = new Recheck(store, node, kept, { chainId: HERE, usdcAddress: evidence.token! });
+  const recheck = new Recheck(store, node, { altered: async () => new Set<string>() }, HERE);
   const notes: Noted[] = [];
   await recheck.run(
     null,

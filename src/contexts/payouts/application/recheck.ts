@@ -1,9 +1,8 @@
 import { backOff } from '../../../platform/background/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { comparableHash, type PayoutReceived } from '../contract.js';
+import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
 import { standingOf, type Standing } from '../domain/standing.js';
-import { isReceived, receivedIn } from '../upcasts.js';
-import type { KeptBeside } from '../store/kept-beside.js';
+import type { Receipts } from '../store/receipts.js';
 import { ChainUnavailable, type ChainLook, type WantedTransaction } from './ports.js';
 
 const EVENTS_PER_PAGE = 500;
@@ -39,8 +38,8 @@ export class Recheck {
   constructor(
     private readonly store: Pick<EventStore, 'head' | 'readAll'>,
     private readonly node: AskedNode,
-    private readonly kept: KeptBeside,
-    private readonly config: { readonly chainId: number; readonly usdcAddress: string | null },
+    private readonly kept: Pick<Receipts, 'altered'>,
+    private readonly chainId: number,
   ) {}
 
   /** Tells `note` of what does not simply stand, and calls `page` after every page. Throws {@link ChainUnavailable}. */
@@ -61,27 +60,22 @@ export class Recheck {
     const notes: Noted[] = [];
     const here: Received[] = [];
     let elsewhere = 0;
-    for (const event of events.filter(({ type }) => isReceived(type))) {
-      const { position, type, data } = event;
-      const received = receivedIn(event);
-      if (received === null) {
+    for (const { position, type, data } of events) {
+      if (!type.startsWith('payout.received.')) continue;
+      if (type !== PAYOUT_RECEIVED) {
         const why = `this version does not know ${type}`;
         notes.push({ kind: 'unknown', payout_id: String(data['payout_id']), position, why });
-      } else if (received.chain_id === this.config.chainId) here.push({ ...received, position });
+      } else if (data['chain_id'] === this.chainId)
+        here.push({ ...(data as unknown as PayoutReceived['data']), position });
       else elsewhere += 1;
     }
-    const wallets = await this.kept.wallets(
-      here.flatMap(({ to, user_id }) => (to === null ? [user_id] : [])),
-    );
-    const altered = await this.kept.altered(
-      here.flatMap(({ receipt_sha256 }) => (receipt_sha256 === null ? [] : [receipt_sha256])),
-    );
-    const standings = await this.standings(here, wallets);
+    const altered = await this.kept.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
+    const standings = await this.standings(here);
     here.forEach(({ payout_id, position, receipt_sha256: sha256 }, place) => {
       const standing = standings[place]!;
       if (standing.kind === 'stands') this.counts.stands += 1;
       else notes.push({ ...standing, payout_id, position });
-      if (sha256 !== null && altered.has(sha256)) {
+      if (altered.has(sha256)) {
         const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
         notes.push({ kind: 'altered', payout_id, position, why });
       }
@@ -92,16 +86,9 @@ export class Recheck {
     return notes;
   }
 
-  private async standings(
-    payouts: readonly Received[],
-    wallets: ReadonlyMap<string, string>,
-  ): Promise<readonly Standing[]> {
+  private async standings(payouts: readonly Received[]): Promise<readonly Standing[]> {
     if (payouts.length === 0) return [];
-    const paid = payouts.map((data) => ({
-      data,
-      hash: comparableHash(data.transaction_hash),
-      to: data.to ?? wallets.get(data.user_id) ?? null,
-    }));
+    const paid = payouts.map((data) => ({ data, hash: comparableHash(data.transaction_hash) }));
     const wanted = wantedOf(paid);
     const { final, receipts } = await this.persistently(() => this.node.confirm(wanted, false));
     const silent = wanted.filter(({ hash }) => !receipts.has(hash));
@@ -111,10 +98,9 @@ export class Recheck {
     );
     const heights = paid.flatMap(({ data }, place) => (found[place] === null ? [data.block_number] : []));
     const hashes = await this.node.blockHashes([...new Set(heights)]);
-    return paid.map(({ data, to }, place) => {
+    return paid.map(({ data }, place) => {
       const hashAtHeight = hashes.get(data.block_number);
-      const known = { token: this.config.usdcAddress, to };
-      return standingOf(data, known, { receipt: found[place], final: final.number, hashAtHeight });
+      return standingOf(data, { receipt: found[place], final: final.number, hashAtHeight });
     });
 
     function receiptless(hash: string): null | undefined {
@@ -134,14 +120,8 @@ export class Recheck {
   }
 }
 
-function wantedOf(
-  paid: readonly { readonly hash: string; readonly to: string | null }[],
-): WantedTransaction[] {
+function wantedOf(paid: readonly { readonly hash: string; readonly data: Received }[]): WantedTransaction[] {
   const wanted = new Map<string, Set<string>>();
-  for (const { hash, to } of paid) {
-    const wallets = wanted.get(hash) ?? new Set();
-    if (to !== null) wallets.add(to);
-    wanted.set(hash, wallets);
-  }
+  for (const { hash, data } of paid) wanted.set(hash, (wanted.get(hash) ?? new Set()).add(data.to));
   return [...wanted].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));
 }

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
-import { fence, isFence } from '../../../platform/event-store/claims.js';
-import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { fence } from '../../../platform/event-store/claims.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { CompleteDeactivation, type UserChanged } from '../../users/contract.js';
 import { PAYOUT_CATEGORY } from '../contract.js';
 import { Deactivations, type Leaving } from '../store/deactivations.js';
@@ -33,14 +33,10 @@ export class SettleDeactivationHandler implements ICommandHandler<SettleDeactiva
    * A fenced payout can never be reported, however late its append arrives (ADR 103). False when one is there that is
    * to be counted first.
    */
-  private async giveUpIntended({ intended, position }: Leaving): Promise<boolean> {
+  private async giveUpIntended({ intended }: Leaving): Promise<boolean> {
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
-      if (!(await fence(this.store, stream, { actor: 'users.deactivation' }))) {
-        // A version without intents reported it, and its repeat brought the intent afterwards.
-        const reported = (await this.store.readStream(stream)).find((event) => !isFence(event));
-        if (reported === undefined || comparePositions(reported.position, position) > 0) return false;
-      }
+      if (!(await fence(this.store, stream, { actor: 'users.deactivation' }))) return false;
       await this.deactivations.dropIntent(payoutId);
     }
     return true;

@@ -9,7 +9,7 @@ import { ChainNode } from '../adapters/chain-node.js';
 import { ChainUnavailable } from '../application/ports.js';
 import { Recheck, type Noted } from '../application/recheck.js';
 import { PAYOUT_SETTINGS } from '../settings.js';
-import { KeptBeside } from '../store/kept-beside.js';
+import { Receipts } from '../store/receipts.js';
 
 /** Exit codes: a payout does not stand, or its receipt was altered; nothing is wrong, and not everything was judged. */
 const EXIT_WRONG = 2;
@@ -40,7 +40,7 @@ export function recheckProgram(program: Command, operator: Operator): void {
       const node = new ChainNode(nodeOptions(config, rpc), systemClock);
       try {
         await connected(operator, async (database, store) => {
-          const recheck = new Recheck(store, node, new KeptBeside(database), config);
+          const recheck = new Recheck(store, node, new Receipts(database), config.chainId);
           const stopped = await runUntilStopped(recheck, from ?? null, (text, json) =>
             operator.print(asJson ? JSON.stringify(json) : text),
           );

@@ -27,7 +27,6 @@ const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(payoutHistor
 describe('the audit of a payout', () => {
   it.each([
     ['received with its evidence', received()],
-    ['received by version 1, which does not say when it was reported', received({ created_at: null })],
     ['expired at the end of its window', expired()],
   ])('accepts one that is %s', (_what, outcome) => {
     expect(brokenOf(reported(), outcome)).toEqual([null, null]);

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { Fault } from '../../../kernel/fault.js';
 import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
-import { PAYOUT_INTENDED, type PayoutEvent, type PayoutIntent } from '../contract.js';
+import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
 import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
 
 /**
@@ -20,10 +20,8 @@ export const payoutHistory = historyRules(
     },
     'payout.received.v2': (data, state) => {
       if (state.status !== 'pending') return outOfTurn(state);
-      const { received_at: at, created_at: createdAt, ...evidence } = data;
-      const received = receive({ evidence: { ...evidence, ...state.facts }, at }, state);
-      // Version 1 does not say when the payout was reported.
-      return createdAt === null ? received.map((event) => said(event, { created_at: null })) : received;
+      const evidence = { ...data, ...state.facts, created_at: state.createdAt };
+      return receive({ evidence, at: data.received_at }, state);
     },
     'payout.expired.v1': ({ reason, expired_at: at }, state) => {
       if (state.status !== 'pending') return outOfTurn(state);
@@ -48,10 +46,6 @@ const ENDED = {
 
 function outOfTurn({ status }: Payout): string {
   return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
-}
-
-function said(event: PayoutEvent, member: object): PayoutEvent {
-  return { ...event, data: { ...event.data, ...member } } as PayoutEvent;
 }
 
 /** Announced once, on a store that is not atomic (ADR 103). */

@@ -2,19 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/evidence.js';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
-import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { eventsOf } from '../../../platform/context.js';
 import type { Payee } from '../../users/contract.js';
-import {
-  PAYOUT_EVENTS,
-  type PayoutExpired,
-  type PayoutFacts,
-  type PayoutReceived,
-  type PayoutReported,
-} from '../contract.js';
-import { PAYOUT_UPCASTS } from '../upcasts.js';
+import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from '../contract.js';
 import { Fault } from '../../../kernel/fault.js';
 import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
 
@@ -145,37 +134,5 @@ describe('the history of a payout', () => {
     expect(fold(payout, [reported, received, expired]).status).toBe('received');
     expect(fold(payout, [reported, expired, received])).toMatchObject({ status: 'expired', reason: 'gone' });
     expect(fold(payout, [received, expired]).status).toBe('unreported');
-  });
-});
-
-describe('a payout that was received before its evidence was kept', () => {
-  /** As version 1 of the event stands in stores, byte for byte. */
-  const STORED =
-    '{"payout_id":"p1","merchant_id":"m1","user_id":"u1","amount":"12.50","currency_code":"USDC","transaction_hash":"0xAB","custom_metadata":"{\\"a\\": 12345678901234567890}","chain_id":31337,"log_index":3,"block_number":7,"received_at":"2026-01-02T03:04:05.000Z"}';
-  const read = async (): Promise<RecordedEvent> => {
-    const registry = new EventRegistry();
-    registry.register(eventsOf({ name: 'payouts', events: PAYOUT_EVENTS, upcasts: PAYOUT_UPCASTS }));
-    const keys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
-    const stored = { type: 'payout.received.v1', data: JSON.parse(STORED) as RecordedEvent['data'] };
-    const place = { stream: 'payout-p1', revision: 1, position: '2', id: 'e', metadata: {} };
-    const events = [{ ...stored, ...place, recordedAt: new Date(0) }];
-    return (await new EventCodec(registry, keys).decode(events))[0]!;
-  };
-
-  it('is read as version 2: all of version 1, and null for what was not kept', async () => {
-    const { type, data } = await read();
-    expect(type).toBe('payout.received.v2');
-    const { log_index, block_number, ...notKept } = evidenceAt(3);
-    const nulls = Object.fromEntries(
-      Object.keys({ ...notKept, created_at: at }).map((field) => [field, null]),
-    );
-    expect(data).toEqual({ ...facts, log_index, block_number, received_at: at, ...nulls });
-  });
-
-  it('is received, and ends no second time', async () => {
-    const old = (await read()) as unknown as PayoutReceived;
-    expect(fold(payout, [reported, old])).toMatchObject({ status: 'received', facts, received: old.data });
-    given(reported, old).when(receiving).then();
-    given(reported, old).when(expiring(later)).then();
   });
 });

@@ -21,13 +21,9 @@ export interface SeenAgain {
   readonly hashAtHeight: string | undefined;
 }
 
-/**
- * Whether a payout that was received still stands. `token` and `to` are what its transfer must say where the event does
- * not: it was stored before evidence was kept; null: not known, and not compared.
- */
+/** Whether the chain still has the transfer of a payout that was received. */
 export function standingOf(
   data: PayoutReceived['data'],
-  known: { readonly token: string | null; readonly to: string | null },
   { receipt, final, hashAtHeight }: SeenAgain,
 ): Standing {
   if (receipt === undefined) return unknown('the node gave no usable response');
@@ -38,13 +34,12 @@ export function standingOf(
   if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
   const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
   if (log === undefined) return undone(`log differs: log ${data.log_index} is no transfer`);
-  const isSameBlock =
-    receipt.blockNumber === data.block_number && (data.block_hash ?? receipt.blockHash) === receipt.blockHash;
+  const isSameBlock = receipt.blockNumber === data.block_number && receipt.blockHash === data.block_hash;
   const value = log.amountMinor.toString();
   const said: readonly (readonly [what: string, now: string, then: string | null])[] = [
-    ['token', log.token, (data.token ?? known.token)?.toLowerCase() ?? null],
+    ['token', log.token, data.token],
     ['sender', log.from, data.from],
-    ['recipient', log.to, (data.to ?? known.to)?.toLowerCase() ?? null],
+    ['recipient', log.to, data.to],
     ['value', value, data.value],
     ['value', value, toMinorUnits(data.amount).toString()],
     ['time of the block', timeOf(receipt), isSameBlock ? data.block_time : null],
@@ -63,7 +58,6 @@ function missing(data: PayoutReceived['data'], final: number, hashAtHeight: stri
   const { block_number: height, block_hash: hash } = data;
   if (final < height)
     return unknown(`the newest final block of the node is ${final}, before its block ${height}`);
-  if (hash === null) return undone('receipt missing: no block holds the transaction');
   if (hashAtHeight === undefined) return unknown(`the node does not tell its block ${height}`);
   return hash === hashAtHeight
     ? undone(`receipt missing: block ${height} is on the chain, and the node has no such transaction`)

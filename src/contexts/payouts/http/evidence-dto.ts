@@ -32,29 +32,28 @@ class Evidence implements PayoutEvidence {
   @Shown(COUNT)
   block_number!: number;
 
-  @Shown(WORD, { nullable: true })
-  block_hash!: string | null;
+  @Shown(WORD)
+  block_hash!: string;
 
-  @Shown(TIME, { nullable: true, description: "The block's own." })
-  block_time!: string | null;
+  @Shown(TIME, { description: "The block's own." })
+  block_time!: string;
 
   @Shown(COUNT, {
-    nullable: true,
     description: 'Those that were seen; the block of the transfer is the first.',
   })
-  confirmations!: number | null;
+  confirmations!: number;
 
-  @Shown(ADDRESS, { nullable: true, description: 'The contract that wrote the log.' })
-  token!: string | null;
+  @Shown(ADDRESS, { description: 'The contract that wrote the log.' })
+  token!: string;
 
-  @Shown(ADDRESS, { nullable: true })
-  from!: string | null;
+  @Shown(ADDRESS)
+  from!: string;
 
-  @Shown(ADDRESS, { nullable: true })
-  to!: string | null;
+  @Shown(ADDRESS)
+  to!: string;
 
-  @Shown({ type: 'string', pattern: '^[0-9]+$' }, { nullable: true, description: 'In minor units.' })
-  value!: string | null;
+  @Shown({ type: 'string', pattern: '^[0-9]+$' }, { description: 'In minor units.' })
+  value!: string;
 
   @Shown(TIME, { description: 'When the payout was reported.' })
   created_at!: string;
@@ -63,10 +62,9 @@ class Evidence implements PayoutEvidence {
   received_at!: string;
 
   @Nested(() => Receipt, {
-    nullable: true,
     description: 'The receipt of the transaction, as a node sent it.',
   })
-  receipt!: Receipt | null;
+  receipt!: Receipt;
 }
 
 export class EvidenceResponse {

@@ -98,8 +98,7 @@ export class PayoutsController {
     id: 'getPayoutEvidence',
     tag: 'Payouts',
     summary: 'Get what was seen of the transfer of a payout',
-    description:
-      'Enough to look it up at any node of the chain. What was not kept of payouts received by earlier versions is null.',
+    description: 'Enough to look it up at any node of the chain.',
     responses: {
       200: [EvidenceResponse, 'Where the transfer stands on the chain, and its receipt.'],
       404: 'The merchant has no such payout.',

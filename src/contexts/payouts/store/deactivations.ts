@@ -15,8 +15,6 @@ export interface Leaving {
   readonly pending: number;
   /** Payouts that were intended before the start of the deactivation and are not reported; none on an atomic store. */
   readonly intended: readonly string[];
-  /** Position of the user's last event that is counted. */
-  readonly position: string;
 }
 
 /** Users who are being deactivated, their pending payouts, and the payouts that may still be reported for them. */
@@ -27,7 +25,7 @@ export class Deactivations {
   /** Null until the start of the user's deactivation is counted. */
   async leaving(userId: string): Promise<Leaving | null> {
     const [row] = await this.database.query<Leaving & { pending_payouts: string }>(
-      `select pending_payouts, position,
+      `select pending_payouts,
          array(select payout_id::text from users.payout_intents where user_id = $1) as intended
        from users.deactivations where user_id = $1 and deactivating`,
       [userId],

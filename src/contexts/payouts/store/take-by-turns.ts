@@ -9,9 +9,8 @@ export const OLD_SHARE = 5;
 const SURPLUS = 4;
 const LEAST_SHARE = 8;
 
-// Both are the expressions of the index verifications_by_turn, word for word.
+// The expression of the index verifications_by_turn, word for word.
 const LINE = 'case when unanswered > 0 then 2 when old then 1 else 0 end';
-const TURN = 'coalesce(merchant_id, user_id)';
 const LINES = { fresh: 0, old: 1, silent: 2 } as const;
 
 /**
@@ -22,13 +21,13 @@ const LINES = { fresh: 0, old: 1, silent: 2 } as const;
 function dueByTurns(name: keyof typeof LINES, limit: string): string {
   const line = `chain_id = $1 and ${LINE} = ${LINES[name]}`;
   return `${name}_turns as (
-    (select ${TURN} as turn from payouts.verifications where ${line} order by ${TURN} limit 1)
+    (select merchant_id as turn from payouts.verifications where ${line} order by merchant_id limit 1)
     union all
-    select (select ${TURN} from payouts.verifications where ${line} and ${TURN} > last.turn order by ${TURN} limit 1)
+    select (select merchant_id from payouts.verifications where ${line} and merchant_id > last.turn order by merchant_id limit 1)
     from ${name}_turns last where last.turn is not null
   ), ${name}_merchants as (
     select turn from ${name}_turns
-    where exists (select from payouts.verifications where ${line} and ${TURN} = turn and next_check_at <= now())
+    where exists (select from payouts.verifications where ${line} and merchant_id = turn and next_check_at <= now())
   ), ${name}_share as (
     select greatest(${LEAST_SHARE}, ${SURPLUS} * $2::int / greatest(count(*), 1)) as most from ${name}_merchants
   ), ${name} as (
@@ -36,7 +35,7 @@ function dueByTurns(name: keyof typeof LINES, limit: string): string {
       most
     from ${name}_merchants cross join ${name}_share cross join lateral (
       select payout_id, next_check_at from payouts.verifications
-      where ${line} and ${TURN} = turn and next_check_at <= now()
+      where ${line} and merchant_id = turn and next_check_at <= now()
       order by next_check_at limit most for update skip locked
     ) due
     order by place, next_check_at limit ${limit}

@@ -23,8 +23,8 @@ describe('the work of verifications', () => {
   const add = (name: string, count: number, age: number, due: number): Promise<unknown> =>
     db.database.query(
       `insert into payouts.verifications
-         (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
-       select md5($1 || n)::uuid, $2, $3, $1 || n, 1, now() - make_interval(secs => $4), now() + interval '1 day',
+         (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
+       select md5($1 || n)::uuid, $2, $2, $3, $1 || n, 1, now() - make_interval(secs => $4), now() + interval '1 day',
               now() - make_interval(secs => $5)
        from generate_series(1, $6::int) n`,
       [name, id('user'), CHAIN, age, due, count],

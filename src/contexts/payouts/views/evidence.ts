@@ -14,8 +14,8 @@ export interface PayoutEvidence extends Omit<TransferEvidence, 'receipt_sha256' 
   readonly block_number: number;
   readonly created_at: string;
   readonly received_at: string;
-  /** Null when none was kept. `json` is the receipt as the node sent it; null when it has too many bytes. */
-  readonly receipt: { readonly sha256: string; readonly json: string | null } | null;
+  /** `json` is the receipt as the node sent it; null when it has too many bytes. */
+  readonly receipt: { readonly sha256: string; readonly json: string | null };
 }
 
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
@@ -52,7 +52,7 @@ export class EvidenceView {
       value: seen.value,
       created_at: state.createdAt,
       received_at: seen.received_at,
-      receipt: sha256 === null ? null : { sha256, json: await this.receipts.find(sha256) },
+      receipt: { sha256, json: await this.receipts.find(sha256) },
     };
   }
 }

@@ -6,7 +6,6 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { activateUser, user } from '../domain/user.js';
-import { WalletsView } from '../views/wallets.js';
 import type { UserChanged } from './start-deactivation.js';
 
 /**
@@ -29,12 +28,9 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly wallets: WalletsView,
   ) {}
 
   async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<UserChanged> {
-    // The view knows of wallets that were given before they were claimed; between two activations the claim decides.
-    const taken = await this.wallets.isOfAnother(userId, issuerWalletAddress);
     const at = timestamp(this.clock);
     const claim = {
       category: 'user_wallet',
@@ -46,20 +42,13 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
       return await this.loop.execute(
         user,
         userId,
-        (state) => {
-          const events = activateUser({ issuerWalletAddress, at }, state);
-          if (taken && events.length > 0) throw walletTaken();
-          return events;
-        },
+        (state) => activateUser({ issuerWalletAddress, at }, state),
         { metadata: cause, claims: [claim] },
       );
     } catch (error) {
-      if (error instanceof ClaimTaken) throw walletTaken();
+      if (error instanceof ClaimTaken)
+        throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
       throw error;
     }
   }
-}
-
-function walletTaken(): DomainError {
-  return DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
 }

@@ -29,11 +29,6 @@ describe('the audit of a user', () => {
     expect(brokenOf(created(), started, left).filter(Boolean)).toEqual([]);
   });
 
-  it('accepts deactivations of versions that did not ask for a reason', () => {
-    const [before, after] = [started, left].map(({ type }) => ({ type, data: { ...ids, at } }));
-    expect(brokenOf(created(), before!, after!).filter(Boolean)).toEqual([]);
-  });
-
   it.each<[string, readonly DomainEvent[], string]>([
     ['is created twice', [created(), created()], 'the user is created once'],
     ['is created after the erasure', [created(), started, left, erased(), created()], 'created once'],

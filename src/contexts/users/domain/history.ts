@@ -14,9 +14,8 @@ export const userHistory = historyRules(
     },
     'user.activated.v1': ({ issuer_wallet_address: issuerWalletAddress, activated_at: at }, state) =>
       activateUser({ issuerWalletAddress, at }, state),
-    // Versions that did not ask for a reason left it out.
     'user.deactivation_started.v1': ({ at, reason, actor }, state) =>
-      startDeactivation({ at, reason: reason as string, actor: actor as string }, state),
+      startDeactivation({ at, reason, actor }, state),
     // How many payouts were pending is checked across streams.
     'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
     'user.erased.v1': (data, state) => eraseUser(data, state),

@@ -64,8 +64,7 @@ export function completeDeactivation(
   }
   if (command.pendingPayouts > 0) throw refused(`${command.pendingPayouts} payouts of the user are pending`);
   const { reason, actor } = leaver.deactivation;
-  const why = reason === null || actor === null ? {} : { reason, actor };
-  const data = { user_id: userId, merchant_id: merchantId, at: command.at, ...why };
+  const data = { user_id: userId, merchant_id: merchantId, at: command.at, reason, actor };
   return [{ type: 'user.deactivated.v1', data }];
 }
 

@@ -18,20 +18,20 @@ export type UserActivated = DomainEvent<
   { user_id: string; merchant_id: string; issuer_wallet_address: string; activated_at: string }
 >;
 
-/** Why, and by whom; absent from events of versions that did not ask. No personal data of the user. */
+/** `reason` and `actor` are an operator's: why, and who it was. No personal data of the user. */
 interface Left {
   user_id: string;
   merchant_id: string;
   at: string;
-  reason?: string;
-  actor?: string;
+  reason: string;
+  actor: string;
 }
 export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1', Left>;
 /** `reason` and `actor` are those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', Left>;
 
 /** From here on everything that tells who the person was is dropped (contract.md 8.10). */
-export type UserErased = DomainEvent<'user.erased.v1', Required<Left>>;
+export type UserErased = DomainEvent<'user.erased.v1', Left>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 

@@ -6,11 +6,11 @@ import type { UserCreated, UserDeactivated, UserEvent } from './user-events.js';
 /** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 
-/** What an operator did, when and why. Nulls: of a version that did not ask. */
+/** When an operator did something, why, and who it was. */
 export interface Act {
   readonly at: string;
-  readonly reason: string | null;
-  readonly actor: string | null;
+  readonly reason: string;
+  readonly actor: string;
 }
 
 export interface Profile {
@@ -72,7 +72,7 @@ export const user: Aggregate<User, UserEvent> = {
 };
 
 function actOf({ at, reason, actor }: UserDeactivated['data']): Act {
-  return { at, reason: reason ?? null, actor: actor ?? null };
+  return { at, reason, actor };
 }
 
 function erased(state: ExistingUser, erasure: Act): User {

@@ -39,13 +39,4 @@ export class WalletsView {
     );
     return rows[0]?.user_id ?? null;
   }
-
-  /** Whether the wallet at `address` is of a user other than this one, of whatever merchant. Sees activated users alone. */
-  async isOfAnother(userId: string, address: string): Promise<boolean> {
-    const rows = await this.database.query(
-      'select from users.wallets where address = $1 and user_id <> $2 limit 1',
-      [address.toLowerCase(), userId],
-    );
-    return rows.length > 0;
-  }
 }

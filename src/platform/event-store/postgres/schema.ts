@@ -33,6 +33,8 @@ create table if not exists event_store.answers (
   primary key (scope, key)
 );
 create index if not exists answers_created_at on event_store.answers using brin (created_at);
+-- Few responses are sealed; those of a merchant are searched for an erased person.
+create index if not exists answers_sealed on event_store.answers (scope, created_at, key) where body like 'sealed:%';
 
 create table if not exists event_store.checkpoints (
   name text not null primary key,

@@ -13,7 +13,7 @@ export interface Expected {
 
 interface OutcomeEvent {
   readonly id: string;
-  readonly type: 'payout.received.v1' | 'payout.received.v2' | 'payout.expired.v1';
+  readonly type: 'payout.received.v2' | 'payout.expired.v1';
   readonly data: string;
 }
 
@@ -26,7 +26,7 @@ export async function expectedDeliveries(
   hooks: readonly Hook[],
 ): Promise<ReadonlyMap<string, Expected>> {
   const { rows } = await pool.query<OutcomeEvent>(
-    `select id, type, data from event_store.events where type in ('payout.received.v1', 'payout.received.v2', 'payout.expired.v1')`,
+    `select id, type, data from event_store.events where type in ('payout.received.v2', 'payout.expired.v1')`,
   );
   const byMerchant = new Map<string, Hook[]>();
   for (const hook of hooks)

@@ -15,6 +15,7 @@ import { SigningSecrets } from '../../../../src/contexts/webhooks/application/si
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Hook, Manner } from './receiver-protocol.js';
+import { evidenceAt } from '../../../support/evidence.js';
 
 /** As many as a merchant may have. */
 const ENDPOINTS_PER_MERCHANT = 10;
@@ -111,8 +112,8 @@ function payout(merchantId: string, failed: boolean): NewEvent[] {
   const outcome = failed
     ? { type: 'payout.expired.v1', data: { ...facts, reason: 'not found', expired_at: at } }
     : {
-        type: 'payout.received.v1',
-        data: { ...facts, log_index: 0, block_number: 1, received_at: at },
+        type: 'payout.received.v2',
+        data: { ...facts, ...evidenceAt(0), created_at: at, received_at: at },
       };
   return [{ type: 'payout.reported.v1', data: { ...facts, created_at: at, expires_at: at } }, outcome].map(
     (event) => ({ ...event, id: newId(), metadata: {} }),

@@ -43,34 +43,21 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
   };
 }
 
-const NOT_KEPT = { block_hash: null, block_time: null, from: null, receipt_sha256: null };
-
 async function evidence({ log, kept }: Sources, payoutId: string, { data }: RecordedEvent): Promise<Section> {
-  // Of version 1, what was not kept is not there.
-  const seen = { ...NOT_KEPT, ...(data as unknown as PayoutReceived['data']) };
+  const seen = data as unknown as PayoutReceived['data'];
   const title = 'evidence of the transfer';
   const hash = comparableHash(seen.transaction_hash);
   const [claim] = await log.readStream(`transfer-${seen.chain_id}_${hash}_${seen.log_index}`);
   const owner = claim?.data['owner'];
   const rows: Row[] = [
     ['chain', `${seen.chain_id}, transaction ${hash}, log ${seen.log_index}`],
-    [
-      'block',
-      [seen.block_number, seen.block_hash, seen.block_time && inUtc(seen.block_time)]
-        .filter((each) => each !== null)
-        .join(', '),
-    ],
+    ['block', `${seen.block_number}, ${seen.block_hash}, ${inUtc(seen.block_time)}`],
+    ['from, to', `${seen.from}, ${seen.to}`],
+    ['token', `${seen.token}, raw value ${seen.value}`],
+    ['confirmations', `${seen.confirmations}, when it was received`],
+    ['receipt', `SHA-256 ${seen.receipt_sha256}`],
+    ['', receiptInWords(await kept.receipt(seen.receipt_sha256))],
   ];
-  if (seen.from !== null)
-    rows.push(
-      ['from, to', `${seen.from}, ${seen.to}`],
-      ['token', `${seen.token}, raw value ${seen.value}`],
-      ['confirmations', `${seen.confirmations}, when it was received`],
-    );
-  const { receipt_sha256: sha256 } = seen;
-  if (sha256 !== null)
-    rows.push(['receipt', `SHA-256 ${sha256}`], ['', receiptInWords(await kept.receipt(sha256))]);
-  if (seen.block_hash === null) rows.push(['', 'received by a version that kept no more than this']);
   const claimed =
     owner === `${PAYOUT_CATEGORY}-${payoutId}`
       ? 'by this payout alone'

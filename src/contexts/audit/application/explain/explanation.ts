@@ -16,8 +16,8 @@ export interface Sources {
 
 /** Who or what wrote an event. */
 export interface Cause {
-  /** A route, a process of the service, or `operator`; null: a version before causes were kept. */
-  readonly actor: string | null;
+  /** A route, a process of the service, or `operator`. */
+  readonly actor: string;
   readonly request_id: string | null;
   readonly merchant_id: string | null;
   readonly key_id: string | null;
@@ -85,7 +85,7 @@ export async function tell(
 function causeOf({ metadata }: RecordedEvent, byId: ReadonlyMap<string, RecordedEvent>): Cause {
   const { actor, request_id, merchant_id, key_id, traceparent, causation_id } = metadata;
   return {
-    actor: actor ?? null,
+    actor: actor ?? 'not recorded',
     request_id: request_id ?? null,
     merchant_id: merchant_id ?? null,
     key_id: key_id ?? null,

@@ -71,7 +71,6 @@ export interface StepBodies {
 
 /** What every step but `code` and `inbox` answers with. */
 export interface StepState {
-  /** Of `details_confirmed` without consent, which older versions left behind, `phone_verified` is told. */
   readonly stage: Stage;
   /** After the code alone. */
   readonly session?: string;

@@ -145,8 +145,6 @@ export class WidgetSteps {
     if (stage === 'kyc_failed' || stage === 'card_failed')
       return { stage, reason: reasonIn(locale, stage, state.reason) };
     if (stage !== 'details_confirmed') return { stage };
-    // Older versions took details without consent; they are asked for again.
-    if (state.consent === null) return { stage: 'phone_verified' };
     return { stage, images: await this.images.kinds(state.userId) };
   }
 }

@@ -1,11 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Inbound event batches as they came, and the events made of them. Partitions are made by the partition keeper. */
-export class Tracking1764000000720 implements MigrationInterface {
-  static readonly replaces = ['Tracking1764000000700'];
-  /** Of the last one that it replaces: a database which has that one has all of this. */
-  readonly name = 'Forwarding1764000000720';
-
+export class Tracking1795000000700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema tracking;

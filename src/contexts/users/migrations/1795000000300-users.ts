@@ -1,11 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Users by their wallet address, and what stands in the way of a deactivation. No personal data in any of it. */
-export class Users1764000000320 implements MigrationInterface {
-  static readonly replaces = ['Users1764000000300', 'WalletsByAddress1764000000310'];
-  /** Of the last one that it replaces: a database which has that one has all of this. */
-  readonly name = 'PayoutIntents1764000000320';
-
+/** Users by their wallet address, what a deactivation waits for, and what erasures still have to drop. No personal data in any of it. */
+export class Users1795000000300 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema users;
@@ -16,8 +12,6 @@ export class Users1764000000320 implements MigrationInterface {
         address text not null
       );
       create index wallets_by_address on users.wallets (merchant_id, address);
-      -- Whether any user, of whatever merchant, has a wallet.
-      create index wallets_by_address_alone on users.wallets (address);
 
       create table users.deactivations (
         user_id uuid primary key,
@@ -34,6 +28,18 @@ export class Users1764000000320 implements MigrationInterface {
         user_id uuid not null
       );
       create index payout_intents_by_user on users.payout_intents (user_id);
+
+      -- What of erased persons is still to be dropped; empty most of the time.
+      create table users.erasures (
+        user_id uuid not null,
+        -- Name of the context that has to drop what it keeps.
+        part text not null,
+        due_at timestamptz not null default now(),
+        attempts int not null default 0,
+        -- Why the last attempt failed.
+        cause text,
+        primary key (user_id, part)
+      );
     `);
   }
 

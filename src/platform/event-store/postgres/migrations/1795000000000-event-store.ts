@@ -2,25 +2,17 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { LOG_SCHEMA } from '../schema.js';
 
 /** The log, and what the processes that read it keep in the service's own database. */
-export class EventStore1764000000030 implements MigrationInterface {
-  static readonly replaces = [
-    'EventStore1764000000000',
-    'PassingTypes1764000000010',
-    'Snapshots1764000000020',
-  ];
-  /** Of the last one that it replaces: a database which has that one has all of this. */
-  readonly name = 'LogIdentity1764000000030';
-
+export class EventStore1795000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(LOG_SCHEMA);
     await runner.query(`
-      -- The log that the read models and checkpoints of this database were made from (ADR 102).
+      -- The log that the read models and checkpoints of this database were built from (ADR 102).
       create table event_store.followed_log (
         only_row boolean primary key default true check (only_row),
         log_id uuid not null
       );
 
-      -- Types of events that subscriptions may go past though no version here knows them (ADR 96).
+      -- Types of events that subscriptions may skip although this version does not know them (ADR 96).
       create table event_store.passing_types (
         type text not null primary key,
         reason text not null,

@@ -1,11 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Read models of payouts (`payouts.payouts`, `payouts.balances`) and the work of verifying them on the chain. */
-export class Payouts1764000000521 implements MigrationInterface {
-  static readonly replaces = ['Payouts1764000000500', 'PayoutLines1764000000510', 'PayoutTurns1764000000520'];
-  /** Of the last one that it replaces: a database which has that one has all of this. */
-  readonly name = 'PayoutTurnsIndex1764000000521';
-
+/** Read models of payouts (`payouts.payouts`, `payouts.balances`), the work of verifying them on the chain, and the receipts that they rest on. */
+export class Payouts1795000000500 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema payouts;
@@ -25,7 +21,7 @@ export class Payouts1764000000521 implements MigrationInterface {
       -- Compressing a body costs more than its bytes.
       alter table payouts.payouts alter column body set storage external;
       comment on column payouts.payouts.status is '0 pending, 1 received, 2 expired';
-      comment on column payouts.payouts.body is 'the payout as the API answers it, byte for byte';
+      comment on column payouts.payouts.body is 'the payout as the API returns it, byte for byte';
 
       -- Half-empty pages keep the running totals' updates on their page and out of the index.
       create table payouts.balances (
@@ -39,6 +35,7 @@ export class Payouts1764000000521 implements MigrationInterface {
       create table payouts.verifications (
         payout_id uuid primary key,
         user_id uuid not null,
+        merchant_id uuid not null,
         chain_id bigint not null,
         hash text not null,
         amount_minor bigint not null,
@@ -48,8 +45,6 @@ export class Payouts1764000000521 implements MigrationInterface {
         last_finding text,
         -- Fresh payouts and old ones are two lines, so that neither holds up the other.
         old boolean not null default false,
-        -- Merchants take turns.
-        merchant_id uuid,
         -- Looks in a row that the nodes did not respond to: such payouts wait apart.
         unanswered smallint not null default 0,
         -- The first look after the window.
@@ -58,12 +53,11 @@ export class Payouts1764000000521 implements MigrationInterface {
         closing_at timestamptz
       ) with (fillfactor = 70);
       create index verifications_by_user on payouts.verifications (user_id);
-      create index verifications_in_line on payouts.verifications (chain_id, old, next_check_at);
-      -- The expressions are those of the query that takes payouts by turns, word for word.
+      -- Merchants take turns. The expression is that of the query that claims payouts, word for word.
       create index verifications_by_turn on payouts.verifications (
         chain_id,
         (case when unanswered > 0 then 2 when old then 1 else 0 end),
-        (coalesce(merchant_id, user_id)),
+        merchant_id,
         next_check_at
       );
 
@@ -76,6 +70,10 @@ export class Payouts1764000000521 implements MigrationInterface {
         payout_id uuid not null,
         primary key (chain_id, hash, log_index)
       );
+
+      -- Receipts that payouts rest on, as nodes sent them. No read model.
+      create table payouts.receipts (sha256 bytea primary key, receipt text not null);
+      comment on table payouts.receipts is 'kept for payouts; sha256 is of the bytes of receipt';
     `);
   }
 

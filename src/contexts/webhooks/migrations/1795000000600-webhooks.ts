@@ -1,39 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Endpoints, the lanes of their deliveries, deliveries and attempts, recoveries, and the processes that send. */
-export class Webhooks1764000000661 implements MigrationInterface {
-  static readonly replaces = [
-    'Webhooks1764000000600',
-    'WebhookCare1764000000610',
-    'WebhookRounds1764000000630',
-    'LaneChanges1764000000640',
-    'OneIndexOfDue1764000000650',
-    'RecoveryIndexes1764000000660',
-  ];
-  /** Of the last one that it replaces: a database which has that one has all of this. */
-  readonly name = 'GoneAnswers1764000000661';
-
+/** The lanes of deliveries, deliveries and attempts, recoveries, and the processes that send. */
+export class Webhooks1795000000600 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;
-
-      -- What merchants read of their endpoints.
-      create table webhooks.endpoints (
-        endpoint_id uuid primary key,
-        merchant_id uuid not null,
-        url text not null,
-        description text,
-        event_types jsonb,
-        status text not null,
-        disabled_cause text,
-        created_at text not null,
-        updated_at text not null,
-        -- Position of the last event that changed this row. A deleted endpoint keeps its row, so that an old event
-        -- does not bring it back.
-        position text not null,
-        disabled_at text
-      );
-      create index endpoints_of_merchant on webhooks.endpoints (merchant_id) where status <> 'deleted';
 
       -- Where deliveries go, as of the checkpoint of the saga that makes them. A deleted endpoint keeps its row.
       create table webhooks.lanes (
@@ -52,8 +23,8 @@ export class Webhooks1764000000661 implements MigrationInterface {
       );
       create index lanes_of_merchant on webhooks.lanes (merchant_id) where status <> 'deleted';
 
-      -- A number that changes with every change of a lane, so that senders need not look at each of them again and
-      -- again. Whoever changes lanes, and however: in the same transaction.
+      -- A number that changes with every change of a lane, so that senders need not read each of them again and
+      -- again. Changed by every statement that changes lanes, in its transaction.
       create table webhooks.lane_changes (version bigint not null);
       insert into webhooks.lane_changes values (0);
       create function webhooks.count_lane_change() returns trigger language plpgsql as $$
@@ -83,21 +54,21 @@ export class Webhooks1764000000661 implements MigrationInterface {
         traceparent text,
         -- The process that is sending it.
         leased_by uuid,
-        -- Attempts of earlier rounds: after a resend the retry schedule begins anew, the numbers of attempts go on.
+        -- Attempts of earlier rounds: a resend restarts the retry schedule, the numbers of attempts continue.
         attempts_before int not null default 0,
-        -- A resend that was asked for while an attempt was under way: unless that succeeds, a new round follows it.
+        -- A resend was requested while an attempt was in flight: unless that succeeds, a new round follows it.
         resend_asked boolean not null default false,
         -- Position of the last resend: an event seen again begins no further round.
         resent_position text
       );
       alter table webhooks.deliveries alter column body set storage external;
-      -- What is due is asked for by endpoint alone. With an index by time beside it, PostgreSQL took that one where it
-      -- knew few endpoints, and a claim for a small endpoint read through the backlog of a large one.
+      -- What is due is queried by endpoint alone. With an index by time as well, PostgreSQL took that one where it knew
+      -- few endpoints, and a claim for a small endpoint read through the backlog of a large one.
       create index deliveries_due on webhooks.deliveries (endpoint_id, due_at)
         where state = 'pending' and leased_by is null;
       create index deliveries_leased on webhooks.deliveries (leased_by) where leased_by is not null;
       create index deliveries_of_endpoint on webhooks.deliveries (endpoint_id, created_at, delivery_id);
-      -- What an endpoint has not got, for recovering it and for lists of it.
+      -- What an endpoint did not get, for recovering it and for lists of it.
       create index deliveries_unsent on webhooks.deliveries (endpoint_id, created_at, delivery_id)
         where state in ('exhausted', 'dropped');
 
@@ -109,7 +80,7 @@ export class Webhooks1764000000661 implements MigrationInterface {
         duration_ms int not null,
         outcome text not null,
         http_status int,
-        -- Where it broke (address, dns, connect, tls, send, answer, timeout), and what the code was.
+        -- Where it failed (address, dns, connect, tls, send, answer, timeout), and the code.
         failure_phase text,
         error text,
         response_excerpt bytea,
@@ -124,21 +95,21 @@ export class Webhooks1764000000661 implements MigrationInterface {
         seen_at timestamptz not null
       );
 
-      -- Recoveries that were asked for. A worker takes them in chunks; finished_at says that nothing is left.
+      -- Requested recoveries. A worker does them in chunks; finished_at says that nothing is left.
       create table webhooks.recoveries (
         recovery_id uuid primary key,
         endpoint_id uuid not null,
         merchant_id uuid not null,
         since timestamptz not null,
-        -- What ends later than this is not taken again: a delivery that is exhausted once more stays so.
+        -- What ends later than this is not sent again: a delivery that is exhausted a second time stays so.
         accepted_at timestamptz not null default clock_timestamp(),
         finished_at timestamptz,
         recovered int not null default 0,
-        -- The last delivery that was looked at: the next chunk begins after it.
+        -- The last delivery that was read: the next chunk begins after it.
         after_created_at timestamptz(3),
         after_delivery_id uuid
       );
-      -- Open ones are asked for by endpoint, and those that ended long ago by when that was.
+      -- Open ones are queried by endpoint, those that ended long ago by when that was.
       create index recoveries_open on webhooks.recoveries (endpoint_id, accepted_at) where finished_at is null;
       create index recoveries_ended on webhooks.recoveries (finished_at) where finished_at is not null;
 

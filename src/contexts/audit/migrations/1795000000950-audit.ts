@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The Merkle tree over the log, its signed heads, and the keys that sign them. Only added to, but for `audit.ledger`. */
-export class Ledger1764000001300 implements MigrationInterface {
+export class Audit1795000000950 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema if not exists audit;

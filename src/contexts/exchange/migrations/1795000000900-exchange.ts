@@ -1,0 +1,183 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** API keys of the exchange, the work of watching orders at their providers, the read model of orders, and what providers keep of them. */
+export class Exchange1795000000900 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema exchange;
+
+      create table exchange.keys (
+        key_id uuid primary key,
+        merchant_id uuid not null,
+        label text,
+        demands_signature boolean not null,
+        memo_signing text not null,
+        cidrs text[] not null default '{}',
+        logo text,
+        help_url text,
+        terms_url text,
+        issued_at timestamptz not null,
+        revoked_at timestamptz
+      );
+
+      create table exchange.key_secrets (
+        secret_id uuid primary key,
+        key_id uuid not null,
+        sealed_secret text not null,
+        issued_at timestamptz not null,
+        revoked_at timestamptz
+      );
+      create index key_secrets_of_key on exchange.key_secrets (key_id);
+
+      create table exchange.watches (
+        order_id uuid primary key,
+        key_id uuid not null,
+        pair_id text not null,
+        provider text not null,
+        created_at timestamptz not null,
+        status text not null,
+        owed numeric not null default 0,
+        -- What was exchanged or refunded although its deposits are no longer on the chain.
+        shortfall numeric not null default 0,
+        late_outcomes text[] not null default '{}',
+        -- What the provider was told of the order at last: settle or cancel.
+        told text,
+        failures smallint not null default 0,
+        next_check_at timestamptz,
+        -- There is a reason to check it now: such orders go first, however many others are due.
+        woken boolean not null default false
+      ) with (fillfactor = 70);
+      comment on table exchange.watches is 'one row per order: when to look at it again, and what the last look found';
+      comment on column exchange.watches.next_check_at is 'null once nobody looks any more; in the future while a process looks';
+      create index watches_due on exchange.watches (woken desc, next_check_at) where next_check_at is not null;
+      create index watches_open on exchange.watches (status, created_at)
+        where status in ('pending', 'paid', 'processing');
+      create index watches_owed on exchange.watches (created_at) where owed > 0;
+      create index watches_shortfall on exchange.watches (created_at) where shortfall > 0;
+
+      create table exchange.orders (
+        id uuid primary key,
+        key_scope uuid not null,
+        user_scope uuid,
+        address_scope uuid not null,
+        user_address_scope uuid,
+        status smallint not null check (status between 0 and 7),
+        created_at timestamptz not null,
+        revision bigint not null,
+        events text not null,
+        body text not null
+      ) with (toast_tuple_target = 512);
+      comment on table exchange.orders is 'one row per order; a scope is all orders that one choice of filters finds, whatever their status';
+      comment on column exchange.orders.key_scope is 'the id of the key';
+      comment on column exchange.orders.status is
+        '0 pending, 1 paid, 2 processing, 3 completed, 4 cancelled, 5 expired, 6 failed, 7 refunded';
+      comment on column exchange.orders.revision is 'of the last event that is in the row';
+      comment on column exchange.orders.events is 'type and data of all of them, personal fields sealed, from which the order is folded with the next one';
+      comment on column exchange.orders.body is 'the order as the API displays it, byte for byte where personal fields, which are sealed, are null';
+      -- A list reads bodies alone: they are in the row, events are not.
+      alter table exchange.orders alter column body set storage main;
+      alter table exchange.orders alter column events set storage external;
+
+      -- One index per scope serves every status: a list without one merges all of them.
+      create index orders_by_key on exchange.orders (key_scope, status, created_at desc, id desc);
+      create index orders_by_user on exchange.orders (user_scope, status, created_at desc, id desc)
+        where user_scope is not null;
+      create index orders_by_address on exchange.orders (address_scope, status, created_at desc, id desc);
+      create index orders_by_user_address on exchange.orders (user_address_scope, status, created_at desc, id desc)
+        where user_address_scope is not null;
+
+      -- Half-empty pages keep the updates of counts on their page and out of the index.
+      create table exchange.order_counts (
+        scope uuid not null,
+        hours smallint not null check (hours in (1, 24)),
+        starts_at timestamptz not null,
+        pending integer not null,
+        paid integer not null,
+        processing integer not null,
+        completed integer not null,
+        cancelled integer not null,
+        expired integer not null,
+        failed integer not null,
+        refunded integer not null,
+        primary key (scope, hours, starts_at)
+      ) with (fillfactor = 50);
+      comment on table exchange.order_counts is 'how many orders of a scope were made on a day, and of a key in an hour, by the status that they have now';
+
+      create table exchange.sideshift_shifts (
+        order_id uuid primary key,
+        shift_id text not null unique,
+        agreed text not null,
+        mac text not null,
+        seen jsonb not null default '{}'
+      );
+      comment on table exchange.sideshift_shifts is 'one row per order at SideShift: what an order stands for there, before anybody is told its address';
+      comment on column exchange.sideshift_shifts.seen is 'deposits by their ids, as they were seen: what SideShift says later must not deny them';
+
+      -- The next child of the sandbox provider's extended public key. No number is drawn twice, whatever happened to it.
+      create sequence exchange.sandbox_address_index as integer minvalue 0 start 0;
+
+      -- Orders at the sandbox provider, and what was found on the chain for them (ADR 146).
+      create table exchange.sandbox_orders (
+        order_id uuid primary key,
+        address_index integer not null unique,
+        deposit_address text not null,
+        pair_id text not null,
+        amount_from text not null,
+        amount_to text not null,
+        rate text not null,
+        minimum text not null,
+        maximum text not null,
+        expires_at timestamptz not null,
+        settled_at timestamptz,
+        settled_amount_to text,
+        -- By a key of the ring: a settlement without it does not count.
+        settled_mac text,
+        cancelled_at timestamptz
+      );
+
+      create unique index sandbox_orders_address on exchange.sandbox_orders (lower(deposit_address));
+
+      create table exchange.sandbox_scan (
+        -- Number and hash of blocks up to which everything is stored, newest first: by them a reorganisation is followed back.
+        places jsonb not null default '[]',
+        revision bigint not null default 0,
+        complete_until timestamptz,
+        scanned_at timestamptz
+      );
+      insert into exchange.sandbox_scan default values;
+
+      create table exchange.deposits (
+        transaction_hash text not null,
+        -- Of its log among those of its block.
+        place integer not null,
+        block_hash text not null,
+        order_id uuid not null,
+        amount_minor numeric not null,
+        block_number bigint not null,
+        block_at timestamptz not null,
+        -- A reorganisation took it off the chain.
+        missing_since timestamptz,
+        primary key (transaction_hash, place, block_hash, order_id, amount_minor)
+      );
+      create index deposits_of_order on exchange.deposits (order_id, block_number, transaction_hash, place);
+      create index deposits_by_block on exchange.deposits (block_number);
+
+      -- Small transfers after the first hundred to an address, by the step of the scan that found them.
+      create table exchange.sandbox_dust (
+        order_id uuid not null,
+        block_number bigint not null,
+        transfers bigint not null,
+        amount_minor numeric not null,
+        primary key (order_id, block_number)
+      );
+      create index sandbox_dust_by_block on exchange.sandbox_dust (block_number);
+
+      -- Orders with a transfer that lacks confirmations.
+      create table exchange.awaited_deposits (order_id uuid primary key);
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema exchange cascade');
+  }
+}

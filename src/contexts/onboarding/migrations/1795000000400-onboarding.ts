@@ -1,0 +1,128 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The work of onboardings and its progress, one-time codes, images, and what providers call verifications, wallets and cards. */
+export class Onboarding1795000000400 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema onboarding;
+
+      -- Onboardings that wait for the service to continue.
+      create table onboarding.steps (
+        user_id uuid primary key,
+        -- Counts the requests: a row that was requested again meanwhile stays.
+        asked bigint not null default 1,
+        due_at timestamptz not null,
+        looks int not null default 0,
+        failures int not null default 0,
+        failing_since timestamptz,
+        last_error text
+      );
+      create index steps_due on onboarding.steps (due_at);
+
+      -- One row for each message of the last 24 hours.
+      create table onboarding.phone_codes (
+        id uuid primary key,
+        user_id uuid not null,
+        -- Keyed hashes. Only this browser may enter a short code; the address counts what it requests.
+        browser_hash text not null,
+        address_hash text,
+        code_hash text not null,
+        is_long boolean not null,
+        attempts_left int not null,
+        sent_at timestamptz not null default now()
+      );
+      create index phone_codes_user on onboarding.phone_codes (user_id);
+      create index phone_codes_address on onboarding.phone_codes (address_hash);
+      create index phone_codes_sent on onboarding.phone_codes (sent_at);
+
+      -- Verifications, and what their providers call them.
+      create table onboarding.verifications (
+        verification_id uuid not null,
+        provider text not null,
+        user_id uuid not null,
+        -- What the provider calls the person and the check.
+        applicant text,
+        check_reference text,
+        applicant_mac text,
+        -- Until when one process alone may open the check.
+        check_claimed_until timestamptz,
+        opened_at timestamptz not null default now(),
+        primary key (verification_id, provider)
+      );
+      create index verifications_of_user on onboarding.verifications (user_id);
+      create index verifications_by_check on onboarding.verifications (provider, check_reference)
+        where check_reference is not null;
+
+      create table onboarding.sandbox_reviews (
+        verification_id uuid primary key,
+        user_id uuid not null,
+        opened_at timestamptz not null default now(),
+        passed boolean,
+        reason text
+      );
+      create index sandbox_reviews_of_user on onboarding.sandbox_reviews (user_id);
+
+      -- Read model: the stage of each onboarding.
+      create table onboarding.progress (
+        user_id uuid primary key,
+        merchant_id uuid not null,
+        stage text not null,
+        since timestamptz not null,
+        reason text
+      );
+      create index progress_by_stage on onboarding.progress (stage, since);
+
+      -- Images on their way to the identity provider, sealed with the key of the person.
+      create table onboarding.images (
+        user_id uuid not null,
+        kind text not null,
+        type text not null,
+        sealed text not null,
+        stored_at timestamptz not null default now(),
+        primary key (user_id, kind)
+      );
+      create index images_stored_at on onboarding.images (stored_at);
+
+      -- Callbacks of identity providers that were accepted: a repeat does nothing.
+      create table onboarding.callbacks (
+        provider text not null,
+        event_id text not null,
+        received_at timestamptz not null default now(),
+        primary key (provider, event_id)
+      );
+      create index callbacks_received_at on onboarding.callbacks (received_at);
+
+      -- The next index of each key, by the key's fingerprint; its row is locked while an index is given out.
+      create table onboarding.wallet_keys (
+        key text primary key,
+        next_index bigint not null
+      );
+
+      -- Which child of which extended public key is the wallet of a user.
+      create table onboarding.wallet_indexes (
+        user_id uuid primary key,
+        key text not null,
+        index bigint not null,
+        unique (key, index)
+      );
+
+      -- What was requested of Stripe for the card of a user, and the result: ids alone.
+      create table onboarding.stripe_cards (
+        user_id uuid primary key,
+        -- Part of the idempotency keys; grows when Stripe would give the same failure again.
+        generation int not null default 1,
+        -- Everything created for the user was created in between.
+        first_asked_at timestamptz not null default now(),
+        last_asked_at timestamptz not null default now(),
+        cardholder_id text,
+        card_id text,
+        -- The person is forgotten: no card is requested any more.
+        forgotten_at timestamptz
+      );
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema onboarding cascade');
+  }
+}
