@@ -206,7 +206,7 @@ describe('npm run audit -- verify', () => {
       `update payouts.receipts set receipt = left(receipt, -1)`,
     );
     expect(differences).toEqual([
-      expect.stringMatching(/^the receipt [0-9a-f]{64} in payouts.receipts does not have/),
+      expect.stringMatching(/^payouts\.receipts [0-9a-f]{64}: it does not have that SHA-256/),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { comparePositions } from '../../../platform/event-store/port.js';
-import { Account, type AccountPayout, type Figures } from '../domain/account.js';
-import type { ApiFigures } from '../store/api-figures.js';
+import type { AuditedPayouts, Figures } from '../../payouts/contract.js';
+import { Account, type AccountPayout } from '../domain/account.js';
 import { idOf, userHistory, type HistoryOptions, type Log, type UserHistory } from './user-history.js';
 
 /** What the API says, and what the events say up to where its read model stands. */
@@ -23,7 +23,7 @@ export interface BalanceAt {
 /** Throws as {@link userHistory} does. */
 export async function balanceAt(
   log: Log,
-  tables: ApiFigures,
+  tables: Pick<AuditedPayouts, 'balanceOf'>,
   id: string,
   options: HistoryOptions,
 ): Promise<BalanceAt> {

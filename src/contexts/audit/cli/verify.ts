@@ -173,19 +173,14 @@ function describe(report: Said): string {
   ];
   if (books !== null) {
     const { payouts } = books;
-    const orders = Object.entries(books.orders).flatMap(([status, count]) =>
-      count === 0 ? [] : `${count} ${status}`,
-    );
     lines.push(
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
       `balances  ${counted(books.users, 'user')}: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
-      `orders    ${orders.join(', ') || 'none'}`,
       `evidence  ${counted(evidence.checked, 'payout')} received with it, ${evidence.without} without`,
     );
   }
   for (const { table, rows, different } of readModels?.tables ?? [])
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
-  if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
   if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
   lines.push(
     ...report.faults.map((fault) => `ALTERED   ${fault}`),

@@ -45,7 +45,11 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
 
 const NOT_KEPT = { block_hash: null, block_time: null, from: null, receipt_sha256: null };
 
-async function evidence({ log, kept }: Sources, payoutId: string, { data }: RecordedEvent): Promise<Section> {
+async function evidence(
+  { log, payouts }: Sources,
+  payoutId: string,
+  { data }: RecordedEvent,
+): Promise<Section> {
   // Of version 1, what was not kept is not there.
   const seen = { ...NOT_KEPT, ...(data as unknown as PayoutReceived['data']) };
   const title = 'evidence of the transfer';
@@ -69,7 +73,7 @@ async function evidence({ log, kept }: Sources, payoutId: string, { data }: Reco
     );
   const { receipt_sha256: sha256 } = seen;
   if (sha256 !== null)
-    rows.push(['receipt', `SHA-256 ${sha256}`], ['', receiptInWords(await kept.receipt(sha256))]);
+    rows.push(['receipt', `SHA-256 ${sha256}`], ['', receiptInWords(await payouts.receipt(sha256))]);
   if (seen.block_hash === null) rows.push(['', 'received by a version that kept no more than this']);
   const claimed =
     owner === `${PAYOUT_CATEGORY}-${payoutId}`

@@ -5,12 +5,14 @@ import {
   type RecordedEvent,
 } from '../../../../platform/event-store/port.js';
 import { bareName, inWords } from '../../domain/words.js';
-import type { KeptBeside } from '../../store/kept-beside.js';
+import type { AuditedPayouts } from '../../../payouts/contract.js';
+import type { AuditedDeliveries } from '../../../webhooks/contract.js';
 
-/** What explanations are made of: the log, what tables keep beside it, and which fields of which types are sealed. */
+/** What explanations are made of: the log, what no event tells (receipts, deliveries), and which fields of which types are sealed. */
 export interface Sources {
   readonly log: Pick<EventStore, 'readStream' | 'readAll' | 'head'>;
-  readonly kept: KeptBeside;
+  readonly payouts: AuditedPayouts;
+  readonly deliveries: AuditedDeliveries;
   readonly sealed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
