@@ -12,7 +12,7 @@ export interface HistoryRules {
   judge(state: unknown, event: DomainEvent, id: string): Judgement;
 }
 
-/** A rule across streams, asked with every event of a log in order: the rule that the event breaks, in words, or null. */
+/** A rule across streams, given every event of a log in order: the rule that the event breaks, in words, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
 export interface Judgement {

@@ -95,6 +95,7 @@ describe('npm run audit -- verify', () => {
       const report = await verifyLog(source, null, {
         contexts: ALL_CONTEXTS,
         token: null,
+        ledger: null,
         progress: () => undefined,
       });
       return [...report.violations.map(({ rule }) => rule), ...report.not_checked].join('\n');

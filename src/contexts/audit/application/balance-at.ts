@@ -16,7 +16,7 @@ export interface BalanceAt {
   readonly history: UserHistory;
   readonly figures: Figures;
   readonly payouts: readonly AccountPayout[];
-  /** Null when another moment than now was asked for. */
+  /** Null when another moment than now was requested. */
   readonly api: ApiSays | null;
 }
 

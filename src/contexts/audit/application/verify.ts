@@ -7,7 +7,7 @@ import { BookedRows } from '../domain/booked-rows.js';
 import { Differences } from '../domain/differences.js';
 import type { Violation } from '../domain/violations.js';
 import type { AuditedTables } from '../store/audited-tables.js';
-import type { LedgerCheck, LedgerReport } from './check-ledger.js';
+import { LedgerCheck, type CheckedLedger, type LedgerReport } from './check-ledger.js';
 import { LogAudit, type UnknownType } from './log-audit.js';
 import type { LogSource } from './log-source.js';
 import { compareBalances, comparePayouts } from './verify-books.js';
@@ -34,7 +34,7 @@ export interface AuditReport {
   readonly violation_count: number;
   /** Null when there was no ledger to hold the log against. */
   readonly ledger: LedgerReport | null;
-  /** Null when no read models were asked. */
+  /** Null when no read models were compared. */
   readonly read_models: ReadModelsReport | null;
   /** Rows of the read models that say something else than the events; the first of them, and how many. */
   readonly differences: readonly string[];
@@ -69,21 +69,23 @@ export interface Verification {
   readonly contexts: readonly Context[];
   /** Of USDC, where it is known. */
   readonly token: string | null;
-  /** The ledger of the log, for a whole one. */
-  readonly ledger?: LedgerCheck;
+  /** The ledger of a whole log; or why there is none to compare it with. */
+  readonly ledger: CheckedLedger | string | null;
   readonly progress: (read: number, position: string) => void;
 }
 
 /**
  * Replays the log once and holds everything against it: histories against their own rules, payouts against books of the
  * audit's own, evidence against payouts, and, with `live`, every read model against what its projection makes of the
- * events up to where it stands. The service may run.
+ * events up to where it stands. `tables`: or why no read model is compared. The service may run.
  */
 export async function verify(
   source: LogSource,
-  live: LiveTables | null,
-  { contexts, token, ledger, progress }: Verification,
+  tables: LiveTables | string | null,
+  { contexts, token, ledger: against, progress }: Verification,
 ): Promise<AuditReport> {
+  const ledger = against === null || typeof against === 'string' ? null : new LedgerCheck(against);
+  const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
   const rows = live === null ? null : new BookedRows();
@@ -121,6 +123,8 @@ export async function verify(
       ...remade.failures,
       ...unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
+      ...(typeof against === 'string' ? [against] : []),
+      ...(typeof tables === 'string' ? [`the read models of the database: ${tables}`] : []),
     ],
   };
 }

@@ -43,8 +43,8 @@ export interface Manifest {
   readonly merkle_root: string | null;
   /** The newest signed head of the ledger; null when there is none. */
   readonly signed_head: SignedHead | null;
-  /** The public keys of the ledger, from the first on, each signed by the one before. Versions before this did not write them. */
-  readonly signing_keys?: readonly SigningKey[];
+  /** The public keys of the ledger, from the first on, each signed by the one before. */
+  readonly signing_keys: readonly SigningKey[];
 }
 
 /** What the ledger adds to it. */
@@ -98,7 +98,6 @@ function signed(manifest: Manifest): Manifest | string {
   const { signed_head: head, signing_keys: keys } = manifest;
   try {
     const read = { ...manifest, signed_head: head === null || head === undefined ? null : readHead(head) };
-    if (keys === undefined) return read;
     if (!Array.isArray(keys)) return 'names signing keys that are none';
     return { ...read, signing_keys: (keys as readonly unknown[]).map(readKey) };
   } catch (error) {

@@ -5,7 +5,15 @@ import type { RecordedEvent } from '../../../../platform/event-store/port.js';
 import type { AuditedDelivery } from '../../../webhooks/contract.js';
 import { inUtc } from '../../domain/words.js';
 import { idOf } from '../user-history.js';
-import { own, tell, type Explanation, type Row, type Section, type Sources } from './explanation.js';
+import {
+  causesOf,
+  own,
+  tell,
+  type Explanation,
+  type Row,
+  type Section,
+  type Sources,
+} from './explanation.js';
 import { attemptRow, endpointsOf } from './told-deliveries.js';
 
 /** Of a response, as much as fits a line. */
@@ -41,7 +49,7 @@ export async function explainDelivery(sources: Sources, id: string): Promise<Exp
           : `at position ${source.position}: its id and the endpoint's give the delivery's`,
       ],
     ],
-    ...(await tell(sources, source === undefined ? [] : withCauses(source, events))),
+    ...(await tell(sources, causesOf(source, events).toReversed())),
     sections: [sent(delivery), await attemptsOf(sources, deliveryId)],
   };
 }
@@ -60,20 +68,6 @@ async function related({ log }: Sources, delivery: AuditedDelivery): Promise<rea
 
 function isOf({ id }: RecordedEvent, delivery: AuditedDelivery): boolean {
   return delivery.is_test || deriveId(id, delivery.endpoint_id) === delivery.delivery_id;
-}
-
-function withCauses(source: RecordedEvent, events: readonly RecordedEvent[]): RecordedEvent[] {
-  const causes: RecordedEvent[] = [];
-  const find = (id: string | undefined) => events.find((event) => event.id === id);
-  for (
-    let event: RecordedEvent | undefined = source;
-    event !== undefined;
-    event = find(event.metadata.causation_id)
-  ) {
-    if (causes.includes(event)) break;
-    causes.unshift(event);
-  }
-  return causes;
 }
 
 function sent({
