@@ -76,6 +76,22 @@ export class Payouts1764000000521 implements MigrationInterface {
         payout_id uuid not null,
         primary key (chain_id, hash, log_index)
       );
+
+      create table payouts.deactivations (
+        user_id uuid primary key,
+        pending_payouts bigint not null default 0,
+        deactivating boolean not null default false,
+        position text not null
+      );
+      create index deactivations_ready on payouts.deactivations (user_id)
+        where deactivating and pending_payouts = 0;
+
+      -- Payouts that may still be reported to a user; empty where the events are in PostgreSQL (ADR 103).
+      create table payouts.payout_intents (
+        payout_id uuid primary key,
+        user_id uuid not null
+      );
+      create index payout_intents_by_user on payouts.payout_intents (user_id);
     `);
   }
 
