@@ -8,7 +8,7 @@ import { PostgresEventStore } from '../../src/platform/event-store/postgres/post
 import { Checkpoints } from '../../src/platform/projections/checkpoints.js';
 import { ReadModelRebuild } from '../../src/platform/projections/read-model-rebuild.js';
 import { SubscriptionRegistry } from '../../src/platform/projections/subscription-registry.js';
-import { PAYOUT_VIEWS, payoutViews } from '../../src/contexts/payouts/views/projection.js';
+import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PersonalKeys } from '../../src/platform/sealing/personal-keys.js';
 import { KeyRing, MasterKey } from '../../src/platform/sealing/key-ring.js';
@@ -50,7 +50,7 @@ export class Views {
   async rebuild(): Promise<number> {
     const { registry, checkpoints, codec, store, database } = this;
     const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, store, database);
-    const rebuilt = await rebuilding.rebuild(PAYOUT_VIEWS, { compare: false });
+    const rebuilt = await rebuilding.rebuild(payoutViews.name, { compare: false });
     return rebuilt.events;
   }
 

@@ -12,6 +12,9 @@ export interface HistoryRules {
   judge(state: unknown, event: DomainEvent, id: string): Judgement;
 }
 
+/** A rule across streams, given every event of a log in order: the rule that the event breaks, in words, or null. */
+export type LogRule = (event: DomainEvent) => string | null;
+
 export interface Judgement {
   readonly state: unknown;
   readonly broken: string | null;

@@ -1,5 +1,5 @@
 import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
-import type { HistoryRules } from '../kernel/history-rules.js';
+import type { HistoryRules, LogRule } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
@@ -88,6 +88,8 @@ export interface Context extends SettingsOwner {
   readonly sealedTexts?: SealedTexts;
   /** What auditors hold the streams of its categories against, event by event. */
   readonly histories?: readonly HistoryRules[];
+  /** What auditors hold a whole log against, across streams; each of these begins anew with a log. */
+  readonly logRules?: readonly (() => LogRule)[];
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models and process managers. */

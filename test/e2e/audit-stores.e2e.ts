@@ -2,7 +2,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LedgerReport } from '../../src/contexts/audit/application/check-ledger.js';
 import type { Explanation } from '../../src/contexts/audit/application/explain/explanation.js';
 import type { PayoutProof } from '../../src/contexts/audit/application/payout-proofs.js';
 import type { AuditReport } from '../../src/contexts/audit/application/verify.js';
@@ -61,7 +60,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
   });
 
   it('holds every event against leaves and heads, and finds nothing changed', async () => {
-    const { findings, proven, events } = await json<LedgerReport>('check', '--key', pem);
+    const { findings, proven, events } = (await json<AuditReport>('verify', '--key', pem)).ledger!;
     expect(findings).toEqual([]);
     expect(proven!.size).toBeGreaterThan(40);
     expect(events).toBeGreaterThanOrEqual(proven!.size);
@@ -131,7 +130,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     await journey.app.database.query(
       'update audit.leaves set hashes = sha256(hashes) where index = (select max(index) from audit.leaves)',
     );
-    const { findings } = await json<LedgerReport>('check');
-    expect(findings.map(({ kind }) => kind)).toContain('ledger');
+    const { ledger } = await json<AuditReport>('verify');
+    expect(ledger!.findings.map(({ kind }) => kind)).toContain('ledger');
   });
 });

@@ -137,7 +137,9 @@ describe('npm run audit -- verify', () => {
       'insert into payouts.verifications select * from kept; drop table kept',
     );
     expect(report.exitCode).toBe(2);
-    expect(report.differences).toEqual([`payout ${pending} is pending, and nobody looks for its transfer`]);
+    expect(report.differences).toEqual([
+      `payouts.verifications ${pending}: not on the list, and the events say that it is open`,
+    ]);
     expect((await audit()).exitCode).not.toBe(2);
   });
 

@@ -8,7 +8,7 @@ import type {
   PayoutProof,
   ShownHead,
 } from '../../src/contexts/audit/application/payout-proofs.js';
-import type { LedgerReport } from '../../src/contexts/audit/application/check-ledger.js';
+import type { AuditReport } from '../../src/contexts/audit/application/verify.js';
 import {
   headText,
   keyText,
@@ -168,8 +168,8 @@ describe('the ledger', () => {
     const response = await merchant.get('/merchants/v1/audit/head');
     writeFileSync(kept, response.text);
     writeFileSync(pem, response.json<{ head: ShownHead }>().head.public_key);
-    const { printed, exitCode } = await audit('check', '--head', kept, '--head', file, '--key', pem);
-    expect(printed).toContain('in order: nothing that was signed was changed');
+    const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
+    expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
     expect(exitCode).toBeNull();
   });
 
@@ -196,22 +196,22 @@ describe('the ledger', () => {
       'select count(sealed_private_key)::int as count from audit.signing_keys',
     )) as [{ count: number }];
     expect(count).toBe(1);
-    expect((await audit('check')).exitCode).toBeNull();
+    expect((await audit('verify')).exitCode).toBeNull();
   });
 
   it('finds what was changed, although views and ledger say nothing of it', async () => {
     const { printed, exitCode } = await changed(
       `update event_store.events set data = replace(data, '"amount":"2"', '"amount":"3"') where stream = 'payout-${received}' and revision = 0`,
     );
-    const { findings } = JSON.parse(printed) as LedgerReport;
-    expect(findings.map(({ kind }) => kind)).toEqual(['changed', 'rewritten']);
+    const { ledger } = JSON.parse(printed) as AuditReport;
+    expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['changed', 'rewritten']);
     expect(exitCode).toBe(2);
   });
 
-  /** What a check says while `sql` has been done. */
+  /** What an audit says while `sql` has been done. */
   async function changed(sql: string): Promise<Run> {
     await app.stop();
     await app.database.query(sql);
-    return audit('--json', 'check');
+    return audit('--json', 'verify');
   }
 });

@@ -295,7 +295,7 @@ describe.each([
     await world.count();
     expect(await world.complete()).toBe(true);
     expect(afterTheEnd(await world.history())).toEqual([]);
-    const left = await db.database.query('select from users.payout_intents where user_id = $1', [
+    const left = await db.database.query('select from payouts.payout_intents where user_id = $1', [
       world.userId,
     ]);
     expect(left).toEqual([]);

@@ -226,7 +226,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         },
       });
       const source = await storeSource(gated);
-      const rules = { contexts: ALL_CONTEXTS, token: null, progress: () => undefined };
+      const rules = { contexts: ALL_CONTEXTS, token: null, ledger: null, progress: () => undefined };
       const config = () => readConfig({ DATABASE_URL: db.url });
       const made = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
       // The events of this suite were written without a key for each person.

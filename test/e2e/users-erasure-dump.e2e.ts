@@ -15,10 +15,10 @@ const DELIVERIES = 5;
 const NAME_THE_USER = [
   'event_store.events',
   'payouts.balances',
+  'payouts.deactivations',
   'payouts.payouts',
   'payouts.wallets',
   'platform.personal_keys',
-  'users.deactivations',
   'users.wallets',
 ];
 

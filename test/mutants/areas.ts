@@ -36,7 +36,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'ledger',
     files:
-      /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|exported-ledger|signatures))/,
+      /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|signatures))/,
     suites: ['test/e2e/ledger.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
   },
   {

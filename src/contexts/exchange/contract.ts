@@ -1,12 +1,3 @@
 export { TEST_MONEY, type TestMoney } from './application/test-money.js';
-export type { ExchangeKeyIssued } from './domain/exchange-key.js';
-export {
-  ORDER_STATUSES,
-  type DepositFacts,
-  type OrderEvent,
-  type OrderFacts,
-  type OrderStatus,
-} from './domain/order-events.js';
-
-/** The stream category of orders: an order's stream is `order-<order_id>`. */
-export const ORDER_CATEGORY = 'order';
+export type { DepositFacts, OrderEvent } from './domain/order-events.js';
+export { order, owed, type MadeOrder } from './domain/order.js';

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { WorkListCheck } from '../../platform/projections/work-list-check.js';
 import { ApiModule } from './api.module.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
@@ -11,7 +12,8 @@ import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
 import { exchangeKeyHistory } from './domain/key-history.js';
-import { orderHistory } from './domain/order-rules.js';
+import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { OPEN_ORDERS } from './application/watch-saga.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule, PayModule] })
@@ -26,6 +28,8 @@ export const exchange = defineContext({
   module: () => ExchangeModule,
   events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
   histories: [exchangeKeyHistory, orderHistory],
+  logRules: [acrossOrders],
+  checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
   operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },

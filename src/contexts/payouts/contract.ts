@@ -1,6 +1,7 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
 export { agreeing } from './domain/agreement.js';
+export { AuditedPayouts, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
 export { CHAIN_READER, type ChainLook, type ChainReader } from './application/ports.js';
 
 /** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */

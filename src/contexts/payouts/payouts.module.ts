@@ -1,5 +1,6 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { WorkListCheck } from '../../platform/projections/work-list-check.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpirePayoutHandler } from './application/expire-payout.js';
@@ -8,10 +9,10 @@ import { PendingGauge } from './application/pending-gauge.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { verificationSaga, verificationTables } from './application/verification-saga.js';
+import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './application/verification-saga.js';
 import { ListedPayouts } from './application/listed-payouts.js';
 import { VerificationRound } from './application/verification-round.js';
-import { Receipts } from './store/receipts.js';
+import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
 import { Verifier } from './application/verifier.js';
 import { ChainModule } from './chain.module.js';
@@ -77,6 +78,10 @@ export const payouts = defineContext({
     ...DeactivationsModule.subscriptions(get),
   ],
   derived: [verificationTables],
+  checks: [
+    { name: PENDING_PAYOUTS.name, of: (tables) => new WorkListCheck(PENDING_PAYOUTS, tables) },
+    { name: PENDING_PAYOUTS.name, of: (tables) => new ReceiptsCheck(tables) },
+  ],
   operator: { module: () => PayoutsOperatorModule, subscriptions: DeactivationsModule.subscriptions },
   publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,

@@ -13,3 +13,4 @@ export const WEBHOOK_EVENTS = [
   WEBHOOK_RECOVERY_REQUESTED,
 ] as const;
 export type { DisableCause } from './domain/webhook-endpoints.js';
+export { AuditedDeliveries, type AuditedAttempt, type AuditedDelivery } from './views/audited-deliveries.js';

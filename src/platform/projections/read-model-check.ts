@@ -41,7 +41,7 @@ export class ReadModelCheck {
     private readonly standing: Standing,
   ) {
     this.names = new Set(definition.events);
-    this.filled = this.fill();
+    this.filled = twins.fill(definition, this.handover);
     // Met by whoever adds, or by the end.
     this.filled.catch(() => undefined);
   }
@@ -105,15 +105,5 @@ export class ReadModelCheck {
     await this.filled.catch(() => undefined);
     const rolledBack = await this.tx.query('rollback').catch(() => null);
     this.tx.release(rolledBack === null);
-  }
-
-  private async fill(): Promise<void> {
-    const { definition, tx, twins, handover } = this;
-    if (definition.fill) {
-      await definition.fill(handover, tx, twins.schema);
-      return twins.index();
-    }
-    await twins.index();
-    for await (const events of handover) await definition.apply(events, tx, twins.schema);
   }
 }

@@ -97,7 +97,7 @@ export class ReadModelRebuild {
         : compare
           ? await this.currentCheckpoint(name)
           : undefined;
-      await fill(definition, history, twins, tx, end);
+      await twins.fill(definition, history.upTo(end));
       const comparison = end === undefined ? null : new TwinComparison(tx, tables, twins.schema);
       compared = await this.takeOver(
         { definition, tables, history, twins, comparison },
@@ -172,22 +172,6 @@ export class ReadModelRebuild {
       `${name} stays as it was: its tables are in use without a pause, by ${await readersOf(tables, tx)}`,
     );
   }
-}
-
-/** Up to `end`, or as far as there are events. */
-async function fill(
-  definition: SubscriptionDefinition,
-  history: History,
-  twins: TwinTables,
-  tx: PoolClient,
-  end: string | null | undefined,
-): Promise<void> {
-  if (definition.fill) {
-    await definition.fill(history.upTo(end), tx, twins.schema);
-    return twins.index();
-  }
-  await twins.index();
-  for await (const events of history.upTo(end)) await definition.apply(events, tx, twins.schema);
 }
 
 interface Made {

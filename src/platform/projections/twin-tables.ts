@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
-import type { ReadModelTables } from './projection.js';
+import type { RecordedEvent } from '../event-store/port.js';
+import type { DerivedTables, ReadModelTables } from './projection.js';
 
 /** How long readers may have to wait behind a rebuild that wants their tables for itself. */
 const SWAP_LOCK_MS = 100;
@@ -36,6 +37,19 @@ export class TwinTables {
       );
     }
     return new TwinTables(tx, tables, schema);
+  }
+
+  /** Fills the twins with what the projection makes of the events. */
+  async fill(
+    { fill, apply }: Pick<DerivedTables, 'fill' | 'apply'>,
+    events: AsyncIterable<readonly RecordedEvent[]>,
+  ): Promise<void> {
+    if (fill) {
+      await fill(events, this.tx, this.schema);
+      return this.index();
+    }
+    await this.index();
+    for await (const page of events) await apply(page, this.tx, this.schema);
   }
 
   /** Gives the twins the indexes of the originals, as the catalogue knows them, under the same names. */

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
-import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/contract.js';
+import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/domain/order-events.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import type { ApiResponse } from '../../support/signed-client.js';

@@ -1,6 +1,6 @@
 import { comparePositions } from '../../../platform/event-store/port.js';
-import { Account, type AccountPayout, type Figures } from '../domain/account.js';
-import type { ApiFigures } from '../store/api-figures.js';
+import type { AuditedPayouts, Figures } from '../../payouts/contract.js';
+import { Account, type AccountPayout } from '../domain/account.js';
 import { idOf, userHistory, type HistoryOptions, type Log, type UserHistory } from './user-history.js';
 
 /** What the API says, and what the events say up to where its read model stands. */
@@ -16,14 +16,14 @@ export interface BalanceAt {
   readonly history: UserHistory;
   readonly figures: Figures;
   readonly payouts: readonly AccountPayout[];
-  /** Null when another moment than now was asked for. */
+  /** Null when another moment than now was requested. */
   readonly api: ApiSays | null;
 }
 
 /** Throws as {@link userHistory} does. */
 export async function balanceAt(
   log: Log,
-  tables: ApiFigures,
+  tables: Pick<AuditedPayouts, 'balanceOf'>,
   id: string,
   options: HistoryOptions,
 ): Promise<BalanceAt> {

@@ -23,6 +23,8 @@ export interface CheckedLedger {
   readonly isForged?: (event: StoredEvent) => boolean;
   /** What is wrong with the rows that the follower and the signer authenticate. */
   readonly forgedRows?: readonly string[];
+  /** What is wrong with the keys. */
+  readonly keyFindings?: readonly LedgerFinding[];
 }
 
 export interface LedgerReport {
@@ -118,7 +120,7 @@ export class LedgerCheck {
       unsigned: log.size - (proven?.size ?? 0),
       heads: logRoots.count,
       proven,
-      findings: this.findings,
+      findings: [...(this.ledger.keyFindings ?? []), ...this.findings],
       more: this.more,
     };
   }

@@ -8,7 +8,9 @@ import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domai
 import type { Heads } from '../store/heads.js';
 import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
-import { ledgerAtHand, ledgerOfHeads, type Brought } from './checked-ledger.js';
+import type { Manifest } from '../domain/manifest.js';
+import type { CheckedLedger } from './check-ledger.js';
+import { exportedLedger, ledgerAtHand, type Brought } from './checked-ledger.js';
 import { keyIdOf, newKeyPair, signText } from './signatures.js';
 
 const sealer = new Sealer(randomBytes(32));
@@ -50,7 +52,7 @@ async function atHand(
     },
     keys: { all: async () => [key] },
   } as unknown as { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys };
-  return (await ledgerAtHand(stored, 'l', { heads: [], key: null, sealer: null, ...brought })).ledger;
+  return ledgerAtHand(stored, 'l', { heads: [], key: null, sealer: null, ...brought });
 }
 
 const sizes = (heads: readonly SignedHead[]): readonly number[] => heads.map(({ size }) => size);
@@ -122,9 +124,16 @@ describe('the ledger that a log is compared with', () => {
 });
 
 describe('the ledger of an export', () => {
-  it('has the heads and keys that came along, and no leaves', async () => {
-    const { ledger, trust } = ledgerOfHeads('l', [headOf(2), headOf(1)], [key], key);
-    expect([ledger.state, await ledger.leaves(0, 10), trust.findings]).toEqual([null, [], []]);
+  it('has its own head, those that an auditor kept, and the keys of its manifest, and no leaves', async () => {
+    const asked = { merchant: null, from: null, to: null };
+    const manifest = {
+      asked,
+      log_id: 'l',
+      signed_head: headOf(2),
+      signing_keys: [key],
+    } as unknown as Manifest;
+    const ledger = exportedLedger(manifest, { heads: [headOf(1)], key }) as CheckedLedger;
+    expect([ledger.state, await ledger.leaves(0, 10), ledger.keyFindings]).toEqual([null, [], []]);
     expect(sizes(await ledger.heads(0, 10))).toEqual([1, 2]);
     expect([ledger.judge(headOf(1)), ledger.isVouched!(headOf(1))]).toEqual([null, true]);
     expect(ledger.judge({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');

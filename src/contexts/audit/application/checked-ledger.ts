@@ -1,6 +1,7 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import type { StoredEvent } from '../domain/event-leaf.js';
 import { hasValidMac } from '../../../platform/event-store/event-mac.js';
+import { isWhole, MANIFEST_FILE, type Manifest } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
@@ -19,37 +20,29 @@ export interface Brought {
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
 }
 
-export interface LedgerAtHand {
-  readonly ledger: CheckedLedger;
-  readonly trust: HeadTrust;
-}
-
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */
 export async function ledgerAtHand(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
   { heads: kept, key, sealer }: Brought,
-): Promise<LedgerAtHand> {
+): Promise<CheckedLedger> {
   // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
   const trust = new HeadTrust(logId, await stored.keys.all(), key, sealer);
-  const heads = withKept(
+  const keptHeads = withKept(
     async (size, limit) =>
       (await stored.heads.after(size, limit)).filter((head) => head.size <= (newest?.size ?? 0)),
     kept,
   );
   const leaves = (index: number, limit: number) => stored.ledger.leaves(index, limit);
-  const isVouched = (head: SignedHead): boolean => trust.vouchesFor(head);
-  const forgedRows = sealer === null ? [] : await forgedRowsOf(stored, state, sealer);
-  const isForged = sealer === null ? undefined : (event: StoredEvent) => !hasValidMac(event, sealer);
-  const judge = (head: SignedHead): string | null => trust.judge(head);
   // Only those that are not stored as well are read from there.
   const retained = new Set(kept);
-  const isRetained = (head: SignedHead): boolean => retained.has(head);
   return {
-    ledger: { state, leaves, heads, judge, isRetained, isVouched, forgedRows, ...(isForged && { isForged }) },
-    trust,
+    ...{ state, leaves, heads: keptHeads, ...trusted(trust) },
+    isRetained: (head) => retained.has(head),
+    forgedRows: sealer === null ? [] : await forgedRowsOf(stored, state, sealer),
+    ...(sealer !== null && { isForged: (event: StoredEvent) => !hasValidMac(event, sealer) }),
   };
 }
 
@@ -71,18 +64,32 @@ async function forgedRowsOf(
   return forged;
 }
 
-/** A log without its database, as an export is: heads that came along with it, and keys of which `known` is the auditor's. */
-export function ledgerOfHeads(
-  logId: string,
-  heads: readonly SignedHead[],
-  keys: readonly SigningKey[],
-  known: Brought['key'],
-): LedgerAtHand {
-  const trust = new HeadTrust(logId, keys, known, null);
-  const judge = (head: SignedHead): string | null => trust.judge(head);
-  const isVouched = (head: SignedHead): boolean => trust.vouchesFor(head);
-  const none = withKept(async () => [], heads);
-  return { ledger: { state: null, leaves: async () => [], heads: none, judge, isVouched }, trust };
+/**
+ * What an export of the whole log is compared with: its signed head and those that the auditor brings, by the keys that its
+ * manifest lists, of which one is the auditor's. Otherwise why nothing is compared; null: no head, and no auditor's key.
+ */
+export function exportedLedger(
+  manifest: Manifest | null,
+  { heads, key }: Pick<Brought, 'heads' | 'key'>,
+): CheckedLedger | string | null {
+  const isAsked = key !== null || heads.length > 0;
+  if (manifest === null || !isWhole(manifest.asked))
+    return isAsked ? `${SIGNATURE}: no head is of a part of the log` : null;
+  const { log_id, signed_head: head, signing_keys: keys } = manifest;
+  const all = head === null ? heads : [head, ...heads];
+  if (all.length === 0 && isAsked) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
+  const trust = new HeadTrust(log_id, keys, key, null);
+  return { state: null, leaves: async () => [], heads: withKept(async () => [], all), ...trusted(trust) };
+}
+
+const SIGNATURE = 'the signature of the head';
+
+function trusted(trust: HeadTrust): Pick<CheckedLedger, 'judge' | 'isVouched' | 'keyFindings'> {
+  return {
+    judge: (head) => trust.judge(head),
+    isVouched: (head) => trust.vouchesFor(head),
+    keyFindings: trust.findings,
+  };
 }
 
 /** Both, in the order of their sizes; what was kept of those that are stored counts once. */

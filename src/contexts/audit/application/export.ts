@@ -1,4 +1,5 @@
 import { DomainError } from '../../../kernel/domain-error.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { exportLine, type ExportLine } from '../domain/export-line.js';
 import {
@@ -13,9 +14,6 @@ import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
 import { Selection } from './selection.js';
 
-/** Small ones leave memory before the garbage collector has to move them. */
-const PAGE = 500;
-
 /** Hears how many events were read, and up to where. */
 export type Progress = (read: number, position: string) => void;
 
@@ -25,7 +23,7 @@ export interface Exported {
   readonly resumed: number | null;
 }
 
-/** Hands `line` every event that was asked for up to `end`, as it stands in the store; no more than a page is in memory. */
+/** Hands `line` every selected event up to `end`, as it stands in the store; no more than a page is in memory. */
 export async function exportLines(
   store: EventStore,
   asked: Asked,
@@ -33,21 +31,10 @@ export async function exportLines(
   line: (line: ExportLine, event: RecordedEvent) => Promise<void> | undefined,
 ): Promise<void> {
   const selection = new Selection(asked);
-  // Which streams are a merchant's is known from the beginning of the log alone.
-  let last = asked.merchant === null ? after : null;
   let read = 0;
-  if (comparePositions(last, end) >= 0) return;
-  let next = store.readAll(last, PAGE);
-  for (;;) {
-    const page = await next;
-    if (page.length === 0) return;
-    last = page.at(-1)!.position;
-    const isLast = comparePositions(last, end) >= 0;
-    next = isLast ? Promise.resolve([]) : store.readAll(last, PAGE);
-    // Awaited above; until then a failure must not count as unhandled.
-    next.catch(() => undefined);
+  // Which streams are a merchant's is known from the beginning of the log alone.
+  for await (const page of logPages(store, { after: asked.merchant === null ? after : null, end })) {
     for (const event of page) {
-      if (comparePositions(event.position, end) > 0) return;
       if (selection.includes(event) && comparePositions(event.position, after) > 0) {
         const full = line(lineOf(event), event);
         if (full !== undefined) await full;
@@ -55,7 +42,7 @@ export async function exportLines(
       if (selection.isOver(event)) return;
     }
     read += page.length;
-    progress(read, last);
+    progress(read, page.at(-1)!.position);
   }
 }
 

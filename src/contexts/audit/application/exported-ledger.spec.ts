@@ -16,7 +16,6 @@ import { headText, type SignedHead, type SigningKey } from '../domain/signed-hea
 import { beginHeads, Heads } from '../store/heads.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
-import type { LedgerFinding } from '../domain/ledger-findings.js';
 import type { LedgerReport } from './check-ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LedgerAnchor } from './ledger-anchor.js';
@@ -187,7 +186,7 @@ describe('the signed head of an export', () => {
     changed((manifest, genuine) => {
       const { key, head } = forged(genuine);
       const behind = { ...key, former_key_id: genuine.key_id, signature: head.signature };
-      Object.assign(manifest, { signed_head: head, signing_keys: [...manifest.signing_keys!, behind] });
+      Object.assign(manifest, { signed_head: head, signing_keys: [...manifest.signing_keys, behind] });
     });
     const { ledger } = await offline();
     expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
@@ -216,7 +215,7 @@ describe('the signed head of an export', () => {
 
   it.each<[string, object, string]>([
     ['a part', { parts: [null] }, 'lacks what it says of part 1'],
-    ['what was asked for', { asked: null }, 'lacks what a manifest says'],
+    ['the selection', { asked: null }, 'lacks what a manifest says'],
     [
       'a head',
       { signed_head: { size: 3 } },
@@ -225,7 +224,7 @@ describe('the signed head of an export', () => {
     ['a key', { signing_keys: [null] }, 'names a signed head or a key that is none: a member is missing'],
     ['keys', { signing_keys: 7 }, 'names signing keys that are none'],
     ['anything', { format: 7 }, 'is not of the format disburse-export.v1'],
-  ])('is asked for in a sentence where a manifest lacks %s', async (_name, other, message) => {
+  ])('is refused with a sentence where a manifest lacks %s', async (_name, other, message) => {
     rewrite({ ...manifestAt(whole), ...other });
     await expect(offline()).rejects.toThrow(`manifest.json ${message}`);
   });
@@ -243,28 +242,41 @@ describe('the signed head of an export', () => {
   it('counts once, and so does each head that was kept of those in the table', async () => {
     const kept = join(folder, 'heads.jsonl');
     writeFileSync(kept, (await invoke('audit', env(), 'heads')).printed);
-    const { printed } = await invoke('audit', env(), '--json', 'check', '--head', kept, '--head', kept);
-    expect(JSON.parse(printed)).toMatchObject({ heads: 2, findings: [] });
-    const beside = await invoke('audit', env(), '--json', 'verify', '--from', whole);
-    expect((JSON.parse(beside.printed) as Report).ledger).toMatchObject({ heads: 2, findings: [] });
+    const twice = ['--head', kept, '--head', kept];
+    for (const args of [twice, ['--from', whole, ...twice]]) {
+      const { printed } = await invoke('audit', env(), '--json', 'verify', ...args);
+      expect((JSON.parse(printed) as Report).ledger).toMatchObject({ heads: 2, findings: [] });
+    }
+    expect((await offline(...twice)).ledger).toMatchObject({ heads: 2, findings: [] });
   });
 
-  describe('and the check of the ledger', () => {
-    const check = async (...args: string[]): Promise<Run & { findings: readonly LedgerFinding[] }> => {
-      const run = await invoke('audit', env(), '--json', 'check', ...args);
-      return { ...(JSON.parse(run.printed) as LedgerReport), ...run };
+  it('is refused where it contradicts a head that an auditor kept', async () => {
+    const kept = join(folder, 'kept.json');
+    writeFileSync(kept, JSON.stringify({ ...(await new Heads(db.database).newest())!, size: 21 }));
+    const { ledger, exitCode } = await offline('--head', kept, '--key', pem);
+    expect(ledger!.findings).toEqual([{ kind: 'head', size: 21, why: 'its signature is wrong' }]);
+    expect(exitCode).toBe(2);
+  });
+
+  describe('and the ledger of the database', () => {
+    const verify = async (...args: string[]): Promise<Report> => {
+      const run = await invoke('audit', env(), '--json', 'verify', ...args);
+      return { ...(JSON.parse(run.printed) as Report), ...run };
     };
 
-    it('exit with 1 where no key is pinned, and with 0 where one is', async () => {
-      expect((await check()).exitCode).toBe(1);
-      expect((await check('--key', pem)).exitCode).toBeNull();
+    it('are pinned by a key', async () => {
+      const pinned = expect.stringContaining('keys of the ledger are not pinned');
+      expect((await verify()).not_checked).toContainEqual(pinned);
+      expect((await verify('--key', pem)).not_checked).not.toContainEqual(pinned);
     });
 
     it('name another last position in audit.ledger', async () => {
       await db.database.query('update audit.ledger set position = position - 1');
-      const { findings, exitCode } = await check();
+      const { ledger, exitCode } = await verify();
       await db.database.query('update audit.ledger set position = position + 1');
-      expect(findings).toEqual([{ kind: 'ledger', what: 'audit.ledger names another last position' }]);
+      expect(ledger!.findings).toEqual([
+        { kind: 'ledger', what: 'audit.ledger names another last position' },
+      ]);
       expect(exitCode).toBe(2);
     });
 
@@ -272,15 +284,10 @@ describe('the signed head of an export', () => {
       await db.database.query(
         `insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`,
       );
-      const [checked, verified] = [
-        await invoke('audit', env(), 'check'),
-        await invoke('audit', env(), 'verify'),
-      ];
+      const { printed, exitCode } = await invoke('audit', env(), 'verify');
       await db.database.query(`delete from event_store.checkpoints where name = 'cut'`);
-      for (const { printed, exitCode } of [checked, verified]) {
-        expect(printed).toContain('CHANGED   The event store ends before the checkpoint of cut');
-        expect(exitCode).toBe(2);
-      }
+      expect(printed).toContain('CHANGED   The event store ends before the checkpoint of cut');
+      expect(exitCode).toBe(2);
     });
 
     it('name one cause where an event was changed, and what follows from it behind', async () => {
@@ -290,7 +297,7 @@ describe('the signed head of an export', () => {
            where position = (select position from event_store.events where data like '%thing-5"%' or data like '%thing-55"%' order by position limit 1)`,
         );
       await change('5', '55');
-      const { printed } = await invoke('audit', env(), 'check', '--key', pem);
+      const { printed } = await invoke('audit', env(), 'verify', '--key', pem);
       await change('55', '5');
       expect(printed.match(/^CHANGED .*$/gm)).toEqual([
         expect.stringContaining('is not the one that was recorded'),

@@ -1,15 +1,12 @@
+import type { LogRule } from '../../../kernel/history-rules.js';
 import { comparePositions, type JsonObject, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { knownEvents, type Context } from '../../../platform/context.js';
 import type { BookedRows } from '../domain/booked-rows.js';
 import { Books, responseOf, STATUS_NUMBERS, type BookedEvent, type BookedPayout } from '../domain/books.js';
 import { EvidenceBooks } from '../domain/evidence.js';
 import { Histories } from '../domain/histories.js';
-import { OrderBooks } from '../domain/order-books.js';
 import { Streams, type Extent } from '../domain/streams.js';
 import { Violations } from '../domain/violations.js';
-
-/** As they are stored: the audit reads what stands there, not what later versions make of it. */
-const OUTCOMES: ReadonlySet<string> = new Set(['payout.received.v2', 'payout.expired.v1']);
 
 /** What code throws that looks into an event without its members, or with others. */
 const UNREADABLE = [TypeError, SyntaxError, RangeError];
@@ -22,15 +19,10 @@ export interface UnknownType {
   readonly position: string;
 }
 
-/** Where the books end: where the read models stand that they are held against; `end` of the log without them. */
-export interface BookEnds {
-  readonly payouts: string | null;
-  readonly orders: string | null;
-}
-
 interface Rules {
   readonly contexts: readonly Context[];
-  readonly ends: BookEnds;
+  /** Where the books end: where the read models are that they are compared with; the end of the log without them. */
+  readonly booksEnd: string | null;
   readonly extent: Extent;
   /** Of USDC, where it is known. */
   readonly token: string | null;
@@ -43,12 +35,10 @@ export class LogAudit {
   readonly histories: Histories;
   readonly evidence: EvidenceBooks;
   readonly books: Books;
-  readonly orders = new OrderBooks(this.violations);
-  /** Payouts that ended after the books did. */
-  readonly endedLater = new Set<string>();
   /** Anywhere in the log: subscriptions wait at these, or were told to pass them. */
   readonly unknown = new Map<string, UnknownType>();
   private readonly upcasts: ReadonlyMap<string, Upcast | undefined>;
+  private readonly logRules: readonly LogRule[];
 
   /** `payouts`: what their rows have to say; null when there are none to hold against it. */
   constructor(
@@ -62,6 +52,7 @@ export class LogAudit {
       contexts.flatMap(({ histories = [] }) => histories),
       this.violations,
     );
+    this.logRules = contexts.flatMap(({ logRules = [] }) => logRules.map((begin) => begin()));
     this.evidence = new EvidenceBooks(this.violations, token);
     const ended = (payout: BookedPayout): void => this.payouts?.put(payout.id, rowOf(payout));
     this.books = new Books(this.violations, ended, payouts?.ids);
@@ -69,7 +60,7 @@ export class LogAudit {
 
   add(event: RecordedEvent): void {
     const { type, position } = event;
-    const { ends, extent } = this.rules;
+    const { booksEnd, extent } = this.rules;
     let stream = -1;
     this.told(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
@@ -78,9 +69,12 @@ export class LogAudit {
     // What stands across streams can be told of a whole log alone.
     if (!extent.wholeStreams) return;
     this.told(event, () => this.evidence.add(event));
-    if (comparePositions(position, ends.orders) <= 0) this.told(event, () => this.orders.add(event));
-    if (comparePositions(position, ends.payouts) <= 0) this.told(event, () => this.books.add(event));
-    else if (OUTCOMES.has(type)) this.endedLater.add(String(event.data['payout_id']));
+    if (comparePositions(position, booksEnd) <= 0) this.told(event, () => this.books.add(event));
+    for (const isBroken of this.logRules)
+      this.told(event, () => {
+        const rule = isBroken(this.newest(event));
+        if (rule !== null) this.violations.add({ position, rule });
+      });
   }
 
   /** Whatever somebody wrote into the store, an audit names it and goes on. */

@@ -1,15 +1,15 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { isFence } from '../../../platform/event-store/claims.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
 import { MOMENT_FORMS, readMoment, type Moment } from '../domain/moment.js';
 
-const EVENTS_PER_PAGE = 5000;
 const STREAMS_AT_ONCE = 8;
 
-/** What may be asked of the log. */
+/** What is read of the log. */
 export type Log = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
 
 /** A user, and everything that happened to their payouts up to a moment, in the order of the log. */
@@ -101,8 +101,7 @@ async function scan(
   const events: RecordedEvent[] = [];
   const streams = new Set<string>();
   let [read, position] = [0, from];
-  for (;;) {
-    const page = await log.readAll(position, EVENTS_PER_PAGE);
+  for await (const page of logPages(log, { after: from })) {
     for (const event of page) {
       if (!within(event)) return { events, position, read };
       read += 1;
@@ -112,9 +111,9 @@ async function scan(
         streams.add(event.stream);
       if (streams.has(event.stream)) events.push(event);
     }
-    if (page.length === 0) return { events, position, read };
     progress?.(read, position);
   }
+  return { events, position, read };
 }
 
 async function gather(log: Log, payoutIds: readonly string[], from: string, within: Until): Promise<Found> {

@@ -1,20 +1,15 @@
-import { comparePositions } from '../../../platform/event-store/port.js';
 import type { BookedRows } from '../domain/booked-rows.js';
 import type { Books } from '../domain/books.js';
 import type { Differences } from '../domain/differences.js';
-import type { AuditedTables } from '../store/audited-tables.js';
-import type { LogAudit } from './log-audit.js';
-
-/** The checkpoint of the list of payouts that are looked up on the chain. */
-const PAYOUT_VERIFICATION = 'payouts.verification';
+import type { AuditedPayouts } from '../../payouts/contract.js';
 
 /** Each row, and the response the API gives from it. */
 export async function comparePayouts(
-  tables: AuditedTables,
+  rows: AuditedPayouts,
   booked: BookedRows,
   differences: Differences,
 ): Promise<void> {
-  await tables.payouts(({ id, merchant_id, user_id, status, amount_minor, created_at, body }) => {
+  await rows.payouts(({ id, merchant_id, user_id, status, amount_minor, created_at, body }) => {
     const row = [merchant_id, user_id, status, amount_minor, created_at.getTime(), body];
     const agrees = booked.agrees(id, row);
     if (agrees === null) differences.add(`payout ${id} has a row and no event`);
@@ -24,12 +19,12 @@ export async function comparePayouts(
 }
 
 export async function compareBalances(
-  tables: AuditedTables,
+  rows: AuditedPayouts,
   { balances }: Books,
   differences: Differences,
 ): Promise<void> {
   const seen = new Set<string>();
-  await tables.balances((row) => {
+  await rows.balances((row) => {
     seen.add(row.user_id);
     const balance = balances.get(row.user_id);
     const same =
@@ -40,19 +35,4 @@ export async function compareBalances(
     if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
   });
   for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
-}
-
-/** Every pending payout is on the list of those that are looked up: else it would be pending for ever. */
-export async function compareWork(
-  tables: AuditedTables,
-  { books, endedLater }: LogAudit,
-  differences: Differences,
-): Promise<void> {
-  const listedUpTo = await tables.checkpointOf(PAYOUT_VERIFICATION);
-  const listed = await tables.verifications();
-  for (const { id, reportedAt } of books.open.values()) {
-    const due = comparePositions(reportedAt, listedUpTo) <= 0;
-    if (due && !listed.has(id) && !endedLater.has(id))
-      differences.add(`payout ${id} is pending, and nobody looks for its transfer`);
-  }
 }

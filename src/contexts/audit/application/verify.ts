@@ -2,19 +2,15 @@ import { comparePositions, type RecordedEvent } from '../../../platform/event-st
 import type { Context } from '../../../platform/context.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
-import type { OrderStatus } from '../../exchange/contract.js';
+import { AuditedPayouts, PAYOUT_VIEWS } from '../../payouts/contract.js';
 import { BookedRows } from '../domain/booked-rows.js';
 import { Differences } from '../domain/differences.js';
 import type { Violation } from '../domain/violations.js';
 import type { AuditedTables } from '../store/audited-tables.js';
-import type { LedgerCheck, LedgerReport } from './check-ledger.js';
+import { LedgerCheck, type CheckedLedger, type LedgerReport } from './check-ledger.js';
 import { LogAudit, type UnknownType } from './log-audit.js';
 import type { LogSource } from './log-source.js';
-import { compareBalances, comparePayouts, compareWork } from './verify-books.js';
-import { compareOrders, ordersByStatus } from './verify-orders.js';
-
-/** Checkpoints that the read models of payouts and of exchange orders stand at. */
-export const BOOKED_VIEWS = { payouts: 'payouts.views', orders: 'exchange.views' } as const;
+import { compareBalances, comparePayouts } from './verify-books.js';
 
 /** What an audit found. Nothing is wrong when there are no violations, no differences and no faults of an export. */
 export interface AuditReport {
@@ -38,7 +34,7 @@ export interface AuditReport {
   readonly violation_count: number;
   /** Null when there was no ledger to hold the log against. */
   readonly ledger: LedgerReport | null;
-  /** Null when no read models were asked. */
+  /** Null when no read models were compared. */
   readonly read_models: ReadModelsReport | null;
   /** Rows of the read models that say something else than the events; the first of them, and how many. */
   readonly differences: readonly string[];
@@ -55,15 +51,10 @@ interface BooksReport {
   /** Sums over all users, in minor units, as decimal strings. */
   readonly confirmed_minor: string;
   readonly pending_minor: string;
-  /** The position the exchange orders were replayed to, and how many there are of each status. */
-  readonly orders_position: string | null;
-  readonly orders: Readonly<Record<OrderStatus, number>>;
 }
 
 interface ReadModelsReport {
   readonly tables: readonly (Omit<TableComparison, 'first'> & { readonly table: string })[];
-  /** Receipts that are kept, each of which was hashed. */
-  readonly receipts: number;
 }
 
 /** The read models as they stand, in one snapshot of the database. */
@@ -78,35 +69,34 @@ export interface Verification {
   readonly contexts: readonly Context[];
   /** Of USDC, where it is known. */
   readonly token: string | null;
-  /** The ledger of the log, for a whole one. */
-  readonly ledger?: LedgerCheck;
+  /** The ledger of a whole log; or why there is none to compare it with. */
+  readonly ledger: CheckedLedger | string | null;
   readonly progress: (read: number, position: string) => void;
 }
 
 /**
- * Replays the log once and holds everything against it: histories against their own rules, payouts and orders against
- * books of the audit's own, evidence against payouts, and, with `live`, every read model against what its projection makes
- * of the events up to where it stands. The service may run.
+ * Replays the log once and holds everything against it: histories against their own rules, payouts against books of the
+ * audit's own, evidence against payouts, and, with `live`, every read model against what its projection makes of the
+ * events up to where it stands. `tables`: or why no read model is compared. The service may run.
  */
 export async function verify(
   source: LogSource,
-  live: LiveTables | null,
-  { contexts, token, ledger, progress }: Verification,
+  tables: LiveTables | string | null,
+  { contexts, token, ledger: against, progress }: Verification,
 ): Promise<AuditReport> {
+  const ledger = against === null || typeof against === 'string' ? null : new LedgerCheck(against);
+  const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
-  const ends = {
-    payouts: live === null ? source.end : await live.tables.checkpointOf(BOOKED_VIEWS.payouts),
-    orders: live === null ? source.end : await live.tables.checkpointOf(BOOKED_VIEWS.orders),
-  };
+  const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
   const rows = live === null ? null : new BookedRows();
-  const audit = new LogAudit({ contexts, ends, extent, token }, rows);
+  const audit = new LogAudit({ contexts, booksEnd, extent, token }, rows);
   const remade = new Remade(live?.checks ?? []);
   let events = 0;
   let last: string | null = null;
   for await (const page of source.pages()) {
     for (const event of page) {
       audit.add(event);
-      if (comparePositions(event.position, ends.payouts) <= 0) events += 1;
+      if (comparePositions(event.position, booksEnd) <= 0) events += 1;
     }
     await remade.add(page);
     await ledger?.see(page);
@@ -121,8 +111,8 @@ export async function verify(
   const { violations, streams, histories, evidence } = audit;
   return {
     ...{ log_id: source.logId, read_to: last, read: streams.events },
-    ...{ position: ends.payouts, events, streams: streams.count, judged: histories.judged },
-    books: extent.wholeStreams ? booksOf(audit, ends.orders) : null,
+    ...{ position: booksEnd, events, streams: streams.count, judged: histories.judged },
+    books: extent.wholeStreams ? booksOf(audit) : null,
     evidence: { checked: evidence.checked },
     ...{ violations: violations.first, violation_count: violations.count },
     ledger: (await ledger?.end()) ?? null,
@@ -133,6 +123,8 @@ export async function verify(
       ...remade.failures,
       ...unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
+      ...(typeof against === 'string' ? [against] : []),
+      ...(typeof tables === 'string' ? [`the read models of the database: ${tables}`] : []),
     ],
   };
 }
@@ -190,22 +182,18 @@ async function compared(
   rows: BookedRows,
   differences: Differences,
 ): Promise<ReadModelsReport> {
-  await comparePayouts(tables, rows, differences);
-  await compareBalances(tables, audit.books, differences);
-  await compareWork(tables, audit, differences);
-  await compareOrders(tables, audit.orders, differences);
+  const payouts = new AuditedPayouts((sql, values) => tables.query(sql, values));
+  await comparePayouts(payouts, rows, differences);
+  await compareBalances(payouts, audit.books, differences);
   const made: ReadModelsReport['tables'][number][] = [];
   for (const [table, { rows: count, different, first }] of await remade.compare()) {
     made.push({ table, rows: count, different });
     differences.addAll(first, different);
   }
-  const receipts = await tables.alteredReceipts();
-  for (const hash of receipts.altered)
-    differences.add(`the receipt ${hash} in payouts.receipts does not have that SHA-256: it was changed`);
-  return { tables: made, receipts: receipts.kept };
+  return { tables: made };
 }
 
-function booksOf({ books, orders }: LogAudit, ordersPosition: string | null): BooksReport {
+function booksOf({ books }: LogAudit): BooksReport {
   let confirmed = 0n;
   let pending = 0n;
   for (const balance of books.balances.values()) {
@@ -216,6 +204,5 @@ function booksOf({ books, orders }: LogAudit, ordersPosition: string | null): Bo
     payouts: { ...books.counts },
     users: books.balances.size,
     ...{ confirmed_minor: confirmed.toString(), pending_minor: pending.toString() },
-    ...{ orders_position: ordersPosition, orders: ordersByStatus(orders) },
   };
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { balanceAt, type BalanceAt } from '../application/balance-at.js';
+import { AuditedPayouts } from '../../payouts/contract.js';
 import { MOMENT_FORMS } from '../domain/moment.js';
-import { ApiFigures } from '../store/api-figures.js';
 import { progressOf } from './progress.js';
 import { columns, counted, time } from './text.js';
 
@@ -23,7 +23,7 @@ export function balanceProgram(program: Command, operator: Operator): void {
     )
     .action(async ({ user, at, quick }: { user: string; at?: string; quick?: boolean }) => {
       const balance = await connected(operator, (database, store) => {
-        const tables = new ApiFigures(database);
+        const tables = new AuditedPayouts((sql, values) => database.query(sql, values));
         const payoutsOf = quick ? { payoutsOf: tables.payoutsOf.bind(tables) } : {};
         const moment = at === undefined ? {} : { at };
         const options = { ...moment, ...payoutsOf, now: new Date(), progress: progressOf() };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { eventsOf } from '../../../platform/context.js';
+import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { explainBalance } from '../application/explain/explain-balance.js';
@@ -7,9 +7,10 @@ import { explainDelivery } from '../application/explain/explain-delivery.js';
 import { explainOrder } from '../application/explain/explain-order.js';
 import { explainPayout } from '../application/explain/explain-payout.js';
 import type { Explanation, Sources } from '../application/explain/explanation.js';
+import { AuditedPayouts } from '../../payouts/contract.js';
+import { AuditedDeliveries } from '../../webhooks/contract.js';
+import type { Database } from '../../../platform/postgres/database.js';
 import { MOMENT_FORMS } from '../domain/moment.js';
-import { ApiFigures } from '../store/api-figures.js';
-import { KeptBeside } from '../store/kept-beside.js';
 import { balanceText, explanationText } from './explain-text.js';
 import { progressOf } from './progress.js';
 
@@ -30,7 +31,7 @@ export function explainProgram(program: Command, operator: Operator): void {
       .description(what)
       .action(async (id: string) => {
         const told = await connected(operator, (database, log) =>
-          tell({ log, kept: new KeptBeside(database), sealed: sealedOf(operator) }, id),
+          tell(sourcesOf(operator, database, log), id),
         );
         say(told, explanationText);
       });
@@ -45,10 +46,12 @@ export function explainProgram(program: Command, operator: Operator): void {
     .option('--quick', 'believe the read model which payouts the user has')
     .action(async (user: string, { at, quick }: { at?: string; quick?: boolean }) => {
       const told = await connected(operator, (database, log) => {
-        const tables = new ApiFigures(database);
-        return explainBalance({ log, kept: new KeptBeside(database), sealed: sealedOf(operator) }, user, {
+        const sources = sourcesOf(operator, database, log);
+        const payoutsOf = (merchantId: string, userId: string) =>
+          sources.payouts.payoutsOf(merchantId, userId);
+        return explainBalance(sources, user, {
           ...(at === undefined ? {} : { at }),
-          ...(quick ? { payoutsOf: tables.payoutsOf.bind(tables) } : {}),
+          ...(quick ? { payoutsOf } : {}),
           ...{ now: new Date(), progress: progressOf() },
         });
       });
@@ -56,7 +59,12 @@ export function explainProgram(program: Command, operator: Operator): void {
     });
 }
 
-function sealedOf({ contexts }: Operator): Sources['sealed'] {
-  const all = contexts.flatMap(eventsOf);
-  return new Map(all.map(({ type, sealed }) => [type, new Set(sealed?.fields)]));
+function sourcesOf({ contexts }: Operator, database: Database, log: Sources['log']): Sources {
+  const query: CheckedTables['query'] = (sql, values) => database.query(sql, values);
+  return {
+    log,
+    payouts: new AuditedPayouts(query),
+    deliveries: new AuditedDeliveries(query),
+    sealed: new Map(contexts.flatMap(eventsOf).map(({ type, sealed }) => [type, new Set(sealed?.fields)])),
+  };
 }

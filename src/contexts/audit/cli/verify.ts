@@ -1,25 +1,30 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
+import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { storeSource, type LogSource } from '../application/log-source.js';
+import { storeSource } from '../application/log-source.js';
 import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
-import { LedgerCheck, type LedgerReport } from '../application/check-ledger.js';
-import { ledgerAtHand, type Brought, type LedgerAtHand } from '../application/checked-ledger.js';
+import type { LedgerReport } from '../application/check-ledger.js';
+import { exportedLedger, ledgerAtHand, type Brought } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/ledger-findings.js';
 import { exportSource } from '../application/export-source.js';
-import { exportedLedger } from '../application/exported-ledger.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly } from './collect-early.js';
 import { liveTables } from './live-tables.js';
-import { publicKeyOf, sealerOf, storedLedger, unproven } from './ledger.js';
-import { EXIT_INCOMPLETE, EXIT_WRONG, reportMissingEvents, UNOPENED } from './outcome.js';
+import { headsOf, publicKeyOf, sealerOf, storedLedger } from './ledger.js';
+import { EXIT_INCOMPLETE, EXIT_WRONG } from './outcome.js';
 import { progressOf } from './progress.js';
 import { counted } from './text.js';
+
+const UNPINNED =
+  'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
+const UNOPENED = 'whether each personal key is the one of its person: that takes the MASTER_KEY';
+const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
 /** Of read models that are made once more, and of those who read the log and the tables. */
 const CONNECTIONS = 16;
@@ -29,52 +34,85 @@ export function verifyProgram(program: Command, operator: Operator): void {
   program
     .command('verify')
     .description(
-      'replay every event: each history against its own rules, every row of the read models against the events; exit 2 when anything is wrong, 1 when not all could be checked',
+      'replay every event: each history against its own rules, every row of the read models against the events, each event against the ledger and its signed heads; exit 2 when anything is wrong, 1 when not all could be checked',
     )
     .option('--from <path>', 'the folder of an export, or a file of its lines, in place of the event store')
     .option('--offline', 'nothing but the files of --from: no database, no settings')
     .option(
+      '--head <file>',
+      'heads that were kept elsewhere, one in a line of JSON; may be given again',
+      (file, former) => [...former, file],
+      [] as readonly string[],
+    )
+    .option(
       '--key <file>',
       'the first public key of the ledger, as it was published (PEM): of the keys before it nothing counts',
     )
-    .action(async ({ from, offline, key: file }: Options) => {
+    .action(async ({ from, offline = false, head, key }: Options) => {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
       const asJson = program.opts<{ json?: boolean }>().json === true;
-      await reportMissingEvents(operator, asJson, () => audit(operator, asJson, { from, offline, file }));
+      const heads = (await Promise.all(head.map(headsOf))).flat();
+      const brought = { heads, key: key === undefined ? null : await publicKeyOf(key) };
+      const exported = from === undefined ? null : await ExportedLog.open(from);
+      try {
+        await audit(operator, asJson, exported, { brought, offline });
+      } catch (error) {
+        // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
+        if (!(error instanceof EventsMissing)) throw error;
+        const { message } = error;
+        operator.print(
+          asJson ? JSON.stringify({ missing_events: message }) : `CHANGED   ${message}\nNOT in order`,
+        );
+        operator.exit(EXIT_WRONG);
+      }
     });
 }
 
-async function audit(operator: Operator, asJson: boolean, { from, offline, file }: Given): Promise<void> {
-  const key = file === undefined ? null : await publicKeyOf(file);
-  const exported = from === undefined ? null : await ExportedLog.open(from);
-  const contexts = operator.contexts;
-  const progress = progressOf();
+interface Options {
+  readonly from?: string;
+  readonly offline?: boolean;
+  readonly head: readonly string[];
+  readonly key?: string;
+}
+
+/** What an auditor brings along but for the master key, and whether nothing but files is read. */
+interface Given {
+  readonly brought: Omit<Brought, 'sealer'>;
+  readonly offline: boolean;
+}
+
+async function audit(
+  operator: Operator,
+  asJson: boolean,
+  exported: ExportedLog | null,
+  { brought, offline }: Given,
+): Promise<void> {
+  const rules = { contexts: operator.contexts, progress: progressOf() };
   const report =
     offline && exported !== null
-      ? await verifyOffline(exported, key, { contexts, progress })
-      : await verifyConnected(operator, exported, key, { contexts, progress });
-  const pinned = key !== null || (!offline && operator.config().masterKey !== null);
-  const unopened = report.read_models === null || operator.config().masterKey !== null ? [] : [UNOPENED];
-  const faults = exported?.faults;
+      ? await verify(exportSource(exported), null, {
+          ...rules,
+          token: null,
+          ledger: exportedLedger(exported.manifest, brought),
+        })
+      : await verifyConnected(operator, exported, brought, rules);
+  const hasMasterKey = !offline && operator.config().masterKey !== null;
+  const pinned = brought.key !== null || hasMasterKey;
   const said = {
-    ...{ ...report, faults: faults?.listed ?? [], fault_count: faults?.count ?? 0 },
+    ...{ ...report, faults: exported?.faults.listed ?? [], fault_count: exported?.faults.count ?? 0 },
     keys_pinned: pinned,
-    not_checked: [...report.not_checked, ...unproven(report.ledger, pinned), ...unopened],
+    not_checked: [
+      ...report.not_checked,
+      ...unproven(report.ledger, pinned),
+      ...(report.read_models === null || hasMasterKey ? [] : [UNOPENED]),
+    ],
   };
   operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
   if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
   else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
 }
-
-interface Options {
-  readonly from?: string;
-  readonly offline?: true;
-  readonly key?: string;
-}
-
-type Given = Omit<Options, 'key'> & { readonly file?: string };
 
 interface Said extends AuditReport {
   readonly faults: readonly string[];
@@ -83,77 +121,40 @@ interface Said extends AuditReport {
   readonly keys_pinned: boolean;
 }
 
-async function verifyOffline(
-  exported: ExportedLog,
-  key: Brought['key'],
-  rest: Omit<Verification, 'token'>,
-): Promise<AuditReport> {
-  const against = exportedLedger(exported.manifest, key);
-  return held(against, (ledger) => verify(exportSource(exported), null, { ...rest, token: null, ...ledger }));
-}
-
 async function verifyConnected(
   operator: Operator,
   exported: ExportedLog | null,
-  key: Brought['key'],
-  rest: Omit<Verification, 'token'>,
+  { heads, key }: Given['brought'],
+  rest: Pick<Verification, 'contexts' | 'progress'>,
 ): Promise<AuditReport> {
   const config = operator.config();
-  const { usdcAddress: token } = config;
   return connected(
     operator,
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
-      const head = why === null ? exported?.manifest?.signed_head : undefined;
       const sealer = await sealerOf(config, database);
+      const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
       // Before the log is read: what the ledger tells of is then in it.
       const stored = await ledgerAtHand(storedLedger(database), logId, {
-        heads: head ? [head] : [],
-        key,
-        sealer,
+        heads: exportedHead === null ? heads : [exportedHead, ...heads],
+        ...{ key, sealer },
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
       const isWholeLog = exported === null || (why === null && read.end === source.end);
-      return held(isWholeLog ? stored : exportedLedger(exported.manifest, key), (ledger) => {
-        const rules = { ...rest, token, ...ledger };
-        if (why !== null) return unasked(read, rules, why);
-        return liveTables(database, { ...operator, sealer }, async (live) => {
-          // Its end is asked for after the snapshot of the tables: where they stand is then in it.
-          const log = exported === null ? await storeSource(store) : read;
-          return isBehind(log, live.furthest)
-            ? unasked(log, rules, 'the export ends before the place where they stand')
-            : verify(log, live, rules);
-        });
+      const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
+      const rules = { ...rest, token: config.usdcAddress, ledger };
+      if (why !== null) return verify(read, why, rules);
+      return liveTables(database, { ...operator, sealer }, async (live) => {
+        // Its end is read after the snapshot of the tables: where they stand is then in it.
+        const log = exported === null ? await storeSource(store) : read;
+        const isBehind = comparePositions(log.end, live.furthest) < 0;
+        return verify(log, isBehind ? 'the export ends before the place where they stand' : live, rules);
       });
     },
     CONNECTIONS,
   );
-}
-
-/** What `audit` says of a log that is held against a ledger; against none, and why, where there is a reason. */
-async function held(
-  against: LedgerAtHand | string | null,
-  audit: (rules: Pick<Verification, 'ledger'>) => Promise<AuditReport>,
-): Promise<AuditReport> {
-  if (against === null) return audit({});
-  if (typeof against === 'string') {
-    const report = await audit({});
-    return { ...report, not_checked: [...report.not_checked, against] };
-  }
-  const report = await audit({ ledger: new LedgerCheck(against.ledger) });
-  const { ledger } = report;
-  return {
-    ...report,
-    ledger: ledger && { ...ledger, findings: [...against.trust.findings, ...ledger.findings] },
-  };
-}
-
-/** Without read models, and `why`. */
-async function unasked(source: LogSource, rules: Verification, why: string): Promise<AuditReport> {
-  const report = await verify(source, null, rules);
-  return { ...report, not_checked: [...report.not_checked, `the read models of the database: ${why}`] };
 }
 
 function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
@@ -161,8 +162,10 @@ function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
   return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
 }
 
-function isBehind({ end }: LogSource, furthest: string | null): boolean {
-  return comparePositions(end, furthest) < 0;
+/** Why nothing proves that a log without findings is the recorded one; empty: it is proven. */
+function unproven(report: LedgerReport | null, pinned: boolean): readonly string[] {
+  if (report?.events === 0) return [];
+  return [...(report?.proven ? [] : [UNCOVERED]), ...(pinned ? [] : [UNPINNED])];
 }
 
 function describe(report: Said): string {
@@ -173,19 +176,14 @@ function describe(report: Said): string {
   ];
   if (books !== null) {
     const { payouts } = books;
-    const orders = Object.entries(books.orders).flatMap(([status, count]) =>
-      count === 0 ? [] : `${count} ${status}`,
-    );
     lines.push(
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
       `balances  ${counted(books.users, 'user')}: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
-      `orders    ${orders.join(', ') || 'none'}`,
       `evidence  ${counted(evidence.checked, 'payout')} received with it`,
     );
   }
   for (const { table, rows, different } of readModels?.tables ?? [])
     lines.push(`table     ${table}: ${counted(rows, 'row')}, ${different} different`);
-  if (readModels !== null) lines.push(`receipts  ${readModels.receipts} kept, each hashed`);
   if (report.ledger !== null) lines.push(`ledger    ${ledgerLine(report.ledger)}`);
   lines.push(
     ...report.faults.map((fault) => `ALTERED   ${fault}`),
@@ -194,6 +192,7 @@ function describe(report: Said): string {
         `LET PASS  ${type}, unknown to this version: ${count} events from ${position} on`,
     ),
     ...describeFindings(report.ledger?.findings ?? []),
+    ...(report.ledger !== null && report.ledger.more > 0 ? [`CHANGED   and ${report.ledger.more} more`] : []),
     ...described(report),
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),

@@ -1,3 +1,4 @@
+import type { Figures } from '../../payouts/contract.js';
 import { fromMinorUnits, isAmount, toMinorUnits } from '../../../kernel/money.js';
 
 /** An event of a payout, and when the log took it. */
@@ -15,13 +16,6 @@ export interface AccountPayout {
   readonly reportedAt: Date;
   status: 'pending' | 'received' | 'expired';
   endedAt: Date | null;
-}
-
-/** Decimal strings of USDC, as the API writes them. */
-export interface Figures {
-  readonly confirmed: string;
-  readonly pending: string;
-  readonly committed: string;
 }
 
 /** What the payouts of one user add up to, kept from their events alone and by code of its own. */

@@ -24,6 +24,10 @@ describe('the manifest of an export', () => {
     });
   });
 
+  it('is not read without keys', () => {
+    expect(read({ signing_keys: undefined })).toBe('names signing keys that are none');
+  });
+
   it('is that of the whole log without a merchant and ends', () => {
     expect(isWhole(asked)).toBe(true);
     for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...asked, [name]: '1' })).toBe(false);

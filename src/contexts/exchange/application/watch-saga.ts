@@ -4,6 +4,7 @@ import {
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/work-list-check.js';
 import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
 import { addWatches, wakeWatches } from '../store/watches.js';
 
@@ -13,6 +14,22 @@ export const WATCH_SAGA = subscriptionName('exchange.watch');
 export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
   return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
 }
+
+/** An order that is on no list would be open for ever. */
+export const OPEN_ORDERS: WorkList = {
+  name: WATCH_SAGA,
+  table: 'exchange.watches',
+  listed: 'order_id = due.id and next_check_at is not null',
+  id: 'order_id',
+  begins: 'order.created.v1',
+  ends: [
+    'order.completed.v1',
+    'order.cancelled.v1',
+    'order.expired.v1',
+    'order.failed.v1',
+    'order.refunded.v1',
+  ],
+};
 
 export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
   const created = events.filter(({ type }) => type === 'order.created.v1');

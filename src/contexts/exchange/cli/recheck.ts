@@ -2,12 +2,12 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
 import { made, order, type MadeOrder } from '../domain/order.js';
 
-const EVENTS_PER_PAGE = 500;
 /** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
 const EXIT_MISSING = 2;
 const EXIT_INCOMPLETE = 1;
@@ -70,10 +70,7 @@ class Recheck {
   /** Each order once, at the position at which it was created. */
   async run(from: string | null): Promise<void> {
     this.position = from;
-    const end = await this.store.head();
-    while (comparePositions(this.position, end) < 0) {
-      const events = await this.store.readAll(this.position, EVENTS_PER_PAGE);
-      if (events.length === 0) break;
+    for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
       for (const { type, data, position } of events) {
         if (type === 'order.created.v1') await this.check(String(data['order_id']), position);
         this.position = position;

@@ -19,6 +19,7 @@ import {
 } from './order.js';
 import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
+import { acrossOrders, orderHistory } from './order-rules.js';
 
 /** What may happen, to the chain and to the order, in any order. */
 type Step =
@@ -90,8 +91,11 @@ class World {
   /** Deposits of blocks that are off the chain. */
   private missing: Seen[] = [];
   private readonly seen: Observation[] = [];
+  private judged = orderHistory.initial;
+  private readonly isBrokenAcross = acrossOrders();
 
   constructor() {
+    this.isBrokenAcross({ type: 'exchange_key.issued.v1', data: facts });
     this.decide((state) => createOrder(facts, state));
   }
 
@@ -212,6 +216,9 @@ class World {
     if (event.type === 'order.refund_recorded.v1')
       expect(isAtLeast(owed(before!), event.data.amount)).toBe(true);
     this.events.push(event);
+    const { state, broken } = orderHistory.judge(this.judged, event, facts.order_id);
+    this.judged = state;
+    expect([broken, this.isBrokenAcross(event)]).toEqual([null, null]);
     const after = order.evolve(this.state, event) as MadeOrder;
     this.state = after;
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
@@ -236,7 +243,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('the history of an order', () => {
-  it('is legal and accounts for all money, whatever happens in whatever order', () => {
+  it('is legal, accounts for all money and breaks no rule of an audit, whatever happens in whatever order', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

@@ -1,19 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import {
+  at,
   base,
   cancelled,
   deposit,
-  expired,
   facts,
+  failed as failedWith,
   late,
   made,
+  minute,
   paid,
   processing,
   received,
 } from '../../../../test/support/order-story.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
-import { orderHistory } from './order-rules.js';
+import { acrossOrders, orderHistory } from './order-rules.js';
 
 const event = (type: string, data: object = {}): DomainEvent => ({
   type: `order.${type}.v1`,
@@ -22,9 +24,14 @@ const event = (type: string, data: object = {}): DomainEvent => ({
 const deposited = received(deposit('a', '100'));
 const started = processing('100', '0.5');
 const completed = event('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
-const failed = event('failed', { reason: 'no_deposit', refundable: '0' });
-const refunded = event('refunded', { amount: '100', refund_transaction_hash: null });
-const refund = event('refund_recorded', { amount: '5', transaction_hash: '0xback', actor: 'ops' });
+const expired = event('expired', { at: minute(61) });
+const failed = failedWith('no_deposit', '0', at);
+const refundedOf = (amount: string): DomainEvent =>
+  event('refunded', { amount, refund_transaction_hash: null });
+const refunded = refundedOf('100');
+const refundOf = (amount: string, transaction_hash: string): DomainEvent =>
+  event('refund_recorded', { amount, transaction_hash, actor: 'ops' });
+const refund = refundOf('5', '0xback');
 const outcome = (kind: string): DomainEvent =>
   event('late_outcome_recorded', { outcome: kind, transaction_hash: '0xlate' });
 const missing = event('deposit_missing', { deposit_id: 'a', amount: '100', transaction_hash: '0xa' });
@@ -43,7 +50,25 @@ describe('the audit of an order', () => {
     ],
     ['expires', [made, expired, ...afterwards]],
     ['fails while it waits', [made, paid, failed]],
-    ['fails while it is exchanged', [made, deposited, started, failed, outcome('completed')]],
+    [
+      'fails while it is exchanged',
+      [made, deposited, started, failedWith('no liquidity', '100', at), outcome('completed')],
+    ],
+    [
+      'is exchanged up to its maximum, and the rest given back',
+      [
+        ...[made, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
+        ...[
+          processing('1000', '5', '60.5'),
+          event('completed', { amount_to: '5', withdraw_transaction_hash: '' }),
+        ],
+        ...[late(deposit('c', '2')), refundOf('62.5', '0xback')],
+      ],
+    ],
+    [
+      'is refunded although its deposit moved to another block',
+      [made, deposited, started, missing, late(deposit('a in another block', '100')), refunded],
+    ],
     ['is refunded', [made, deposited, refunded]],
     ['has dust and missing deposits while it is open', [made, deposited, missing, dust]],
   ])('accepts one that %s', (_what, events) => {
@@ -64,7 +89,55 @@ describe('the audit of an order', () => {
         'the order is made first',
       ],
     ),
-    ['expires when it is paid', [made, paid, expired], 'the order is paid, after which it does not come'],
+    [
+      'expires when it is paid',
+      [made, paid, expired],
+      'the order is paid with 0 received, and it does not follow',
+    ],
+    [
+      'expires before its end',
+      [made, event('expired', { at: minute(60) })],
+      'the order is pending with 0 received',
+    ],
+    [
+      'expires with a deposit',
+      [made, received(deposit('a', '1')), expired],
+      'the order is pending with 1 received, and it does not follow',
+    ],
+    ['is exchanged without a deposit', [made, started], 'the order is pending with 0 received'],
+    [
+      'is exchanged but for a part of a deposit that is nowhere',
+      [made, received(deposit('a', '101')), started],
+      'its amount_from is "100", and what was before it gives "101"',
+    ],
+    [
+      'is exchanged over its maximum',
+      [made, received(deposit('a', '1001')), processing('1001', '5.005')],
+      'its amount_from is "1001", and what was before it gives "1000"',
+    ],
+    [
+      'is exchanged at another rate',
+      [made, received(deposit('a', '200')), processing('200', '1.1')],
+      'its amount_to is "1.1", and what was before it gives "1"',
+    ],
+    [
+      'fails and keeps money',
+      [made, received(deposit('a', '5')), failedWith('deposit_too_low', '4', at)],
+      'its refundable is "4", and what was before it gives "5"',
+    ],
+    [
+      'is refunded in part',
+      [made, received(deposit('a', '5')), refundedOf('4')],
+      'its amount is "4", and what was before it gives "5"',
+    ],
+    [
+      'gives back more than is owed, in several refunds',
+      [
+        ...[made, received(deposit('a', '5')), failedWith('deposit_too_low', '5', at)],
+        ...[refundOf('2', '0x1'), refundOf('2', '0x2'), refundOf('2', '0x3')],
+      ],
+      'At most 1 is refundable',
+    ],
     [
       'counts a deposit while it is exchanged',
       [made, deposited, started, received(deposit('b', '1'))],
@@ -93,5 +166,57 @@ describe('the audit of an order', () => {
     const { key_id, created_at } = facts;
     expect([ended.facts, ended.deposits]).toEqual([{ order_id: 'o1', key_id, created_at }, []]);
     expect(stateAfter()).toEqual({ status: 'none' });
+  });
+});
+
+describe('the audit across orders', () => {
+  const issued: DomainEvent = { type: 'exchange_key.issued.v1', data: { key_id: 'k1', merchant_id: 'm1' } };
+  const createdOf = (order_id: string): DomainEvent => ({ ...made, data: { ...facts, order_id } });
+  const of = (order_id: string, { type, data }: DomainEvent): DomainEvent => ({
+    type,
+    data: { ...data, order_id },
+  });
+  const brokenAcross = (...events: readonly DomainEvent[]): readonly string[] =>
+    [issued, createdOf('o1'), createdOf('o2'), ...events].map(acrossOrders()).filter((each) => each !== null);
+  const moved = received(deposit('a in another block', '100'));
+
+  it('takes a deposit that moved and came back to its first block for one deposit', () => {
+    const missingMoved = event('deposit_missing', { deposit_id: 'a in another block' });
+    expect(brokenAcross(deposited, missing, moved, missingMoved, deposited)).toEqual([]);
+    expect(brokenAcross(deposited, missing, late(deposit('a', '100')))).toEqual([]);
+  });
+
+  it.each<[string, readonly DomainEvent[], string]>([
+    [
+      'a deposit twice',
+      [deposited, late(deposit('a', '100'))],
+      'deposit a is recorded once, and not first for o1',
+    ],
+    [
+      'a deposit that came back, twice',
+      [deposited, missing, deposited, late(deposit('a', '100'))],
+      'deposit a is recorded once, and not first for o1',
+    ],
+    [
+      'a deposit of two orders',
+      [deposited, of('o2', deposited)],
+      'deposit a is recorded once, and not first for o2',
+    ],
+    [
+      'a deposit that another order has, and takes off the chain',
+      [deposited, of('o2', missing)],
+      'order o2 has the deposit a before it goes missing',
+    ],
+  ])('names %s', (_name, events, rule) => {
+    expect(brokenAcross(...events)).toEqual([rule]);
+  });
+
+  it('names an order that no key of its merchant made', () => {
+    const stranger: DomainEvent = { ...made, data: { ...facts, merchant_id: 'm2' } };
+    expect([made].map(acrossOrders())).toEqual(['order o1 is made by a key of its merchant']);
+    expect([issued, stranger].map(acrossOrders())).toEqual([
+      null,
+      'order o1 is made by a key of its merchant',
+    ]);
   });
 });

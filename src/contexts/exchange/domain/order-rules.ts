@@ -1,7 +1,10 @@
-import { historyRules } from '../../../kernel/history-rules.js';
+import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
+import type { ExchangeKeyIssued } from './exchange-key.js';
+import { observe, type Observation } from './observation.js';
 import { eraseOrder } from './order-erasure.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';
 import {
+  amountReceived,
   cancelOrder,
   createOrder,
   made,
@@ -16,8 +19,8 @@ const OPEN: readonly OrderStatus[] = ['pending', 'paid'];
 const UNDER_WAY: readonly OrderStatus[] = [...OPEN, 'processing'];
 
 /**
- * What auditors hold each order against. What the provider saw is no part of the history, so that events which rest on it
- * are judged by the status they follow from; what they add up to, the audit's own books check.
+ * What auditors hold each order against. Which deposits the provider listed is no part of the history: a deposit is judged
+ * by the status it follows from. What follows from the deposits is decided again, to the last digit of its amounts.
  */
 export const orderHistory = historyRules(
   order,
@@ -30,12 +33,16 @@ export const orderHistory = historyRules(
     'order.refund_recorded.v1': ({ amount, transaction_hash: transactionHash, actor, at }, state) =>
       recordRefund({ amount, transactionHash, actor, at }, state),
     'order.personal_data_erased.v1': ({ actor, at }, state) => eraseOrder({ actor, at }, made(state)),
-    'order.expired.v1': follows('order.expired.v1', ['pending']),
+    'order.expired.v1': ({ at }, state) => observed('order.expired.v1', state, { at, completeUntil: at }),
+    'order.processing_started.v1': ({ at }, state) =>
+      observed('order.processing_started.v1', state, { at, outcome: EXCHANGED }),
+    'order.completed.v1': ({ at, amount_to: amountTo, withdraw_transaction_hash: transactionHash }, state) =>
+      observed('order.completed.v1', state, { at, outcome: { ...EXCHANGED, amountTo, transactionHash } }),
+    'order.failed.v1': ({ at, reason }, state) =>
+      observed('order.failed.v1', state, { at, outcome: { kind: 'failed', reason } }),
+    'order.refunded.v1': ({ at, refund_transaction_hash: transactionHash }, state) =>
+      observed('order.refunded.v1', state, { at, outcome: { kind: 'refunded', transactionHash } }),
     'order.deposit_received.v1': follows('order.deposit_received.v1', OPEN),
-    'order.processing_started.v1': follows('order.processing_started.v1', OPEN),
-    'order.completed.v1': follows('order.completed.v1', ['processing']),
-    'order.failed.v1': follows('order.failed.v1', UNDER_WAY),
-    'order.refunded.v1': follows('order.refunded.v1', UNDER_WAY),
     'order.late_deposit_recorded.v1': follows('order.late_deposit_recorded.v1', null),
     'order.deposit_missing.v1': follows('order.deposit_missing.v1', null),
     'order.dust_recorded.v1': follows('order.dust_recorded.v1', null),
@@ -51,6 +58,57 @@ export const orderHistory = historyRules(
     remember: (state) => (state.status === 'none' || UNDER_WAY.includes(state.status) ? state : ended(state)),
   },
 );
+
+/** An order is made by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
+export function acrossOrders(): LogRule {
+  const merchantOf = new Map<string, string>();
+  /** The order that has a deposit. */
+  const orderOf = new Map<string, string>();
+  return (recorded) => {
+    const event = recorded as OrderEvent | ExchangeKeyIssued;
+    switch (event.type) {
+      case 'exchange_key.issued.v1':
+        merchantOf.set(event.data.key_id, event.data.merchant_id);
+        return null;
+      case 'order.created.v1': {
+        const { order_id: id, key_id: key, merchant_id: merchant } = event.data;
+        return merchantOf.get(key) === merchant ? null : `order ${id} is made by a key of its merchant`;
+      }
+      case 'order.deposit_received.v1':
+      case 'order.late_deposit_recorded.v1': {
+        const { deposit_id: deposit, order_id: id } = event.data;
+        if (orderOf.has(deposit)) return `deposit ${deposit} is recorded once, and not first for ${id}`;
+        orderOf.set(deposit, id);
+        return null;
+      }
+      case 'order.deposit_missing.v1': {
+        const { deposit_id: deposit, order_id: id } = event.data;
+        if (orderOf.get(deposit) !== id)
+          return `order ${id} has the deposit ${deposit} before it goes missing`;
+        orderOf.delete(deposit);
+        return null;
+      }
+      default:
+        return null;
+    }
+  };
+}
+
+const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as const;
+
+/** What follows first when the provider says no more than the event does. */
+function observed(
+  type: OrderEvent['type'],
+  state: Order,
+  seen: Partial<Observation> & Pick<Observation, 'at'>,
+): readonly OrderEvent[] | string {
+  if (state.status === 'none') return 'the order is made first';
+  if (!UNDER_WAY.includes(state.status)) return `the order is ${state.status}, after which it does not come`;
+  const nothing = { deposits: [], isDepositUnderWay: false, completeUntil: null, outcome: null };
+  const [first] = observe({ ...nothing, ...seen }, state);
+  if (first?.type === type) return [first];
+  return `the order is ${state.status} with ${amountReceived(state)} received, and it does not follow`;
+}
 
 /** `null`: whatever the status. */
 function follows<Type extends OrderEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {

@@ -28,7 +28,7 @@ describe('the saga of deactivations', () => {
     db.database.transaction((tx) => saga.apply(events, tx));
   const row = async (userId: string): Promise<unknown> => {
     const rows = await db.database.query<{ pending: number; deactivating: boolean }>(
-      'select pending_payouts::int as pending, deactivating from users.deactivations where user_id = $1',
+      'select pending_payouts::int as pending, deactivating from payouts.deactivations where user_id = $1',
       [userId],
     );
     return rows[0];
@@ -78,7 +78,7 @@ describe('the saga of deactivations', () => {
     };
     const kept = async (): Promise<readonly string[]> => {
       const rows = await db.database.query<{ payout_id: string }>(
-        'select payout_id from users.payout_intents where user_id = any($1)',
+        'select payout_id from payouts.payout_intents where user_id = any($1)',
         [[user, other]],
       );
       return rows.map(({ payout_id }) => payout_id).sort();

@@ -1,11 +1,11 @@
 import { backOff } from '../../../platform/background/backoff.js';
-import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
 import { standingOf, type Standing } from '../domain/standing.js';
 import type { Receipts } from '../store/receipts.js';
 import { ChainUnavailable, type ChainLook, type WantedTransaction } from './ports.js';
 
-const EVENTS_PER_PAGE = 500;
 /** A node that is away for a moment, or reorganises during a look, is asked again so often. */
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, mostMs: 2000 };
@@ -45,10 +45,7 @@ export class Recheck {
   /** Tells `note` of what does not simply stand, and calls `page` after every page. Throws {@link ChainUnavailable}. */
   async run(from: string | null, note: (noted: Noted) => void, page: () => void): Promise<void> {
     this.position = from;
-    const end = await this.store.head();
-    while (comparePositions(this.position, end) < 0) {
-      const events = await this.store.readAll(this.position, EVENTS_PER_PAGE);
-      if (events.length === 0) break;
+    for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
       // Told once the whole page is: a run that goes on from here asks for all of it again.
       for (const noted of await this.notesOn(events)) note(noted);
       this.position = events.at(-1)!.position;

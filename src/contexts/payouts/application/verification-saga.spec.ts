@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { recordWork } from './verification-saga.js';
+import { createHash } from 'node:crypto';
+import { WorkListCheck } from '../../../platform/projections/work-list-check.js';
+import { Receipts, ReceiptsCheck } from '../store/receipts.js';
+import { PENDING_PAYOUTS, recordWork } from './verification-saga.js';
 
 const CHAIN = 31337;
 
@@ -171,5 +174,43 @@ describe('the saga of verifications', () => {
     );
     await apply([activated(1)]);
     expect(await due()).toContainEqual({ ...unknown, due: true, atTheEnd: false });
+  });
+
+  const query = async <Row extends object>(
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> => (await db.pool.query<Row>(sql, [...values])).rows;
+
+  describe('an audit of the list', () => {
+    const codec = { currentName: (type: string) => type };
+    const audit = async (events: readonly RecordedEvent[], until: RecordedEvent): Promise<unknown> => {
+      const check = new WorkListCheck(PENDING_PAYOUTS, { query, codec, position: until.position });
+      await check.add(events);
+      return (await check.compare()).get('payouts.verifications');
+    };
+
+    it('names a pending payout that is not on it, and none that ended or came after the checkpoint', async () => {
+      world += 1;
+      const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
+      const events = [first, second, third, ended(2, 1, 'expired')];
+      await apply([first, second]);
+      expect(await audit(events, second)).toEqual({ rows: 1, different: 0, first: [] });
+      await db.pool.query('delete from payouts.verifications where payout_id = any($1)', [
+        [id('payout 1'), id('payout 2')],
+      ]);
+      const missing = `payouts.verifications ${id('payout 1')}: not on the list, and the events say that it is open`;
+      expect(await audit(events, second)).toEqual({ rows: 1, different: 1, first: [missing] });
+    });
+  });
+
+  it('keeps receipts that an audit compares with their SHA-256', async () => {
+    const sha256 = createHash('sha256').update('{"status":"0x1"}').digest('hex');
+    await new Receipts(db.database).keep([{ sha256, text: '{"status":"0x1"}' }]);
+    const audit = async (): Promise<unknown> =>
+      (await new ReceiptsCheck({ query }).compare()).get('payouts.receipts');
+    expect(await audit()).toEqual({ rows: 1, different: 0, first: [] });
+    await db.pool.query(`update payouts.receipts set receipt = '{"status":"0x0"}'`);
+    const altered = `payouts.receipts ${sha256}: it does not have that SHA-256, it was changed`;
+    expect(await audit()).toEqual({ rows: 1, different: 1, first: [altered] });
   });
 });

@@ -5,9 +5,13 @@ import {
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/work-list-check.js';
 import type { UserActivated, UserEvent } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
   type PayoutEvent,
   type PayoutExpired,
   type PayoutReceived,
@@ -43,6 +47,16 @@ export const verificationTables: DerivedTables = {
     await addWallets(activated, tx, schema);
     await noteUsedTransfers(received, tx, schema);
   },
+};
+
+/** A payout that is on no list would be pending for ever. */
+export const PENDING_PAYOUTS: WorkList = {
+  name: VERIFICATION_SAGA,
+  table: 'payouts.verifications',
+  listed: 'payout_id = due.id',
+  id: 'payout_id',
+  begins: PAYOUT_REPORTED,
+  ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
 export async function recordWork(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {

@@ -5,7 +5,7 @@ import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { PayeeCache } from '../application/payee-cache.js';
 import { BalancesView, NOTHING_PAID } from '../views/balances.js';
-import { PAYOUT_VIEWS } from '../views/projection.js';
+import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import { BalanceResponse } from './payout-dto.js';
 
 /** GET /merchants/v1/users/{id}/balance (contract.md 11): what the user's payouts add up to. */

@@ -18,7 +18,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { ReportPayout } from '../application/report-payout.js';
 import { EvidenceView } from '../views/evidence.js';
 import { PayoutsView } from '../views/payouts.js';
-import { PAYOUT_VIEWS } from '../views/projection.js';
+import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import { EvidenceResponse } from './evidence-dto.js';
 import { payoutFilter, PayoutReport, PayoutResponse, PayoutsQuery, PayoutsResponse } from './payout-dto.js';
 

@@ -74,6 +74,21 @@ export class Payouts1795000000500 implements MigrationInterface {
       -- Receipts that payouts rest on, as nodes sent them. No read model.
       create table payouts.receipts (sha256 bytea primary key, receipt text not null);
       comment on table payouts.receipts is 'kept for payouts; sha256 is of the bytes of receipt';
+      create table payouts.deactivations (
+        user_id uuid primary key,
+        pending_payouts bigint not null default 0,
+        deactivating boolean not null default false,
+        position text not null
+      );
+      create index deactivations_ready on payouts.deactivations (user_id)
+        where deactivating and pending_payouts = 0;
+
+      -- Payouts that may still be reported to a user; empty where the events are in PostgreSQL (ADR 103).
+      create table payouts.payout_intents (
+        payout_id uuid primary key,
+        user_id uuid not null
+      );
+      create index payout_intents_by_user on payouts.payout_intents (user_id);
     `);
   }
 

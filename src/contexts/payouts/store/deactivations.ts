@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** What is counted of a user's payouts. The tables keep the schema they began in, `users`. */
+/** What is counted of a user's payouts. */
 export interface UserCount {
   readonly pending: number;
   readonly deactivating: boolean;
@@ -26,8 +26,8 @@ export class Deactivations {
   async leaving(userId: string): Promise<Leaving | null> {
     const [row] = await this.database.query<Leaving & { pending_payouts: string }>(
       `select pending_payouts,
-         array(select payout_id::text from users.payout_intents where user_id = $1) as intended
-       from users.deactivations where user_id = $1 and deactivating`,
+         array(select payout_id::text from payouts.payout_intents where user_id = $1) as intended
+       from payouts.deactivations where user_id = $1 and deactivating`,
       [userId],
     );
     return row === undefined ? null : { ...row, pending: Number(row.pending_payouts) };
@@ -36,14 +36,14 @@ export class Deactivations {
   /** Ids of up to `limit` users who are being deactivated and have no pending payout. */
   async settled(limit: number): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
-      'select user_id from users.deactivations where deactivating and pending_payouts = 0 order by user_id limit $1',
+      'select user_id from payouts.deactivations where deactivating and pending_payouts = 0 order by user_id limit $1',
       [limit],
     );
     return rows.map(({ user_id }) => user_id);
   }
 
   async dropIntent(payoutId: string): Promise<void> {
-    await this.database.query('delete from users.payout_intents where payout_id = $1', [payoutId]);
+    await this.database.query('delete from payouts.payout_intents where payout_id = $1', [payoutId]);
   }
 }
 
@@ -57,7 +57,7 @@ export async function loadCounts(
     deactivating: boolean;
     position: string;
   }>(
-    'select user_id, pending_payouts, deactivating, position from users.deactivations where user_id = any($1)',
+    'select user_id, pending_payouts, deactivating, position from payouts.deactivations where user_id = any($1)',
     [userIds],
   );
   return new Map(
@@ -71,7 +71,7 @@ export async function loadCounts(
 export async function saveCounts(tx: PoolClient, counts: ReadonlyMap<string, UserCount>): Promise<void> {
   const all = [...counts.values()];
   await tx.query(
-    `insert into users.deactivations (user_id, pending_payouts, deactivating, position)
+    `insert into payouts.deactivations (user_id, pending_payouts, deactivating, position)
      select * from unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::text[])
      on conflict (user_id) do update set pending_payouts = excluded.pending_payouts,
        deactivating = excluded.deactivating, position = excluded.position`,
@@ -91,9 +91,9 @@ export async function saveIntents(
   reported: readonly string[],
 ): Promise<void> {
   await tx.query(
-    `insert into users.payout_intents (payout_id, user_id)
+    `insert into payouts.payout_intents (payout_id, user_id)
      select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
     [[...open.keys()], [...open.values()]],
   );
-  await tx.query('delete from users.payout_intents where payout_id = any($1)', [reported]);
+  await tx.query('delete from payouts.payout_intents where payout_id = any($1)', [reported]);
 }

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { CheckedTables } from '../../../platform/context.js';
 import { Database } from '../../../platform/postgres/database.js';
+import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { ReceiptSource } from '../domain/verification.js';
 
 /** Receipts that payouts rest on, as nodes sent them, by the SHA-256 of their bytes. Never changed, never removed. */
@@ -38,5 +41,27 @@ export class Receipts {
       [sha256s],
     );
     return new Set(rows.map(({ name }) => name));
+  }
+}
+
+/** Whether each receipt has the SHA-256 that it is kept under. */
+export class ReceiptsCheck implements TableCheck {
+  readonly name = 'payouts.receipts';
+
+  constructor(private readonly tables: Pick<CheckedTables, 'query'>) {}
+
+  async add(): Promise<void> {}
+
+  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    const [row] = await this.tables.query<{ rows: number; altered: string[] | null }>(
+      `select count(*)::float8 as rows, array_agg(encode(sha256, 'hex'))
+         filter (where sha256 <> sha256(convert_to(receipt, 'UTF8'))) as altered from payouts.receipts`,
+      [],
+    );
+    const altered = row!.altered ?? [];
+    const first = altered.map(
+      (hash) => `${this.name} ${hash}: it does not have that SHA-256, it was changed`,
+    );
+    return new Map([[this.name, { rows: row!.rows, different: altered.length, first }]]);
   }
 }

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {
   addChange,
   noChanges,
@@ -10,10 +10,8 @@ import {
   type Outcome,
   type PayoutRow,
 } from './fold.js';
+import { PAYOUT_VIEWS } from './audited-payouts.js';
 import { fillPayoutViews } from './fill.js';
-
-/** Name of the checkpoint that a request waits for before it responds with what it wrote. */
-export const PAYOUT_VIEWS = subscriptionName('payouts.views');
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
 export const payoutViews: SubscriptionDefinition = {

@@ -1,7 +1,6 @@
 import type { Lane } from '../domain/lane.js';
 import type { CheckedTables } from '../../../platform/context.js';
-
-const ROWS_PER_PAGE = 1000;
+import { everyRow } from '../../../platform/postgres/every-row.js';
 
 /** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
 export interface StoredDelivery {
@@ -50,20 +49,16 @@ export class StoredDeliveries {
     return new Map(rows.map((row) => [row.delivery_id, row]));
   }
 
-  /** Every delivery, page by page. */
-  async states(read: (row: StoredState) => void): Promise<void> {
-    let after: string | null = null;
-    for (;;) {
-      const rows: readonly StoredState[] = await this.tables.query<StoredState>(
-        `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
-         from webhooks.deliveries d
-         left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
-         where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit ${ROWS_PER_PAGE}`,
-        [after],
-      );
-      rows.forEach(read);
-      if (rows.length < ROWS_PER_PAGE) return;
-      after = rows.at(-1)!.delivery_id;
-    }
+  /** Every delivery. */
+  states(read: (row: StoredState) => void): Promise<void> {
+    return everyRow<StoredState>(
+      this.tables.query,
+      `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
+       from webhooks.deliveries d
+       left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
+       where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit $2`,
+      ({ delivery_id: id }) => id,
+      read,
+    );
   }
 }

@@ -4,9 +4,10 @@ import pg from 'pg';
 import { call, type Credentials } from '../../../../bench/support/sign.js';
 import type { Service } from '../../../../bench/support/service.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import { check } from '../../../../src/contexts/audit/cli/ledger.js';
-import type { LedgerReport } from '../../../../src/contexts/audit/application/check-ledger.js';
-import type { Brought } from '../../../../src/contexts/audit/application/checked-ledger.js';
+import { storedLedger } from '../../../../src/contexts/audit/cli/ledger.js';
+import { checkLedger, type LedgerReport } from '../../../../src/contexts/audit/application/check-ledger.js';
+import { ledgerAtHand, type Brought } from '../../../../src/contexts/audit/application/checked-ledger.js';
+import { logPages } from '../../../../src/platform/event-store/log-pages.js';
 import type { SignedHead, SigningKey } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { Heads } from '../../../../src/contexts/audit/store/heads.js';
 import { SigningKeys } from '../../../../src/contexts/audit/store/signing-keys.js';
@@ -105,10 +106,12 @@ export class TamperingStage {
     return rows;
   }
 
-  /** What `audit check` reports, with the master key unless `brought` says otherwise; also inside a transaction of `db`. */
-  check(brought: Partial<Brought> = {}): Promise<LedgerReport> {
+  /** What `audit verify` reports of the ledger, with the master key unless `brought` says otherwise; also inside a transaction of `db`. */
+  async check(brought: Partial<Brought> = {}): Promise<LedgerReport> {
     const store = new PostgresEventStore(this.db as unknown as pg.Pool);
-    return check(queryable(this.db), store, { heads: [], key: null, sealer: this.sealer, ...brought });
+    const all = { heads: [], key: null, sealer: this.sealer, ...brought };
+    const ledger = await ledgerAtHand(storedLedger(queryable(this.db)), await store.identity(), all);
+    return checkLedger(logPages(store, { end: await store.head() }), ledger);
   }
 
   async newestHead(): Promise<SignedHead> {

@@ -142,7 +142,7 @@ const receipt: TableTampering = async (db, random, used) => {
   await db.query(`update payouts.receipts set receipt = receipt || ' ' where sha256 = decode($1, 'hex')`, [
     hash,
   ]);
-  return { name: 'receipt changed', named: `the receipt ${hash}` };
+  return { name: 'receipt changed', named: `payouts.receipts ${hash}` };
 };
 
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];

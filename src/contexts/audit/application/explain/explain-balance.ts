@@ -1,4 +1,5 @@
-import { Account, type Figures } from '../../domain/account.js';
+import type { Figures } from '../../../payouts/contract.js';
+import { Account } from '../../domain/account.js';
 import { userHistory, type HistoryOptions } from '../user-history.js';
 import { tell, type Explanation, type Sources } from './explanation.js';
 

@@ -2,10 +2,18 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { deriveId } from '../../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../../platform/event-store/port.js';
-import type { KeptDelivery } from '../../store/kept-beside.js';
+import type { AuditedDelivery } from '../../../webhooks/contract.js';
 import { inUtc } from '../../domain/words.js';
 import { idOf } from '../user-history.js';
-import { own, tell, type Explanation, type Row, type Section, type Sources } from './explanation.js';
+import {
+  causesOf,
+  own,
+  tell,
+  type Explanation,
+  type Row,
+  type Section,
+  type Sources,
+} from './explanation.js';
 import { attemptRow, endpointsOf } from './told-deliveries.js';
 
 /** Of a response, as much as fits a line. */
@@ -14,7 +22,7 @@ const EXCERPT = 120;
 /** A delivery from the event that it tells to each response of the receiver. Throws DomainError `not_found`. */
 export async function explainDelivery(sources: Sources, id: string): Promise<Explanation> {
   const deliveryId = idOf('delivery', id);
-  const [delivery] = await sources.kept.deliveries([deliveryId]);
+  const [delivery] = await sources.deliveries.withIds([deliveryId]);
   if (delivery === undefined)
     throw new DomainError(
       'not_found',
@@ -41,13 +49,13 @@ export async function explainDelivery(sources: Sources, id: string): Promise<Exp
           : `at position ${source.position}: its id and the endpoint's give the delivery's`,
       ],
     ],
-    ...(await tell(sources, source === undefined ? [] : withCauses(source, events))),
+    ...(await tell(sources, causesOf(source, events).toReversed())),
     sections: [sent(delivery), await attemptsOf(sources, deliveryId)],
   };
 }
 
 /** Events of whatever the delivery is about. */
-async function related({ log }: Sources, delivery: KeptDelivery): Promise<readonly RecordedEvent[]> {
+async function related({ log }: Sources, delivery: AuditedDelivery): Promise<readonly RecordedEvent[]> {
   if (delivery.is_test) return own(log, `webhook_test-${delivery.delivery_id}`);
   const { data = {} } = JSON.parse(delivery.body) as { data?: Record<string, unknown> };
   const streams = Object.entries(data).flatMap(([name, value]) => {
@@ -58,22 +66,8 @@ async function related({ log }: Sources, delivery: KeptDelivery): Promise<readon
   return (await Promise.all(streams.map((stream) => own(log, stream)))).flat();
 }
 
-function isOf({ id }: RecordedEvent, delivery: KeptDelivery): boolean {
+function isOf({ id }: RecordedEvent, delivery: AuditedDelivery): boolean {
   return delivery.is_test || deriveId(id, delivery.endpoint_id) === delivery.delivery_id;
-}
-
-function withCauses(source: RecordedEvent, events: readonly RecordedEvent[]): RecordedEvent[] {
-  const causes: RecordedEvent[] = [];
-  const find = (id: string | undefined) => events.find((event) => event.id === id);
-  for (
-    let event: RecordedEvent | undefined = source;
-    event !== undefined;
-    event = find(event.metadata.causation_id)
-  ) {
-    if (causes.includes(event)) break;
-    causes.unshift(event);
-  }
-  return causes;
 }
 
 function sent({
@@ -82,7 +76,7 @@ function sent({
   due_at: due,
   finished_at: end,
   resent_position: resent,
-}: KeptDelivery): Section {
+}: AuditedDelivery): Section {
   const rows: Row[] = [
     ['body', `${Buffer.byteLength(body)} bytes, SHA-256 ${createHash('sha256').update(body).digest('hex')}`],
     ['made', inUtc(made.toISOString())],
@@ -92,8 +86,8 @@ function sent({
   return { title: 'what is sent', rows };
 }
 
-async function attemptsOf({ kept }: Sources, deliveryId: string): Promise<Section> {
-  const attempts = await kept.attempts([deliveryId]);
+async function attemptsOf({ deliveries }: Sources, deliveryId: string): Promise<Section> {
+  const attempts = await deliveries.attempts([deliveryId]);
   const rows = attempts.flatMap((attempt): Row[] => {
     const response =
       attempt.response_excerpt === null ? '' : oneLine(attempt.response_excerpt.toString('utf8'));

@@ -1,6 +1,13 @@
+import { fold } from '../../../../kernel/aggregate.js';
+import { sum } from '../../../../kernel/decimal.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { ORDER_CATEGORY } from '../../../exchange/contract.js';
-import { OrderBooks, owedOf, type BookedOrder } from '../../domain/order-books.js';
+import {
+  order,
+  owed,
+  type DepositFacts,
+  type MadeOrder,
+  type OrderEvent,
+} from '../../../exchange/contract.js';
 import { inUtc } from '../../domain/words.js';
 import { idOf } from '../user-history.js';
 import { own, tell, type Explanation, type Row, type Sources } from './explanation.js';
@@ -8,28 +15,26 @@ import { own, tell, type Explanation, type Row, type Sources } from './explanati
 /** An exchange order from the call that made it to its outcome. Throws DomainError `not_found`. */
 export async function explainOrder(sources: Sources, id: string): Promise<Explanation> {
   const orderId = idOf('order', id);
-  const events = await own(sources.log, `${ORDER_CATEGORY}-${orderId}`);
-  const books = new OrderBooks();
-  for (const event of events) books.add(event);
-  const order = books.orders.get(orderId);
-  if (order === undefined) throw new DomainError('not_found', `The log knows no order ${orderId}.`);
-  const { facts, status } = order;
+  const events = await own(sources.log, `${order.category}-${orderId}`);
+  const state = fold(order, events as unknown as readonly OrderEvent[]);
+  if (state.status === 'none') throw new DomainError('not_found', `The log knows no order ${orderId}.`);
+  const { facts, status } = state;
   return {
     what: `order ${orderId}`,
     figure: [
-      ['amount', `${order.amountFrom} for ${order.amountTo} of ${facts.pair_id}, ${status}`],
+      ['amount', `${state.amountFrom} for ${state.amountTo} of ${facts.pair_id}, ${status}`],
       ['by', `key ${facts.key_id}, of merchant ${facts.merchant_id}`],
     ],
     ...(await tell(sources, events)),
     sections: [
-      { title: 'quote', rows: quoteOf(order) },
-      { title: 'deposits', rows: depositsOf(order) },
-      { title: 'outcome', rows: outcomeOf(order) },
+      { title: 'quote', rows: quoteOf(state) },
+      { title: 'deposits', rows: depositsOf(state) },
+      { title: 'outcome', rows: outcomeOf(state) },
     ],
   };
 }
 
-function quoteOf({ facts }: BookedOrder): Row[] {
+function quoteOf({ facts }: MadeOrder): Row[] {
   return [
     ['asked', `${facts.amount_from} for ${facts.amount_to}, at ${facts.rate}`],
     ['limits', `${facts.minimum} to ${facts.maximum}`],
@@ -39,28 +44,25 @@ function quoteOf({ facts }: BookedOrder): Row[] {
   ];
 }
 
-function depositsOf({ deposits, late, dust }: BookedOrder): Row[] {
+function depositsOf({ deposits, lateDeposits, dust }: MadeOrder): Row[] {
   const rows: Row[] = [
     ...deposits.map((each): Row => ['counted', deposit(each)]),
-    ...late.map((each): Row => ['late', deposit(each)]),
-    ...(dust === '0' ? [] : [['too small', `${dust} in all`] as const]),
+    ...lateDeposits.map((each): Row => ['late', deposit(each)]),
+    ...(dust.amount === '0' ? [] : [['too small', `${dust.amount} in all`] as const]),
   ];
   return rows.length === 0 ? [['none', 'nothing has come']] : rows;
 }
 
-function deposit({
-  amount,
-  transaction_hash: hash,
-  deposited_at: at,
-}: BookedOrder['deposits'][number]): string {
+function deposit({ amount, transaction_hash: hash, deposited_at: at }: DepositFacts): string {
   return `${amount}, transaction ${hash}, block of ${inUtc(at)}`;
 }
 
-function outcomeOf(order: BookedOrder): Row[] {
-  const { status, reason, withdrawTransactionHash: hash, refunded, amountTo } = order;
+function outcomeOf(state: MadeOrder): Row[] {
+  const { status, reason, withdrawTransactionHash: hash, refunds, amountTo } = state;
+  const refunded = sum(refunds.map(({ amount }) => amount));
   return [
     ['status', reason === null ? status : `${status}: ${reason}`],
     ...(hash === null ? [] : [['paid out', `${amountTo}, transaction ${hash}`] as const]),
-    ['refundable', `${owedOf(order)}, late deposits included; ${refunded} refunded so far`],
+    ['refundable', `${owed(state)}, late deposits included; ${refunded} refunded so far`],
   ];
 }

@@ -43,7 +43,11 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
   };
 }
 
-async function evidence({ log, kept }: Sources, payoutId: string, { data }: RecordedEvent): Promise<Section> {
+async function evidence(
+  { log, payouts }: Sources,
+  payoutId: string,
+  { data }: RecordedEvent,
+): Promise<Section> {
   const seen = data as unknown as PayoutReceived['data'];
   const title = 'evidence of the transfer';
   const hash = comparableHash(seen.transaction_hash);
@@ -56,7 +60,7 @@ async function evidence({ log, kept }: Sources, payoutId: string, { data }: Reco
     ['token', `${seen.token}, raw value ${seen.value}`],
     ['confirmations', `${seen.confirmations}, when it was received`],
     ['receipt', `SHA-256 ${seen.receipt_sha256}`],
-    ['', receiptInWords(await kept.receipt(seen.receipt_sha256))],
+    ['', receiptInWords(await payouts.receipt(seen.receipt_sha256))],
   ];
   const claimed =
     owner === `${PAYOUT_CATEGORY}-${payoutId}`

@@ -5,12 +5,14 @@ import {
   type RecordedEvent,
 } from '../../../../platform/event-store/port.js';
 import { bareName, inWords } from '../../domain/words.js';
-import type { KeptBeside } from '../../store/kept-beside.js';
+import type { AuditedPayouts } from '../../../payouts/contract.js';
+import type { AuditedDeliveries } from '../../../webhooks/contract.js';
 
-/** What explanations are made of: the log, what tables keep beside it, and which fields of which types are sealed. */
+/** What explanations are made of: the log, what no event tells (receipts, deliveries), and which fields of which types are sealed. */
 export interface Sources {
   readonly log: Pick<EventStore, 'readStream' | 'readAll' | 'head'>;
-  readonly kept: KeptBeside;
+  readonly payouts: AuditedPayouts;
+  readonly deliveries: AuditedDeliveries;
   readonly sealed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -62,11 +64,10 @@ export interface Explanation {
   readonly merchants: Readonly<Record<string, string>>;
 }
 
-/** Tells events with their causes; of those, `about` are the ones that the explanation is of: its chain begins at their last. */
+/** Tells events with their causes. */
 export async function tell(
   { log, sealed }: Sources,
   events: readonly RecordedEvent[],
-  about: readonly RecordedEvent[] = events,
 ): Promise<Pick<Explanation, 'events' | 'chain' | 'merchants'>> {
   const ordered = [...events].sort((a, b) => comparePositions(a.position, b.position));
   const byId = new Map(ordered.map((event) => [event.id, event]));
@@ -77,7 +78,7 @@ export async function tell(
   });
   return {
     events: told,
-    chain: chainOf(about.at(-1), byId),
+    chain: causesOf(events.at(-1), events).map(({ position }) => position),
     merchants: await namesOf(log, told),
   };
 }
@@ -95,16 +96,16 @@ function causeOf({ metadata }: RecordedEvent, byId: ReadonlyMap<string, Recorded
   };
 }
 
-function chainOf(
+/** An event and what caused it, as far as these events tell, from the last one back. */
+export function causesOf(
   last: RecordedEvent | undefined,
-  byId: ReadonlyMap<string, RecordedEvent>,
-): readonly string[] {
-  const chain: string[] = [];
-  for (let event = last; event !== undefined; event = byId.get(event.metadata.causation_id ?? '')) {
-    if (chain.includes(event.position)) break;
-    chain.push(event.position);
-  }
-  return chain;
+  events: readonly RecordedEvent[],
+): readonly RecordedEvent[] {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const causes = new Set<RecordedEvent>();
+  for (let event = last; event && !causes.has(event); event = byId.get(event.metadata.causation_id ?? ''))
+    causes.add(event);
+  return [...causes];
 }
 
 async function namesOf(log: Sources['log'], events: readonly ToldEvent[]): Promise<Record<string, string>> {

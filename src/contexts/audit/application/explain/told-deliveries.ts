@@ -1,7 +1,7 @@
 import { deriveId } from '../../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../../platform/event-store/port.js';
 import { inUtc } from '../../domain/words.js';
-import type { KeptAttempt, KeptDelivery } from '../../store/kept-beside.js';
+import type { AuditedAttempt, AuditedDelivery } from '../../../webhooks/contract.js';
 import type { Row, Section, Sources } from './explanation.js';
 
 /** Addresses of a merchant's endpoints, by their ids, as the events tell them. */
@@ -25,10 +25,10 @@ export async function toldTo(
   if (events.length === 0) return { title, rows: [['nothing', 'merchants hear of the outcome']] };
   const urls = await endpointsOf(sources, merchantId);
   const ids = events.flatMap(({ id }) => [...urls.keys()].map((endpoint) => deriveId(id, endpoint)));
-  const deliveries = await sources.kept.deliveries(ids);
+  const deliveries = await sources.deliveries.withIds(ids);
   if (deliveries.length === 0)
     return { title, rows: [['deliveries', 'none is kept: no endpoint wanted it, or it is too long ago']] };
-  const attempts = await sources.kept.attempts(deliveries.map(({ delivery_id: id }) => id));
+  const attempts = await sources.deliveries.attempts(deliveries.map(({ delivery_id: id }) => id));
   const rows = deliveries.flatMap((delivery) => [
     ...deliveryRows(delivery, urls.get(delivery.endpoint_id)),
     ...attempts.filter(({ delivery_id: id }) => id === delivery.delivery_id).map(attemptRow),
@@ -42,7 +42,7 @@ const STATES: Readonly<Record<string, string>> = {
   exhausted: 'exhausted, not tried again by itself',
 };
 
-function deliveryRows({ delivery_id: id, type, state }: KeptDelivery, url = 'an endpoint'): Row[] {
+function deliveryRows({ delivery_id: id, type, state }: AuditedDelivery, url = 'an endpoint'): Row[] {
   return [
     ['delivery', `${id}, ${type}: ${STATES[state] ?? state}`],
     ['to', url],
@@ -50,7 +50,7 @@ function deliveryRows({ delivery_id: id, type, state }: KeptDelivery, url = 'an 
 }
 
 /** `attempt 1`: when, and what came back. */
-export function attemptRow(attempt: KeptAttempt): Row {
+export function attemptRow(attempt: AuditedAttempt): Row {
   const { started_at: at, duration_ms: took, http_status: status, failure_phase: phase, error } = attempt;
   const when = inUtc(at.toISOString());
   const response =

@@ -1,6 +1,6 @@
-import type { Database } from '../../../platform/postgres/database.js';
+import type { CheckedTables } from '../../../platform/context.js';
 
-export interface KeptDelivery {
+export interface AuditedDelivery {
   readonly delivery_id: string;
   readonly endpoint_id: string;
   readonly merchant_id: string;
@@ -15,7 +15,7 @@ export interface KeptDelivery {
   readonly resent_position: string | null;
 }
 
-export interface KeptAttempt {
+export interface AuditedAttempt {
   readonly delivery_id: string;
   readonly attempt: number;
   readonly started_at: Date;
@@ -27,13 +27,13 @@ export interface KeptAttempt {
   readonly response_excerpt: Buffer | null;
 }
 
-/** What tables keep beside the log, and no event tells: receipts, deliveries and their attempts. */
-export class KeptBeside {
-  constructor(private readonly database: Pick<Database, 'query'>) {}
+/** Deliveries and their attempts, as auditors read them. */
+export class AuditedDeliveries {
+  constructor(private readonly query: CheckedTables['query']) {}
 
-  /** Deliveries with these ids that are still kept, oldest first. */
-  async deliveries(ids: readonly string[]): Promise<readonly KeptDelivery[]> {
-    return this.database.query<KeptDelivery & Record<string, unknown>>(
+  /** Those with these ids that are still kept, oldest first. */
+  withIds(ids: readonly string[]): Promise<readonly AuditedDelivery[]> {
+    return this.query<AuditedDelivery>(
       `select delivery_id, endpoint_id, merchant_id, type, body, is_test, state, attempts, created_at, finished_at,
          due_at, resent_position
        from webhooks.deliveries where delivery_id = any($1::uuid[]) order by created_at, delivery_id`,
@@ -42,21 +42,11 @@ export class KeptBeside {
   }
 
   /** Of these deliveries, in their order. */
-  async attempts(deliveryIds: readonly string[]): Promise<readonly KeptAttempt[]> {
-    return this.database.query<KeptAttempt & Record<string, unknown>>(
+  attempts(deliveryIds: readonly string[]): Promise<readonly AuditedAttempt[]> {
+    return this.query<AuditedAttempt>(
       `select delivery_id, attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
        from webhooks.attempts where delivery_id = any($1::uuid[]) order by delivery_id, attempt`,
       [deliveryIds],
     );
-  }
-
-  /** How many bytes a receipt has, and whether they have the SHA-256 that they are kept under; null: none is kept. */
-  async receipt(sha256: string): Promise<{ readonly bytes: number; readonly intact: boolean } | null> {
-    const [row] = await this.database.query<{ bytes: number; intact: boolean }>(
-      `select octet_length(receipt) as bytes, sha256 = sha256(convert_to(receipt, 'UTF8')) as intact
-       from payouts.receipts where sha256 = decode($1, 'hex')`,
-      [sha256],
-    );
-    return row ?? null;
   }
 }

@@ -1,0 +1,103 @@
+import { fromMinorUnits } from '../../../kernel/money.js';
+import type { CheckedTables } from '../../../platform/context.js';
+import { everyRow } from '../../../platform/postgres/every-row.js';
+import { subscriptionName } from '../../../platform/projections/projection.js';
+
+/** Name of the checkpoint that a request waits for before it responds with what it wrote. */
+export const PAYOUT_VIEWS = subscriptionName('payouts.views');
+
+export interface PayoutRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly user_id: string;
+  readonly status: number;
+  readonly created_at: Date;
+  readonly amount_minor: string;
+  readonly body: string;
+}
+
+export interface BalanceRow {
+  readonly user_id: string;
+  readonly merchant_id: string;
+  readonly confirmed: string;
+  readonly pending: string;
+}
+
+/** Decimal strings of USDC, as the API writes them. */
+export interface Figures {
+  readonly confirmed: string;
+  readonly pending: string;
+  readonly committed: string;
+}
+
+/** What the read models of payouts hold, as auditors read it. */
+export class AuditedPayouts {
+  constructor(private readonly query: CheckedTables['query']) {}
+
+  payouts(read: (row: PayoutRow) => void): Promise<void> {
+    return everyRow<PayoutRow>(
+      this.query,
+      `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts
+       where $1::uuid is null or id > $1 order by id limit $2`,
+      ({ id }) => id,
+      read,
+    );
+  }
+
+  balances(read: (row: BalanceRow) => void): Promise<void> {
+    return everyRow<BalanceRow>(
+      this.query,
+      `select user_id, merchant_id, confirmed, pending from payouts.balances
+       where $1::uuid is null or user_id > $1 order by user_id limit $2`,
+      ({ user_id: id }) => id,
+      read,
+    );
+  }
+
+  /** The balance of a user, and the position up to which events are in it; figures null when there is no row. */
+  async balanceOf(
+    userId: string,
+  ): Promise<{ readonly position: string | null; readonly figures: Figures | null }> {
+    const [row] = await this.query<{
+      position: string | null;
+      confirmed: string | null;
+      pending: string | null;
+    }>(
+      `select c.position, b.confirmed, b.pending
+       from (select 1) always
+       left join event_store.checkpoints c on c.name = $1
+       left join payouts.balances b on b.user_id = $2`,
+      [PAYOUT_VIEWS, userId],
+    );
+    const { position, confirmed, pending } = row!;
+    if (confirmed === null || pending === null) return { position, figures: null };
+    const [received, open] = [BigInt(confirmed), BigInt(pending)];
+    return {
+      position,
+      figures: {
+        confirmed: fromMinorUnits(received),
+        pending: fromMinorUnits(open),
+        committed: fromMinorUnits(received + open),
+      },
+    };
+  }
+
+  /** Ids of the payouts of a user. */
+  async payoutsOf(merchantId: string, userId: string): Promise<readonly string[]> {
+    const rows = await this.query<{ id: string }>(
+      'select id from payouts.payouts where merchant_id = $1 and user_id = $2',
+      [merchantId, userId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** How many bytes a receipt has, and whether they have the SHA-256 that they are kept under; null: none is kept. */
+  async receipt(sha256: string): Promise<{ readonly bytes: number; readonly intact: boolean } | null> {
+    const [row] = await this.query<{ bytes: number; intact: boolean }>(
+      `select octet_length(receipt) as bytes, sha256 = sha256(convert_to(receipt, 'UTF8')) as intact
+       from payouts.receipts where sha256 = decode($1, 'hex')`,
+      [sha256],
+    );
+    return row ?? null;
+  }
+}
