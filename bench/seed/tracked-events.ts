@@ -41,15 +41,16 @@ export async function seedEvents(
     await pool.query(
       `create table if not exists ${table} (like tracking.events including defaults including constraints including storage)`,
     );
-    await pool.query(
-      `create unique index if not exists events_${name}_once on ${table} (merchant_id, event_id)`,
-    );
     const attached = await pool.query('select from pg_inherits where inhrelid = $1::regclass', [table]);
     if (attached.rowCount === 0)
       await pool.query(
         `alter table tracking.events attach partition ${table} for values from ('${from.toISOString()}') to ('${to.toISOString()}')`,
       );
-    await pool.query(earlierEvents(table), [merchantId, from, Math.round(count / months)]);
+    await pool.query(
+      `with added as (${earlierEvents(table)} returning merchant_id, event_id, received_at)
+       insert into tracking.event_ids select * from added`,
+      [merchantId, from, Math.round(count / months)],
+    );
   }
 }
 

@@ -56,7 +56,7 @@ type Step =
   | Repeat
   | Doom
   | { readonly does: 'together'; readonly steps: readonly (Send | Repeat)[] }
-  | { readonly does: 'revive' | 'settle' | 'midnight' | 'seal' | 'pile up' };
+  | { readonly does: 'revive' | 'settle' | 'midnight' | 'pile up' };
 
 const patient = fc.nat(3).map((dice) => dice > 0);
 const send: fc.Arbitrary<Send> = fc.record({
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ does: fc.constantFrom('revive', 'settle', 'midnight', 'seal', 'pile up') }),
+    arbitrary: fc.record({ does: fc.constantFrom('revive', 'settle', 'midnight', 'pile up') }),
   },
 );
 
@@ -161,8 +161,6 @@ class Run {
       case 'midnight':
         this.month = Math.min(this.month + 1, -1);
         return this.toTheEndOfTheMonth();
-      case 'seal':
-        return stage.seal();
     }
   }
 

@@ -119,7 +119,7 @@ export class ForwardingLab {
       new ForwardingObserver(this.log),
       analytics,
       { ...SHORT_TIMES, ...times },
-      { roles: ['worker'], analyticsEventsPerSecond: perSecond, trackingRetentionMonths: 25 },
+      { roles: ['worker'], analyticsEventsPerSecond: perSecond },
     );
     forwarder.work.start();
     const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);

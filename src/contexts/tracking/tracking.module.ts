@@ -8,7 +8,6 @@ import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ANALYTICS } from './application/ports.js';
 import { Processing } from './application/processing.js';
-import { ProcessingObserver } from './application/processing-observer.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
@@ -19,8 +18,6 @@ import { JourneyView } from './views/journey.js';
 import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
 import { ForwardingTable } from './store/forwarding-table.js';
-import { KnownIds } from './store/known-ids.js';
-import { MonthFilters } from './store/month-filters.js';
 import { Partitions } from './store/partitions.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
@@ -30,10 +27,7 @@ import { Partitions } from './store/partitions.js';
     Partitions,
     AcceptedBatches,
     AcceptBatchHandler,
-    MonthFilters,
-    KnownIds,
     CountedEvents,
-    ProcessingObserver,
     Processing,
     { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
     { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/bounded.js';
+import { deleteBefore } from '../postgres/delete-before.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
 export interface ResponseWriter {
@@ -20,7 +21,6 @@ interface SealedRow {
   readonly created_at: string;
 }
 
-const CHUNK = 5000;
 /** Sealed responses opened at a time. */
 const PAGE = 500;
 const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
@@ -75,17 +75,9 @@ export class ResponseStore {
     );
   }
 
-  /** Deletes responses older than 30 days before `now`, in chunks that hold no lock for long; returns how many. */
-  async purge(now: Date, signal?: AbortSignal): Promise<number> {
+  /** Deletes responses older than 30 days before `now`; returns how many. */
+  purge(now: Date, signal?: AbortSignal): Promise<number> {
     const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
-    for (let total = 0; ;) {
-      const { rowCount } = await this.pool.query(
-        `delete from event_store.answers where ctid = any(array(
-           select ctid from event_store.answers where created_at < $1 limit $2))`,
-        [before, CHUNK],
-      );
-      total += rowCount ?? 0;
-      if ((rowCount ?? 0) < CHUNK || signal?.aborted) return total;
-    }
+    return deleteBefore(this.pool, 'event_store.answers', 'created_at', before, signal);
   }
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/contexts/merchants/contract.js';
-import { MonthFilters } from '../../../src/contexts/tracking/store/month-filters.js';
 import type { Side } from '../crash-road.js';
 import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -13,8 +12,6 @@ import { MortalService } from './mortal-service.js';
 const EVENTS = '/merchants/v1/events';
 /** First half of the advisory locks of merchants, as the processor takes them. */
 const MERCHANT_LOCKS = 7331;
-/** Months are sealed so long after their end. */
-const SEALED_AFTER_MS = 3_600_000;
 
 export type Part = 'api' | 'worker' | 'other worker';
 
@@ -98,18 +95,6 @@ export class EventStage {
     this.holder = holder;
     for (const merchant of merchants)
       await holder.query('select pg_advisory_lock($1, hashtext($2))', [MERCHANT_LOCKS, merchant]);
-  }
-
-  /** An hour later, the months that are over are sealed: what each process does by and by. */
-  async seal(): Promise<void> {
-    this.shiftMs += SEALED_AFTER_MS;
-    for (const { app } of this.parts.values()) {
-      // It may die meanwhile.
-      await app
-        .get(MonthFilters)
-        .turn()
-        .catch(() => undefined);
-    }
   }
 
   /** Resolves when all of the merchants' batches have come to `states`. */

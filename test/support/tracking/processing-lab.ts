@@ -5,10 +5,7 @@ import { Database } from '../../../src/platform/postgres/database.js';
 import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
-import { KnownIds } from '../../../src/contexts/tracking/store/known-ids.js';
-import { MonthFilters } from '../../../src/contexts/tracking/store/month-filters.js';
 import { Processing } from '../../../src/contexts/tracking/application/processing.js';
-import { ProcessingObserver } from '../../../src/contexts/tracking/application/processing-observer.js';
 import { batchOf, type SentItem } from '../event-batches.js';
 import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -17,7 +14,6 @@ const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths
 
 /** A worker that makes events of accepted batches, as one process has it. */
 export interface TestWorker {
-  readonly filters: MonthFilters;
   /** Starts a run, unless one is under way. */
   wake(): void;
   /** As a process does that is told to stop. */
@@ -74,15 +70,12 @@ export class ProcessingLab {
 
   /** One more worker, with the database that is given or that of the lab. */
   worker(database: Database = this.db.database): TestWorker {
-    const filters = new MonthFilters(database, { now: () => new Date() });
     const accepted = new AcceptedBatches(database, this.partitions);
-    const events = new CountedEvents(database, new KnownIds(database, filters));
-    const observer = new ProcessingObserver(accepted);
-    const { work } = new Processing(accepted, events, this.partitions, observer);
+    const events = new CountedEvents(database);
+    const { work } = new Processing(accepted, events, this.partitions);
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {
-      filters,
       wake: (): void => {
         if (stopping.signal.aborted) return;
         running ??= work.options
@@ -129,6 +122,14 @@ export class ProcessingLab {
         (byte & (0x80 >> bit)) === 0 ? [] : [index * 8 + bit],
       ),
     );
+  }
+
+  /** Sessions that wait for a row of another transaction. */
+  async waitingForRows(): Promise<number> {
+    const { rowCount } = await this.db.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`,
+    );
+    return rowCount ?? 0;
   }
 
   async events(merchantId: string): Promise<Record<string, unknown>[]> {

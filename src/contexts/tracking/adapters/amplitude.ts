@@ -4,7 +4,6 @@ import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult } from '../application/ports.js';
 import { AMPLITUDE_WAITS, resultOf, type AmplitudeWaits } from './amplitude-response.js';
-import { eventJson } from './event-json.js';
 
 /** A response may name each of the events it refuses, and their users. What is longer is not read. */
 const MOST_RESPONSE_BYTES = 1_048_576;
@@ -59,4 +58,13 @@ function acceptable(event: AnalyticsEvent): AnalyticsEvent {
   if (event.deviceId === null) return event;
   const id = event.deviceId.trim().toLowerCase();
   return REFUSED_DEVICE_IDS.has(id) || ALL_ZEROS.test(id) ? { ...event, deviceId: null } : event;
+}
+
+/** The event as JSON text in Amplitude's terms; the payload stays byte for byte what the merchant sent. */
+export function eventJson({ deviceId, ...event }: AnalyticsEvent): string {
+  const device = deviceId === null ? '' : `"device_id":${JSON.stringify(deviceId)},`;
+  return (
+    `{"user_id":${JSON.stringify(event.userId)},${device}"event_type":${JSON.stringify(event.eventType)},` +
+    `"time":${event.time},"insert_id":"${event.insertId}","event_properties":${event.payload}}`
+  );
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { Analytics, AnalyticsEvent, SendResult } from '../application/ports.js';
-import { eventJson } from './event-json.js';
+import { eventJson } from './amplitude.js';
 
 /** An analytics provider for the sandbox: `tracking.sandbox_analytics` shows what it was sent, and how often. */
 export class SandboxAnalytics implements Analytics {

@@ -51,14 +51,48 @@ export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
  * repeated keys the last one counts, as for JSON.parse. Of bodies that were not accepted it gives anything or throws.
  */
 export function readItems(body: Buffer): ReadItem[] {
-  const json = body.toString();
-  let items: RawItem[] = [];
+  return elementsOf(body.toString(), readItem).map((item) =>
+    Object.assign(itemOf(item as ValidItem & RawItem), { payload: item.payload! }),
+  );
+}
+
+/**
+ * A stored body without the events of one person: of these only the ids remain, so that they are not counted again, and
+ * of all else only the other events. `items` are their places. Null when it has no event of the person.
+ */
+export function bodyWithout(
+  body: Buffer,
+  externalId: string,
+): { readonly body: Buffer; readonly items: readonly number[] } | null {
+  const read = readItems(body);
+  const items = read.flatMap(({ userExternalId }, item) => (userExternalId === externalId ? [item] : []));
+  if (items.length === 0) return null;
+  const texts = elementsOf(body.toString(), (json, at, all: string[]) => {
+    const end = endOfValue(json, at);
+    all.push(json.slice(at, end));
+    return end;
+  });
+  for (const item of items) texts[item] = blank(read[item]!);
+  return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
+}
+
+/** No external_id and no event_name of a merchant is empty. */
+function blank({ eventId, eventDatetime }: ReadItem): string {
+  return JSON.stringify({
+    ...{ event_id: eventId, event_name: '', event_datetime: eventDatetime, user_external_id: '' },
+    payload: {},
+  });
+}
+
+/** What `read` adds for each element of the last `events`; it returns where the element ends. */
+function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
+  let items: T[] = [];
   eachMember(json, 0, (key, start) => {
     if (key !== 'events') return endOfValue(json, start);
     items = [];
-    return eachElement(json, start, (at) => readItem(json, at, items));
+    return eachElement(json, start, (at) => read(json, at, items));
   });
-  return items.map((item) => Object.assign(itemOf(item as ValidItem & RawItem), { payload: item.payload! }));
+  return items;
 }
 
 function readItem(json: string, at: number, items: RawItem[]): number {

@@ -1,7 +1,7 @@
 import type { Forget, Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ErasedEvents, type KeptBatch } from '../store/erased-events.js';
-import { bodyWithout } from './erased-items.js';
+import { bodyWithout } from './batch-items.js';
 
 /**
  * Drops the events that carry the external_id of an erased person, from before and after the user was created: of those

@@ -6,7 +6,6 @@ import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.j
 import type { CountedEvents } from '../store/counted-events.js';
 import type { Partitions } from '../store/partitions.js';
 import { Processing } from './processing.js';
-import type { ProcessingObserver } from './processing-observer.js';
 
 const [LOADED, LATE] = ['loaded', 'late'];
 
@@ -25,17 +24,11 @@ function processing(counted: string[]): Processing {
     count: async (merchantId) => {
       await sleep(5);
       counted.push(merchantId);
-      return { outcome: 'counted', newEvents: 1 };
+      return 1;
     },
   };
   const partitions: Pick<Partitions, 'having'> = { having: (work) => work() };
-  const observer: Pick<ProcessingObserver, 'processed'> = { processed: () => undefined };
-  return new Processing(
-    accepted as AcceptedBatches,
-    events as CountedEvents,
-    partitions as Partitions,
-    observer as ProcessingObserver,
-  );
+  return new Processing(accepted as AcceptedBatches, events as CountedEvents, partitions as Partitions);
 }
 
 let running: Processing | null = null;

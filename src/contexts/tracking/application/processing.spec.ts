@@ -82,7 +82,7 @@ describe('accepted batches', () => {
     expect(await lab.batch(four)).toMatchObject({ state: 'processed' });
   });
 
-  it('count an id once: over months that are not sealed, whichever is processed first', async () => {
+  it('count an id once: over months, whichever is processed first', async () => {
     const sent = items(4);
     for (const [index, ago] of [1, 2, 11].entries())
       await lab.accept(merchant, [sent[index]!], { receivedAt: MONTHS.at(new Date(), -ago).from });
@@ -91,6 +91,33 @@ describe('accepted batches', () => {
     const late = await lab.accept(merchant, sent, { receivedAt: MONTHS.at(new Date(), -5).from });
     await lab.settle();
     expect(await lab.newItems(late)).toEqual([]);
+    expect(await ids()).toEqual(idsOf(sent));
+  });
+
+  it('count an id once: also while another process counts it without the lock of the merchant', async () => {
+    const [known, fresh] = items(2) as [SentItem, SentItem];
+    const other = await lab.db.pool.connect();
+    await other.query('begin');
+    await other.query('insert into tracking.event_ids values ($1, $2, now())', [merchant, known['event_id']]);
+    const batch = await lab.accept(merchant, [known, fresh]);
+    lab.worker().wake();
+    await eventually(async () => (await lab.waitingForRows()) > 0);
+    await other.query('commit');
+    other.release();
+    await lab.settle();
+    expect(await lab.newItems(batch)).toEqual([1]);
+    expect(await ids()).toEqual(idsOf([fresh]));
+  });
+
+  it('count an id again once its event is older than TRACKING_RETENTION_MONTHS, and not before', async () => {
+    const sent = items(2);
+    const [old, oldest] = [-26, -25].map((ago) => MONTHS.at(new Date(), ago).from);
+    await lab.accept(merchant, [sent[0]!], { receivedAt: old! });
+    await lab.accept(merchant, [sent[1]!], { receivedAt: oldest! });
+    await lab.settle();
+    expect(await lab.newItems(await settled(sent))).toEqual([]);
+    await lab.partitions.drop();
+    expect(await lab.newItems(await settled(sent))).toEqual([0]);
     expect(await ids()).toEqual(idsOf(sent));
   });
 

@@ -1,13 +1,14 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-item.js';
+import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
 import { AcceptedBatches, type AcceptedBatch } from '../store/accepted-batches.js';
 import { CountedEvents, isDataError } from '../store/counted-events.js';
 import { Partitions } from '../store/partitions.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
-import { ProcessingObserver } from './processing-observer.js';
 
 const POLL_MS = 250;
 const BACKOFF: Backoff = { firstMs: 250, mostMs: 10_000 };
@@ -32,7 +33,7 @@ interface Hold {
  * left behind.
  */
 @Injectable()
-export class Processing {
+export class Processing implements OnModuleInit {
   readonly work = new BackgroundWork({
     name: 'event batches',
     everyMs: POLL_MS,
@@ -47,8 +48,11 @@ export class Processing {
     private readonly accepted: AcceptedBatches,
     private readonly events: CountedEvents,
     private readonly partitions: Partitions,
-    private readonly observer: ProcessingObserver,
   ) {}
+
+  onModuleInit(): void {
+    measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
+  }
 
   /** In the course of a request. */
   wake(): void {
@@ -111,8 +115,7 @@ export class Processing {
     } catch (error) {
       if (!(error instanceof UnreadableBatch) && !isDataError(error)) throw error;
       if (batches.length === 1) {
-        await this.accepted.fail(batches[0]!, (error as Error).message);
-        this.observer.failed(merchantId, batches[0]!.batch_id, error as Error);
+        await this.fail(merchantId, batches[0]!, error as Error);
         return true;
       }
     }
@@ -127,13 +130,25 @@ export class Processing {
     batches: readonly AcceptedBatch[],
     events: readonly BatchEvent[],
   ): Promise<boolean> {
-    const counted = await this.partitions.having(
+    const added = await this.partitions.having(
       () => this.events.count(merchantId, batches, events),
       batches.map(({ received_at }) => received_at),
     );
     failpoint('processing.committed');
-    if (counted.outcome === 'counted') this.observer.processed(batches, counted.newEvents);
-    return counted.outcome === 'counted';
+    if (added === null) return false;
+    const items = batches.reduce((sum, { item_count }) => sum + item_count, 0);
+    eventBatches.inc({ outcome: 'processed' }, batches.length);
+    trackedEvents.inc({ outcome: 'new' }, added);
+    trackedEvents.inc({ outcome: 'repeated' }, items - added);
+    return true;
+  }
+
+  /** Messages of PostgreSQL name what is wrong and may quote data of users: they stay in the row. */
+  private async fail(merchantId: string, batch: AcceptedBatch, error: Error): Promise<void> {
+    await this.accepted.fail(batch, error.message);
+    eventBatches.inc({ outcome: 'failed' });
+    const code = 'code' in error ? String(error.code) : error.name;
+    this.log.error(`event batch ${batch.batch_id} of merchant ${merchantId} cannot be processed (${code})`);
   }
 
   private hold(merchantId: string, error: Error): void {

@@ -43,25 +43,16 @@ export class Tracking1795000000700 implements MigrationInterface {
         -- JSON text as it was sent.
         payload text not null
       ) partition by range (received_at);
-      -- The partition keeper gives each partition a unique index on (merchant_id, event_id); over partitions the worker
-      -- sees to it, under the lock of the merchant.
       create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
 
-      -- Months that get no more events, and how many each has once its filter is made: a set of bits, in parts, that
-      -- tells of most ids that they are not among them (ADR 0083).
-      create table tracking.sealed_months (
-        partition text collate "C" primary key,
-        ends_at timestamptz not null,
-        sealed_at timestamptz not null default clock_timestamp(),
-        events bigint
+      -- The ids of these events: each counts once per merchant (ADR 170).
+      create table tracking.event_ids (
+        merchant_id uuid not null,
+        event_id uuid not null,
+        received_at timestamptz not null,
+        primary key (merchant_id, event_id)
       );
-      create table tracking.filter_parts (
-        partition text collate "C" not null references tracking.sealed_months on delete cascade,
-        part int not null,
-        bits bytea not null,
-        primary key (partition, part)
-      );
-      alter table tracking.filter_parts alter column bits set storage external;
+      create index event_ids_by_age on tracking.event_ids (received_at);
 
       -- One row: who forwards now, and how the provider is.
       create table tracking.forwarding (

@@ -5,8 +5,6 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from '../domain/event-item.js';
 import type { AcceptedBatch } from './accepted-batches.js';
 import { ItemsBitmap } from './items-bitmap.js';
-import { KnownIds, type EventPartition } from './known-ids.js';
-import { SEALING_LOCK } from './month-filters.js';
 import { isMissingPartition } from './partitions.js';
 
 /** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
@@ -16,53 +14,66 @@ const STANDSTILL_MS = 30_000;
 /** SQLSTATE classes of what is wrong with the rows: data, constraints, limits of the server. */
 const DATA_CLASSES = new Set(['22', '23', '54']);
 
-/** `busy`: another process is at this merchant. `stale`: it has been since the batches were read. */
-export type Counted =
-  { readonly outcome: 'counted'; readonly newEvents: number } | { readonly outcome: 'busy' | 'stale' };
-
+/** Another process has processed the batches since they were read. */
 class Stale extends Error {}
 
 /** `tracking.events`: what counts once. */
 @Injectable()
 export class CountedEvents {
-  constructor(
-    private readonly database: Database,
-    private readonly known: KnownIds,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
-   * Finds out which of the events were sent before, adds the others and marks the batches, in one transaction under the
-   * lock of the merchant. A crash leaves the batches accepted (ADR 0082). `events` hold no id twice.
+   * Adds the events whose ids are new and marks the batches, in one transaction under the lock of the merchant. A crash
+   * leaves the batches accepted (ADR 82). `events` hold no id twice. Resolves to how many were new; null when another
+   * process is at the merchant, or has been since the batches were read.
    */
   async count(
     merchantId: string,
     batches: readonly AcceptedBatch[],
     events: readonly BatchEvent[],
-  ): Promise<Counted> {
+  ): Promise<number | null> {
     try {
       return await this.database.transaction(
         async (tx, began) => {
-          if (!lockedIn(began)) return { outcome: 'busy' };
+          if (!lockedIn(began)) return null;
           failpoint('processing.locked');
-          const known = await this.known.among(events, merchantId, partitionsIn(began), tx);
-          const added = events.filter((_, index) => !known.has(index));
+          const added = await this.addIds(merchantId, batches, events, tx);
           failpoint('processing.deduplicated');
           if (added.length > 0) await this.insert(merchantId, batches, added, tx);
           failpoint('processing.inserted');
           await this.mark(batches, added, tx);
           failpoint('processing.marked');
-          return { outcome: 'counted', newEvents: added.length };
+          return added.length;
         },
         // What it holds is in the batches as well, which stay accepted when a crash of the database loses the commit.
         { begin: beginFor(merchantId), bounded: true },
       );
     } catch (error) {
-      if (error instanceof Stale) return { outcome: 'stale' };
+      if (error instanceof Stale) return null;
       throw error;
     }
   }
 
-  /** A batch that comes to be processed when its month is sealed counts as of the month after. */
+  /** The events whose ids were new. Ids are inserted in order: two processes cannot deadlock. */
+  private async addIds(
+    merchantId: string,
+    batches: readonly AcceptedBatch[],
+    events: readonly BatchEvent[],
+    tx: PoolClient,
+  ): Promise<readonly BatchEvent[]> {
+    const { rows } = await tx.query<{ event_id: string }>(
+      this.database.bounded({
+        text: `insert into tracking.event_ids (merchant_id, event_id, received_at)
+          select $1, event_id, received_at
+          from unnest($2::uuid[], $3::timestamptz[]) as item (event_id, received_at) order by event_id
+          on conflict do nothing returning event_id`,
+        values: [merchantId, ...placesOf(batches, events)],
+      }),
+    );
+    const added = new Set(rows.map(({ event_id }) => event_id));
+    return events.filter(({ eventId }) => added.has(eventId));
+  }
+
   private async insert(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -73,14 +84,11 @@ export class CountedEvents {
       this.database.bounded({
         text: `insert into tracking.events
             (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
-          select $1, event_id, greatest(received_at, (select max(ends_at) from tracking.sealed_months)),
-            user_external_id, event_name, event_datetime, device_id, payload
-          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[])
-            as item (event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)`,
+          select $1, item.*
+          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item`,
         values: [
           merchantId,
-          events.map(({ eventId }) => eventId),
-          events.map(({ batch }) => batches[batch]!.received_exactly),
+          ...placesOf(batches, events),
           events.map(({ userExternalId }) => userExternalId),
           events.map(({ eventName }) => eventName),
           events.map(({ eventDatetime }) => eventDatetime),
@@ -123,24 +131,17 @@ export function isDataError(error: unknown): boolean {
   return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2)) && !isMissingPartition(error);
 }
 
-/**
- * Sealing waits for whoever holds its lock shared, and nobody who takes it after that sees the month unsealed. The
- * statements after the locks see what was committed before these were had.
- */
 function beginFor(merchantId: string): string {
   return `begin; set local synchronous_commit = off;
     set local idle_in_transaction_session_timeout = ${STANDSTILL_MS};
-    select pg_advisory_xact_lock_shared(${SEALING_LOCK});
-    select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked;
-    select inhrelid::regclass::text as table, relname as name, sealed.partition is not null as sealed
-    from pg_inherits join pg_class on oid = inhrelid left join tracking.sealed_months sealed on partition = relname
-    where inhparent = 'tracking.events'::regclass`;
+    select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked`;
 }
 
 function lockedIn(began: readonly QueryResult[]): boolean {
-  return (began.at(-2)!.rows[0] as { readonly locked: boolean }).locked;
+  return (began.at(-1)!.rows[0] as { readonly locked: boolean }).locked;
 }
 
-function partitionsIn(began: readonly QueryResult[]): readonly EventPartition[] {
-  return began.at(-1)!.rows as EventPartition[];
+/** Ids of the events, and when they were received. */
+function placesOf(batches: readonly AcceptedBatch[], events: readonly BatchEvent[]): readonly string[][] {
+  return [events.map(({ eventId }) => eventId), events.map(({ batch }) => batches[batch]!.received_exactly)];
 }

@@ -194,14 +194,6 @@ export class ForwardingTable {
     return passed.length === PASSED_BY;
   }
 
-  /** Refused events that are as old as events get. */
-  async forgetRefused(months: number): Promise<void> {
-    await this.database.query(
-      'delete from tracking.refused_events where refused_at < now() - make_interval(months => $1)',
-      [months],
-    );
-  }
-
   async backlog(): Promise<Backlog> {
     const [row] = await this.database.query<Backlog & Record<string, unknown>>(
       `select failures, cause, failing_since, waiting.* from tracking.forwarding cross join (

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { PATIENCE_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { standingAt } from '../../../../test/support/tracking/standing-at.js';
-import { newId } from '../../../kernel/ids.js';
 import { DAYS, MONTHS } from './periods.js';
 import { Partitions } from './partitions.js';
 
@@ -40,12 +39,12 @@ describe('partitions', () => {
        values (gen_random_uuid(), gen_random_uuid(), $1, 1, '{}', $2)`,
       [receivedAt, state],
     );
-  const event = (receivedAt: Date, id = newId(), merchant = newId()) =>
+  const event = (receivedAt: Date) =>
     db.pool.query(
       `insert into tracking.events
          (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, payload)
-       values ($1, $2, $3, 'u', 'e', now(), '{}')`,
-      [merchant, id, receivedAt],
+       values (gen_random_uuid(), gen_random_uuid(), $1, 'u', 'e', now(), '{}')`,
+      [receivedAt],
     );
 
   beforeAll(async () => {
@@ -69,14 +68,6 @@ describe('partitions', () => {
   it('are made once by processes that start together', async () => {
     await Promise.all(Array.from({ length: 6 }, () => keeper().ensure()));
     expect(await partitions()).toHaveLength(13);
-  });
-
-  it('of events hold an id of a merchant once', async () => {
-    await keeper().ensure();
-    const [id, merchant] = [newId(), newId()];
-    await event(now, id, merchant);
-    await event(now, id);
-    await expect(event(now, id, merchant)).rejects.toMatchObject({ code: '23505' });
   });
 
   it('follow the clock of the process as well as that of the database', async () => {
@@ -124,12 +115,36 @@ describe('partitions', () => {
     expect(there).toEqual([true, true, false, false, true]);
   });
 
-  it('of events go after their months', async () => {
+  it('of events go after their months, and with them what is known of their ids', async () => {
     const [old, kept] = [MONTHS.at(now, -26).from, MONTHS.at(now, -25).from];
     await keeper().ensure([old, kept]);
     await event(old);
     await event(kept);
+    await db.pool.query(
+      `insert into tracking.event_ids select gen_random_uuid(), gen_random_uuid(), $1 from generate_series(1, 5001);`,
+      [old],
+    );
+    for (const at of [old, kept]) {
+      await db.pool.query(
+        'insert into tracking.event_ids values (gen_random_uuid(), gen_random_uuid(), $1)',
+        [at],
+      );
+      await db.pool.query(
+        `insert into tracking.refused_events values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '', $1)`,
+        [at],
+      );
+    }
+    await keeper().drop(AbortSignal.abort());
+    const ids = await db.pool.query('select from tracking.event_ids');
+    expect(ids.rowCount).toBe(5003);
     await keeper().drop();
+    for (const [table, column] of [
+      ['event_ids', 'received_at'],
+      ['refused_events', 'refused_at'],
+    ] as const) {
+      const { rows } = await db.pool.query(`select ${column} as at from tracking.${table}`);
+      expect(rows).toEqual([{ at: kept }]);
+    }
     const left = (await partitions()).filter((name) => name.startsWith('events_'));
     expect(left).toHaveLength(5);
     expect(left[0]).toBe(`events_${MONTHS.at(kept, 0).name}`);

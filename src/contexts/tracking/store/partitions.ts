@@ -4,9 +4,10 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { deleteBefore } from '../../../platform/postgres/delete-before.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
-import { DAYS, MONTHS, type PartitionedTable, type Period } from './periods.js';
+import { DAYS, MONTHS, type Period, type Periods } from './periods.js';
 
 const HOUR_MS = 3_600_000;
 /** Key of the advisory lock under which partitions are made and dropped. */
@@ -20,13 +21,19 @@ const DROP_PAUSE_MS = 1000;
 const CHECK_VIOLATION = '23514';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Batches are kept by the day, events by the month, both in UTC and by `received_at`. */
+/** A table that is partitioned by periods of `received_at`, created `ahead` periods before they begin. */
+interface PartitionedTable {
+  readonly name: 'batches' | 'events';
+  readonly periods: Periods;
+  readonly ahead: number;
+}
 const BATCHES: PartitionedTable = { name: 'batches', periods: DAYS, ahead: 7 };
 const EVENTS: PartitionedTable = { name: 'events', periods: MONTHS, ahead: 2 };
 
 /**
- * Makes the partitions of `tracking.batches` and `tracking.events` ahead of time and drops those whose time is over.
- * Any number of processes may do so at once (ADR 0082).
+ * Creates the partitions of `tracking.batches` and `tracking.events` ahead of time. Drops those whose time is over, and
+ * deletes what is as old as dropped events.
+ * Any number of processes may do so at once (ADR 82).
  */
 @Injectable()
 export class Partitions implements OnModuleInit {
@@ -85,8 +92,12 @@ export class Partitions implements OnModuleInit {
    */
   async drop(signal?: AbortSignal): Promise<void> {
     const now = await earlierNow(this.database, this.clock);
-    await this.dropBefore(EVENTS, MONTHS.at(now, -this.config.trackingRetentionMonths).from, signal);
+    const oldest = MONTHS.at(now, -this.config.trackingRetentionMonths).from;
     await this.dropBefore(BATCHES, DAYS.at(now, -this.config.trackingRawDays).from, signal);
+    if (!(await this.dropBefore(EVENTS, oldest, signal))) return;
+    // Once its event is gone an id is new again.
+    await deleteBefore(this.database.pool, 'tracking.event_ids', 'received_at', oldest, signal);
+    await deleteBefore(this.database.pool, 'tracking.refused_events', 'refused_at', oldest, signal);
   }
 
   private async clocks(): Promise<readonly Date[]> {
@@ -123,11 +134,12 @@ export class Partitions implements OnModuleInit {
     return tx ? (await tx.query<{ name: string }>(sql)).rows : this.database.query<{ name: string }>(sql);
   }
 
+  /** Whether none of them is left. */
   private async dropBefore(
     { name: table, periods }: PartitionedTable,
     end: Date,
     signal?: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const first = `${table}_${periods.at(end, 0).name}`;
     const old = (await this.made()).map(({ name }) => name).filter((name) => isOlder(name, table, first));
     for (const name of old.sort()) {
@@ -140,6 +152,7 @@ export class Partitions implements OnModuleInit {
         await pause(DROP_PAUSE_MS, signal);
       }
     }
+    return !(await this.made()).some(({ name }) => isOlder(name, table, first));
   }
 
   private async dropOne(table: string, name: string): Promise<'dropped' | 'unfinished' | 'gone' | 'busy'> {
@@ -156,8 +169,6 @@ export class Partitions implements OnModuleInit {
         await tx.query(`lock table only tracking.${table} in access exclusive mode`);
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
         await tx.query(`drop table tracking.${name}`);
-        if (table === 'events')
-          await tx.query('delete from tracking.sealed_months where partition = $1', [name]);
         return 'dropped';
       });
     } catch (error) {
@@ -183,9 +194,6 @@ async function make(
   await tx.query(
     `create table ${partition} (like tracking.${table} including defaults including constraints including storage)`,
   );
-  if (table === 'events') {
-    await tx.query(`create unique index events_${name}_once on ${partition} (merchant_id, event_id)`);
-  }
   await tx.query(
     `alter table tracking.${table} attach partition ${partition}
      for values from ('${from.toISOString()}') to ('${to.toISOString()}')`,

@@ -11,31 +11,21 @@ export interface Periods {
   at(instant: Date, offset: number): Period;
 }
 
-/** A table that is partitioned by periods of `received_at`, made `ahead` periods before they begin. */
-export interface PartitionedTable {
-  readonly name: 'batches' | 'events';
-  readonly periods: Periods;
-  readonly ahead: number;
-}
-
 /** Days in UTC: all have 24 hours. Named `20260131`. */
-export const DAYS: Periods = {
-  at(instant, offset) {
-    const day = (each: number): Date =>
-      new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth(), instant.getUTCDate() + each));
-    return { name: digits(day(offset), 8), from: day(offset), to: day(offset + 1) };
-  },
-};
+export const DAYS = periods(8, (instant, offset) =>
+  Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth(), instant.getUTCDate() + offset),
+);
 
 /** Months in UTC. Named `202601`. */
-export const MONTHS: Periods = {
-  at(instant, offset) {
-    const month = (each: number): Date =>
-      new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + each));
-    return { name: digits(month(offset), 6), from: month(offset), to: month(offset + 1) };
-  },
-};
+export const MONTHS = periods(6, (instant, offset) =>
+  Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + offset),
+);
 
-function digits(start: Date, count: number): string {
-  return start.toISOString().slice(0, 10).replaceAll('-', '').slice(0, count);
+function periods(digits: number, startOf: (instant: Date, offset: number) => number): Periods {
+  return {
+    at(instant, offset) {
+      const [from, to] = [offset, offset + 1].map((each) => new Date(startOf(instant, each))) as [Date, Date];
+      return { name: from.toISOString().replaceAll('-', '').slice(0, digits), from, to };
+    },
+  };
 }

@@ -63,11 +63,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
-  readonly forgetting = new BackgroundWork({
-    name: 'refused events of old',
-    everyMs: HOUR_MS,
-    run: () => this.table.forgetRefused(this.config.trackingRetentionMonths),
-  });
   private readonly log = new Logger(Forwarder.name);
   private readonly active: boolean;
   private readonly pace: Pace;
@@ -80,8 +75,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly observer: ForwardingObserver,
     @Inject(ANALYTICS) private readonly analytics: Analytics | null,
     @Inject(FORWARDING_TIMES) private readonly times: ForwardingTimes,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'roles' | 'analyticsEventsPerSecond' | 'trackingRetentionMonths'>,
+    @Inject(CONFIG) config: Pick<Config, 'roles' | 'analyticsEventsPerSecond'>,
   ) {
     this.active = config.roles.includes('worker');
     this.pace = new Pace(config.analyticsEventsPerSecond);

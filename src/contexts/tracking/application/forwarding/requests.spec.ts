@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { eventJson } from '../../adapters/event-json.js';
+import { eventJson } from '../../adapters/amplitude.js';
 import type { AnalyticsEvent } from '../ports.js';
 import type { BatchInHand, PendingEvent } from './batch-in-hand.js';
 import { halvesOf, mostBytes, requestsOf } from './requests.js';

@@ -16,7 +16,7 @@ export interface TurnEnd {
 }
 
 /** What a turn is given to work with. */
-export interface TurnTools {
+interface TurnTools {
   readonly analytics: Analytics;
   readonly identities: ThrottledIdentities;
   /** The most events of one request. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { batchOf, eventItem } from '../../../../test/support/event-batches.js';
-import { readItems } from './batch-items.js';
-import { bodyWithout } from './erased-items.js';
+import { bodyWithout, readItems } from './batch-items.js';
 
 const without = (body: string, externalId: string): string | null =>
   bodyWithout(Buffer.from(body), externalId)?.body.toString() ?? null;
