@@ -1,5 +1,4 @@
 export { TEST_MONEY, type TestMoney } from './application/test-money.js';
-export type { ExchangeKeyIssued } from './domain/exchange-key.js';
 export {
   ORDER_STATUSES,
   type DepositFacts,

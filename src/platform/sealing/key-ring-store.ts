@@ -33,7 +33,7 @@ const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key a
  */
 const OLDER_IDS = `select distinct split_part(wrapped_key, '.', 2) as id from platform.personal_keys
   where wrapped_key is not null
-  union select distinct split_part(sealed_private_key, '.', 2) from merchants.keys`;
+  union select distinct split_part(sealed_secret, '.', 2) from access.secrets`;
 
 export async function readCopies(database: Pick<Database, 'query'>): Promise<readonly KeyCopy[]> {
   return database.query<KeyCopy>(COPIES);

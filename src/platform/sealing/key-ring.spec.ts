@@ -90,7 +90,7 @@ describe('the key ring', () => {
 
   it('a merchant of the version before counts as well, and the former key of a first boot', async () => {
     await test.database.query(
-      'insert into merchants.keys (key_id, merchant_id, sealed_private_key, issued_at) values ($1, $2, $3, now())',
+      'insert into access.secrets (secret_id, credential_id, sealed_secret, issued_at) values ($1, $2, $3, now())',
       [newId(), newId(), new Sealer(one.bytes).seal('secret', 'place')],
     );
     await expect(open(two)).rejects.toThrow(ConfigError);

@@ -1,9 +1,9 @@
 import { exchanged, isAtLeast, isZero, minus, sum } from '../../../kernel/decimal.js';
 import { deriveId } from '../../../kernel/ids.js';
+import type { ExchangeKeyIssued } from '../../access/contract.js';
 import {
   ORDER_CATEGORY,
   type DepositFacts,
-  type ExchangeKeyIssued,
   type OrderEvent,
   type OrderFacts,
   type OrderStatus,
