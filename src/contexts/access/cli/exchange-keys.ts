@@ -3,7 +3,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { changed, operate, withNotice, type Operator } from '../../../platform/operator/operator.js';
+import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
+import { RevokeSecret } from '../application/credential-commands.js';
 import {
   IssueExchangeKey,
   RevokeExchangeKey,
@@ -12,22 +13,12 @@ import {
 import type { MemoSigning } from '../domain/exchange-key.js';
 import { logoOf } from '../domain/pay-page-settings.js';
 import { DirectoryView, type ExchangeKeyRow } from '../views/directory.js';
-import {
-  credentialId,
-  issueSecretCommand,
-  line,
-  revokeSecretCommand,
-  secretJson,
-  secretLines,
-  secretsJson,
-  secretText,
-  setAddressesCommand,
-  validity,
-} from './credential-commands.js';
+import { CredentialCommands, line, secretLines, secretsJson, validity } from './credentials.js';
 
 /** `exchange key ...`: the API keys of the exchange. */
 export function exchangeKeyCommands(program: Command, operator: Operator): void {
   const key = program.command('key').description('issue, list, rotate, restrict and revoke API keys');
+  const commands = new CredentialCommands(key, operator, 'exchange_key');
 
   key
     .command('issue')
@@ -50,11 +41,9 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       await operate(operator, async (context) => {
         const command = new IssueExchangeKey(merchant, demandSignature, label ?? null, memoSigning);
         const made = await context.get(CommandBus).execute(command);
-        const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n  api_key      ${made.keyId}\n${secretText('exchange_key', made)}`;
-        return {
-          text: withNotice(text, made),
-          json: { api_key: made.keyId, ...secretJson('exchange_key', made) },
-        };
+        const signing = demands({ demandsSignature: demandSignature, memoSigning });
+        const text = `Issued a key that ${signing}\n\n${line('api_key', made.keyId)}\n`;
+        return commands.issued(text, made, { api_key: made.keyId });
       }).call(this);
     });
 
@@ -71,33 +60,23 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       }).call(this);
     });
 
-  issueSecretCommand(key, operator, {
-    kind: 'exchange_key',
-    command: 'rotate <api-key>',
-    description: 'issue a second secret beside the one in use, and show it, once',
-  });
-
-  revokeSecretCommand(key, operator, {
-    kind: 'exchange_key',
-    command: 'revoke-secret <api-key> <secret-id>',
-    description: 'refuse signatures made with this secret; the last one of a key stays',
-    done: 'Revoked the secret',
-  });
-
-  key
-    .command('revoke <api-key>')
-    .description('refuse every request with this key, for good')
-    .action(
-      operate(operator, async (context, id) =>
-        changed('Revoked the key', await context.get(CommandBus).execute(new RevokeExchangeKey(keyId(id)))),
-      ),
-    );
-
-  setAddressesCommand(key, operator, {
-    kind: 'exchange_key',
-    command: 'allow <api-key> [cidrs...]',
-    description: 'refuse requests from outside these addresses and ranges with 403; none: anywhere',
-  });
+  commands.issueSecret('rotate <api-key>', 'issue a second secret beside the one in use, and show it, once');
+  commands.change(
+    'revoke-secret <api-key> <secret-id>',
+    'refuse signatures made with this secret; the last one of a key stays',
+    'Revoked the secret',
+    (id, secretId) => new RevokeSecret('exchange_key', id, secretId),
+  );
+  commands.change(
+    'revoke <api-key>',
+    'refuse every request with this key, for good',
+    'Revoked the key',
+    (id) => new RevokeExchangeKey(id),
+  );
+  commands.setAddresses(
+    'allow <api-key> [cidrs...]',
+    'refuse requests from outside these addresses and ranges with 403; none: anywhere',
+  );
 
   key
     .command('page <api-key>')
@@ -117,7 +96,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       }>();
       await operate(operator, async (context) => {
         const page = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
-        const command = new SetExchangeKeyPage(keyId(id), page);
+        const command = new SetExchangeKeyPage(commands.id(id), page);
         return changed('Pay page set', await context.get(CommandBus).execute(command));
       }).call(this);
     });
@@ -129,10 +108,6 @@ function read(file: string): Buffer {
   } catch {
     throw DomainError.invalid({ logo: [`${file} cannot be read`] });
   }
-}
-
-function keyId(text: string | undefined): string {
-  return credentialId('exchange_key', text);
 }
 
 function demands({

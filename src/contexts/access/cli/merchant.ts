@@ -2,7 +2,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ConfigError } from '../../../platform/config/settings.js';
-import { changed, operate, withNotice, type Operator } from '../../../platform/operator/operator.js';
+import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
+import { RevokeSecret } from '../application/credential-commands.js';
 import {
   RegisterMerchant,
   ReinstateMerchant,
@@ -10,21 +11,12 @@ import {
   SuspendMerchant,
 } from '../application/merchant-commands.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
-import {
-  credentialId,
-  issueSecretCommand,
-  line,
-  revokeSecretCommand,
-  secretJson,
-  secretLines,
-  secretsJson,
-  secretText,
-  setAddressesCommand,
-} from './credential-commands.js';
+import { CredentialCommands, line, secretLines, secretsJson } from './credentials.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
 export function merchantProgram(program: Command, operator: Operator): void {
   program.description('Registers merchants and issues their keys.');
+  const commands = new CredentialCommands(program, operator, 'api_key');
 
   program
     .command('create')
@@ -34,11 +26,8 @@ export function merchantProgram(program: Command, operator: Operator): void {
       const { name } = this.opts<{ name: string }>();
       await operate(operator, async (context) => {
         const made = await context.get(CommandBus).execute(new RegisterMerchant(name));
-        const text = `Registered ${name.trim()}\n\n  svc-api-key  ${made.merchantId}\n${secretText('api_key', made)}`;
-        return {
-          text: withNotice(text, made),
-          json: { merchant_id: made.merchantId, ...secretJson('api_key', made) },
-        };
+        const text = `Registered ${name.trim()}\n\n${line('svc-api-key', made.merchantId)}\n`;
+        return commands.issued(text, made, { merchant_id: made.merchantId });
       }).call(this);
     });
 
@@ -58,50 +47,39 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .description('show a merchant and its keys; private keys are never shown again')
     .action(
       operate(operator, async (context, id) => {
-        const found = await context.get(DirectoryView).merchant(merchantId(id));
+        const found = await context.get(DirectoryView).merchant(commands.id(id));
         if (found === null) throw DomainError.notFound('Merchant');
         return { text: merchantText(found), json: merchantJson(found) };
       }),
     );
 
-  issueSecretCommand(program, operator, {
-    kind: 'api_key',
-    command: 'issue-key <merchant-id>',
-    description: 'issue a second private key for a rotation, and show it, once',
-  });
-
-  revokeSecretCommand(program, operator, {
-    kind: 'api_key',
-    command: 'revoke-key <merchant-id> <key-id>',
-    description: 'refuse signatures made with this private key',
-    done: 'Revoked',
-  });
-
-  program
-    .command('suspend <merchant-id>')
-    .description('refuse every call of the merchant with 403')
-    .action(
-      operate(operator, async (context, id) =>
-        changed('Suspended', await context.get(CommandBus).execute(new SuspendMerchant(merchantId(id)))),
-      ),
-    );
-
-  program
-    .command('reinstate <merchant-id>')
-    .description('end a suspension')
-    .action(
-      operate(operator, async (context, id) =>
-        changed('Reinstated', await context.get(CommandBus).execute(new ReinstateMerchant(merchantId(id)))),
-      ),
-    );
-
-  setAddressesCommand(program, operator, {
-    kind: 'api_key',
-    command: 'allow-ips <merchant-id> [cidrs...]',
-    description: 'refuse calls from outside these addresses and ranges with 403; none: anywhere',
-  });
-
-  embeddingCommand(program, operator);
+  commands.issueSecret(
+    'issue-key <merchant-id>',
+    'issue a second private key for a rotation, and show it, once',
+  );
+  commands.change(
+    'revoke-key <merchant-id> <key-id>',
+    'refuse signatures made with this private key',
+    'Revoked',
+    (id, keyId) => new RevokeSecret('api_key', id, keyId),
+  );
+  commands.change(
+    'suspend <merchant-id>',
+    'refuse every call of the merchant with 403',
+    'Suspended',
+    (id) => new SuspendMerchant(id),
+  );
+  commands.change(
+    'reinstate <merchant-id>',
+    'end a suspension',
+    'Reinstated',
+    (id) => new ReinstateMerchant(id),
+  );
+  commands.setAddresses(
+    'allow-ips <merchant-id> [cidrs...]',
+    'refuse calls from outside these addresses and ranges with 403; none: anywhere',
+  );
+  embeddingCommand(program, operator, commands);
 }
 
 interface EmbeddingOptions {
@@ -111,7 +89,7 @@ interface EmbeddingOptions {
   readonly clear?: boolean;
 }
 
-function embeddingCommand(program: Command, operator: Operator): void {
+function embeddingCommand(program: Command, operator: Operator, commands: CredentialCommands): void {
   const collect = (each: string, all: readonly string[] = []): readonly string[] => [...all, each];
   program
     .command('embedding <merchant-id>')
@@ -143,14 +121,10 @@ function embeddingCommand(program: Command, operator: Operator): void {
       await operate(operator, async (context) =>
         changed(
           'Embedding set',
-          await context.get(CommandBus).execute(new SetEmbedding(merchantId(id), change)),
+          await context.get(CommandBus).execute(new SetEmbedding(commands.id(id), change)),
         ),
       ).call(this);
     });
-}
-
-function merchantId(text: string | undefined): string {
-  return credentialId('api_key', text);
 }
 
 function merchantText(row: MerchantRow): string {

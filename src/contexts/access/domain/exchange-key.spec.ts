@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
-import { issueSecret, revokeSecret, setAddresses } from './credential.js';
+import { issueSecret, setAddresses } from './credential.js';
 import {
   exchangeKey,
   issueExchangeKey,
@@ -26,16 +26,7 @@ const secretIssued = (secretId: string): ExchangeKeyEvent => ({
   type: 'exchange_key.secret_issued.v1',
   data: { ...key, secret_id: secretId, sealed_secret: `sealed ${secretId}`, issued_at: at },
 });
-const secretRevoked = (secretId: string): ExchangeKeyEvent => ({
-  type: 'exchange_key.secret_revoked.v1',
-  data: { ...key, secret_id: secretId, revoked_at: at },
-});
 const revoked: ExchangeKeyEvent = { type: 'exchange_key.revoked.v1', data: { ...key, revoked_at: at } };
-const addressesSet = (...cidrs: string[]): ExchangeKeyEvent => ({
-  type: 'exchange_key.addresses_set.v1',
-  data: { ...key, cidrs, at },
-});
-
 const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): ExchangeKeyEvent => ({
   type: 'exchange_key.page_set.v1',
   data: { ...key, logo, help_url: helpUrl, terms_url: termsUrl, at },
@@ -63,10 +54,6 @@ const rotate =
   (secretId: string): Decision =>
   (state) =>
     issueSecret('exchange_key', { secret: secret(secretId), at }, state);
-const revokeOne =
-  (secretId: string): Decision =>
-  (state) =>
-    revokeSecret('exchange_key', { secretId, at }, state);
 const revoke: Decision = (state) => revokeExchangeKey({ at }, state);
 const allow =
   (...cidrs: string[]): Decision =>
@@ -124,39 +111,11 @@ describe('a key of the exchange', () => {
       .thenRefused('validation_failed', { memo_signing: ['must be one of contract, full'] });
   });
 
-  it('has at most two valid secrets', () => {
-    given(issued(), secretIssued('s1')).when(rotate('s2')).then(secretIssued('s2'));
-    given(issued(), secretIssued('s1'), secretIssued('s2')).when(rotate('s2')).then();
-    given(issued(), secretIssued('s1'), secretIssued('s2'))
-      .when(rotate('s3'))
-      .thenRefused('invalid_transition');
-    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1'))
-      .when(rotate('s3'))
-      .then(secretIssued('s3'));
-  });
-
-  it('never loses its last secret', () => {
-    given(issued(), secretIssued('s1'), secretIssued('s2')).when(revokeOne('s1')).then(secretRevoked('s1'));
-    given(issued(), secretIssued('s1')).when(revokeOne('s1')).thenRefused('invalid_transition');
-    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1'))
-      .when(revokeOne('s2'))
-      .thenRefused('invalid_transition');
-    given(issued(), secretIssued('s1'), secretIssued('s2'), secretRevoked('s1')).when(revokeOne('s1')).then();
-    given(issued(), secretIssued('s1')).when(revokeOne('s9')).thenRefused('not_found');
-  });
-
   it('is revoked for good', () => {
     given(issued(), secretIssued('s1')).when(revoke).then(revoked);
     given(issued(), secretIssued('s1'), revoked).when(revoke).then();
     given(issued(), secretIssued('s1'), revoked).when(rotate('s2')).thenRefused('invalid_transition');
     given(issued(), secretIssued('s1'), revoked).when(allow('10.0.0.0/8')).thenRefused('invalid_transition');
-  });
-
-  it('may be bound to addresses, and let go', () => {
-    given(issued(), secretIssued('s1')).when(allow('10.0.0.0/8')).then(addressesSet('10.0.0.0/8'));
-    given(issued(), addressesSet('10.0.0.0/8')).when(allow('10.0.0.0/8')).then();
-    given(issued(), addressesSet('10.0.0.0/8')).when(allow()).then(addressesSet());
-    given(issued()).when(allow()).then();
   });
 
   it('has a pay page with a logo and links, which are replaced together', () => {
@@ -191,7 +150,6 @@ describe('a key of the exchange', () => {
   });
 
   it('that was never issued is not found', () => {
-    for (const decide of [rotate('s1'), revokeOne('s1'), revoke, allow()])
-      given().when(decide).thenRefused('not_found');
+    for (const decide of [revoke, display({})]) given().when(decide).thenRefused('not_found');
   });
 });
