@@ -6,7 +6,7 @@ import type { SecretsFile } from './secrets.js';
 /** Registers a merchant through the command that the operator's CLI uses too. */
 export type RegisterMerchant = (
   name: string,
-) => Promise<{ readonly merchantId: string; readonly privateKey: string }>;
+) => Promise<{ readonly merchantId: string; readonly secret: string }>;
 
 /** The two merchants of the sandbox: those of the last run, or new ones where the database does not know these. */
 export function prepareMerchants(
@@ -17,8 +17,8 @@ export function prepareMerchants(
   const directory = app.get<MerchantDirectory>(MERCHANT_DIRECTORY, { strict: false });
   const make = async (remembered: SandboxMerchant | null, name: string): Promise<SandboxMerchant> => {
     if (remembered !== null && (await isKnown(directory, remembered))) return remembered;
-    const { merchantId, privateKey } = await register(name);
-    return { api_key: merchantId, private_key: privateKey };
+    const { merchantId, secret } = await register(name);
+    return { api_key: merchantId, private_key: secret };
   };
   return step(
     'Merchants',

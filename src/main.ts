@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueExchangeKey } from './contexts/exchange/application/keys/issue-exchange-key.js';
-import { RegisterMerchant } from './contexts/merchants/application/register-merchant.js';
+import { IssueExchangeKey } from './contexts/access/application/exchange-key-commands.js';
+import { RegisterMerchant } from './contexts/access/application/merchant-commands.js';
 import { readConfig } from './composition.js';
 import { ConfigError } from './platform/config/settings.js';
 import { followParent } from '../sandbox/announce.js';

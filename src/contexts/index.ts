@@ -1,5 +1,5 @@
 /** The contexts of the service: a new one is one line here, and a folder. */
-export { merchants } from './merchants/merchants.module.js';
+export { access } from './access/access.module.js';
 export { users } from './users/users.module.js';
 export { onboarding } from './onboarding/onboarding.module.js';
 export { payouts } from './payouts/payouts.module.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
-import { exchangeKey } from '../../src/contexts/exchange/domain/exchange-key.js';
-import { merchant } from '../../src/contexts/merchants/domain/merchant.js';
+import { exchangeKey } from '../../src/contexts/access/domain/exchange-key.js';
+import { merchant } from '../../src/contexts/access/domain/merchant.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
 import { payee } from '../../src/contexts/users/domain/payee.js';

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openSignedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import { CommandBus } from '@nestjs/cqrs';
-import { RevokeExchangeSecret } from '../../src/contexts/exchange/application/keys/revoke-exchange-secret.js';
-import { RotateExchangeKey } from '../../src/contexts/exchange/application/keys/rotate-exchange-key.js';
-import { ExchangeKeysView } from '../../src/contexts/exchange/views/keys.js';
+import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credential-commands.js';
+import { DirectoryView } from '../../src/contexts/access/views/directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { exchangeSignature, querySignature, type ExchangeClient } from '../support/exchange-client.js';
 import { ADDRESS, OTHER_ADDRESS } from '../support/exchange-orders.js';
@@ -150,7 +149,7 @@ describe('GET /v1/merchants/configuration', () => {
     const key = await app.newExchangeKey(true);
     const { apiKey, secret } = key.credentials;
     const before = await configuration(LEAST, key);
-    const rotated = await app.app.get(CommandBus).execute(new RotateExchangeKey(apiKey));
+    const rotated = await app.app.get(CommandBus).execute(new IssueSecret('exchange_key', apiKey));
     const secrets = [secret, rotated.secret];
     expect(opened(before, secrets)).toEqual({ api_key: apiKey, ...LEAST });
     expect(opened(before, [rotated.secret])).toBeNull();
@@ -160,12 +159,12 @@ describe('GET /v1/merchants/configuration', () => {
     const key = await app.newExchangeKey(true);
     const { apiKey } = key.credentials;
     const bus = app.app.get(CommandBus);
-    const { secret, secretId } = await bus.execute(new RotateExchangeKey(apiKey));
+    const { secret, secretId } = await bus.execute(new IssueSecret('exchange_key', apiKey));
     // The merchant still signs with the old one.
     const link = await configuration(LEAST, key);
-    const { secrets } = (await app.app.get(ExchangeKeysView, { strict: false }).find(apiKey))!;
+    const { secrets } = (await app.app.get(DirectoryView).exchangeKey(apiKey))!;
     const old = secrets.find((each) => each.secretId !== secretId)!;
-    await bus.execute(new RevokeExchangeSecret(apiKey, old.secretId));
+    await bus.execute(new RevokeSecret('exchange_key', apiKey, old.secretId));
     expect(opened(link, [secret])).toEqual({ api_key: apiKey, ...LEAST });
   });
 

@@ -204,7 +204,7 @@ describe('the keys of the exchange', () => {
     );
     const [{ n: leaks }] = (await app.database.query<{ n: number }>(
       `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
-              (select count(*) from exchange.key_secrets s where s::text like '%' || $1 || '%')::int as n`,
+              (select count(*) from access.secrets s where s::text like '%' || $1 || '%')::int as n`,
       [made.secret.slice(4)],
     )) as [{ n: number }];
     expect(leaks).toBe(0);
@@ -214,7 +214,7 @@ describe('the keys of the exchange', () => {
 
   it('are listed as before when their read model was built anew', async () => {
     const before = await exchange('--json', 'key', 'list');
-    expect(await run('rebuild', 'exchange.keys')).toMatch(/exchange\.keys: \d+ events/);
+    expect(await run('rebuild', 'access.directory')).toMatch(/access\.directory: \d+ events/);
     expect(await exchange('--json', 'key', 'list')).toBe(before);
     expect(JSON.parse(before)).toMatchObject({ keys: expect.arrayContaining([expect.anything()]) });
     expect((await app.exchange.signing.get(NOWHERE)).status).toBe(404);

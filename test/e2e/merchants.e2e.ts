@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { IssueMerchantKey } from '../../src/contexts/merchants/application/issue-merchant-key.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/application/register-merchant.js';
-import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
-import { RevokeMerchantKey } from '../../src/contexts/merchants/application/revoke-merchant-key.js';
-import { SetIpAllowList } from '../../src/contexts/merchants/application/set-ip-allow-list.js';
-import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import {
+  IssueSecret,
+  RevokeSecret,
+  SetAddresses,
+} from '../../src/contexts/access/application/credential-commands.js';
+import {
+  RegisterMerchant,
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../src/contexts/access/application/merchant-commands.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { SignedClient } from '../support/signed-client.js';
@@ -30,35 +34,35 @@ describe('merchants', () => {
     eventually(async () => (await statusFor(apiKey, privateKey)) === status);
 
   it('are let in with their key at once, and with two keys during a rotation', async () => {
-    const { merchantId, keyId, privateKey, visible } = await commands.execute(new RegisterMerchant('Acme'));
+    const { merchantId, secretId, secret, visible } = await commands.execute(new RegisterMerchant('Acme'));
     expect(visible).toBe(true);
-    expect(await statusFor(merchantId, privateKey)).toBe(404);
-    const second = await commands.execute(new IssueMerchantKey(merchantId));
-    await becomes(merchantId, second.privateKey, 404);
-    expect(await statusFor(merchantId, privateKey)).toBe(404);
-    await expect(commands.execute(new IssueMerchantKey(merchantId))).rejects.toMatchObject({
+    expect(await statusFor(merchantId, secret)).toBe(404);
+    const second = await commands.execute(new IssueSecret('api_key', merchantId));
+    await becomes(merchantId, second.secret, 404);
+    expect(await statusFor(merchantId, secret)).toBe(404);
+    await expect(commands.execute(new IssueSecret('api_key', merchantId))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-    await commands.execute(new RevokeMerchantKey(merchantId, keyId));
-    await becomes(merchantId, privateKey, 401);
-    expect(await statusFor(merchantId, second.privateKey)).toBe(404);
+    await commands.execute(new RevokeSecret('api_key', merchantId, secretId));
+    await becomes(merchantId, secret, 401);
+    expect(await statusFor(merchantId, second.secret)).toBe(404);
   });
 
   it('get 403 while suspended', async () => {
-    const { merchantId, privateKey } = await commands.execute(new RegisterMerchant('Acme'));
+    const { merchantId, secret } = await commands.execute(new RegisterMerchant('Acme'));
     await commands.execute(new SuspendMerchant(merchantId));
-    await becomes(merchantId, privateKey, 403);
+    await becomes(merchantId, secret, 403);
     await commands.execute(new ReinstateMerchant(merchantId));
-    await becomes(merchantId, privateKey, 404);
+    await becomes(merchantId, secret, 404);
   });
 
   it('get 403 from outside their allow list', async () => {
-    const { merchantId, privateKey } = await commands.execute(new RegisterMerchant('Acme'));
-    await commands.execute(new SetIpAllowList(merchantId, ['203.0.113.0/24']));
-    await becomes(merchantId, privateKey, 403);
-    await commands.execute(new SetIpAllowList(merchantId, ['203.0.113.0/24', '127.0.0.1']));
-    await becomes(merchantId, privateKey, 404);
-    await expect(commands.execute(new SetIpAllowList(merchantId, ['home']))).rejects.toMatchObject({
+    const { merchantId, secret } = await commands.execute(new RegisterMerchant('Acme'));
+    await commands.execute(new SetAddresses('api_key', merchantId, ['203.0.113.0/24']));
+    await becomes(merchantId, secret, 403);
+    await commands.execute(new SetAddresses('api_key', merchantId, ['203.0.113.0/24', '127.0.0.1']));
+    await becomes(merchantId, secret, 404);
+    await expect(commands.execute(new SetAddresses('api_key', merchantId, ['home']))).rejects.toMatchObject({
       code: 'validation_failed',
     });
   });
@@ -68,12 +72,12 @@ describe('merchants', () => {
       await commands.execute(new RegisterMerchant('One')),
       await commands.execute(new RegisterMerchant('Two')),
     ];
-    expect(await statusFor(one.merchantId, two.privateKey)).toBe(401);
+    expect(await statusFor(one.merchantId, two.secret)).toBe(401);
     const rows = await app.database.query<{ text: string }>(
-      `select (select string_agg(k::text, ' ') from merchants.keys k) ||
+      `select (select string_agg(k::text, ' ') from access.secrets k) ||
               (select string_agg(e::text, ' ') from event_store.events e) as text`,
     );
-    expect(rows[0]!.text).toContain(one.keyId);
-    expect(rows[0]!.text).not.toContain(one.privateKey.slice(4));
+    expect(rows[0]!.text).toContain(one.secretId);
+    expect(rows[0]!.text).not.toContain(one.secret.slice(4));
   });
 });

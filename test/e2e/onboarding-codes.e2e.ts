@@ -4,7 +4,7 @@ import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { BROWSER } from '../support/onboard.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
 

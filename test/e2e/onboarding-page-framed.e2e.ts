@@ -1,8 +1,8 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Frame, Page } from 'playwright-core';
-import { SetEmbedding } from '../../src/contexts/merchants/application/set-embedding.js';
-import type { Embedding } from '../../src/contexts/merchants/domain/merchant.js';
+import { SetEmbedding } from '../../src/contexts/access/application/merchant-commands.js';
+import type { Embedding } from '../../src/contexts/access/domain/merchant.js';
 import { findChromium, type WatchedPage } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { Person } from '../support/onboarding-page.js';

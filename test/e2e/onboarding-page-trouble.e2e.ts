@@ -1,8 +1,10 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
-import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
-import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../src/contexts/access/application/merchant-commands.js';
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { Person } from '../support/onboarding-page.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { SANDBOX_NAMES } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';

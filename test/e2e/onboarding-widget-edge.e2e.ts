@@ -6,7 +6,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { BROWSER } from '../support/onboard.js';

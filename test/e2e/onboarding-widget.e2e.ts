@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { BROWSER, upload } from '../support/onboard.js';

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { RevokeExchangeKey } from '../../src/contexts/exchange/application/keys/revoke-exchange-key.js';
-import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
-import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import { RevokeExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../src/contexts/access/application/merchant-commands.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import type { ExchangeClient } from '../support/exchange-client.js';

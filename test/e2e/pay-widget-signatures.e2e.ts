@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { RevokeExchangeSecret } from '../../src/contexts/exchange/application/keys/revoke-exchange-secret.js';
-import { RotateExchangeKey } from '../../src/contexts/exchange/application/keys/rotate-exchange-key.js';
-import { ExchangeKeysView } from '../../src/contexts/exchange/views/keys.js';
+import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credential-commands.js';
+import { DirectoryView } from '../../src/contexts/access/views/directory.js';
 import { FRESH_MS } from '../../src/platform/http/cached-directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -77,8 +76,8 @@ describe('a session (contract.md 26.3)', () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
-    const { secrets } = (await app.app.get(ExchangeKeysView, { strict: false }).find(apiKey))!;
-    const { secret } = await bus.execute(new RotateExchangeKey(apiKey));
+    const { secrets } = (await app.app.get(DirectoryView).exchangeKey(apiKey))!;
+    const { secret } = await bus.execute(new IssueSecret('exchange_key', apiKey));
     const other = new ExchangeClient(app.url, { apiKey, secret });
     await eventually(async () => (await statusOf(signedBy(other))) === 200);
     const opened = [widgetUrl(app, signedBy(key)), signedUrl(app, key)];
@@ -92,7 +91,7 @@ describe('a session (contract.md 26.3)', () => {
       Promise.all(visitors.map(async (each, n) => (await each.call(`orders/${orders[n]}`)).status));
     expect(await statuses(old)).toEqual([200, 200]);
 
-    await bus.execute(new RevokeExchangeSecret(apiKey, secrets[0]!.secretId));
+    await bus.execute(new RevokeSecret('exchange_key', apiKey, secrets[0]!.secretId));
     const revokedAt = performance.now();
     await eventually(async () => (await statuses(old)).every((status) => status === 401));
     expect(performance.now() - revokedAt).toBeLessThan(FRESH_MS + 2000);

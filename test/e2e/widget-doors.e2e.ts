@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { ReinstateMerchant } from '../../src/contexts/merchants/application/reinstate-merchant.js';
-import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../src/contexts/access/application/merchant-commands.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { eventually } from '../support/eventually.js';
 import { framersOf, Widget } from '../support/widget-lab.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { SetEmbedding } from '../../src/contexts/merchants/application/set-embedding.js';
-import type { Embedding } from '../../src/contexts/merchants/domain/merchant.js';
+import { SetEmbedding } from '../../src/contexts/access/application/merchant-commands.js';
+import type { Embedding } from '../../src/contexts/access/domain/merchant.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { eventually } from '../support/eventually.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
@@ -107,10 +107,10 @@ describe('the page in production', () => {
   it('is not framed by this machine, whatever was named while it was a sandbox', async () => {
     const visitor = await widget.visitor();
     await widget.people.database.query(
-      `update merchants.directory set origins = '{http://localhost:3000, https://shop.example}'`,
+      `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,
     );
     await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
     // The audit at the end would name what no event says.
-    await widget.people.database.query(`update merchants.directory set origins = '{}'`);
+    await widget.people.database.query(`update access.merchants set origins = '{}'`);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
-import { SuspendMerchant } from '../../src/contexts/merchants/application/suspend-merchant.js';
+import { SuspendMerchant } from '../../src/contexts/access/application/merchant-commands.js';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../support/eventually.js';
 import { JPEG, jpegOf, pngOf, segment } from '../support/images.js';

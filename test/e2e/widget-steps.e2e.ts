@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { SetEmbedding } from '../../src/contexts/merchants/application/set-embedding.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { SetEmbedding } from '../../src/contexts/access/application/merchant-commands.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
 import { WORDS } from '../../src/contexts/onboarding/words/words.js';

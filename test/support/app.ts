@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IssueExchangeKey } from '../../src/contexts/exchange/application/keys/issue-exchange-key.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { IssueExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
@@ -111,7 +111,7 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
   const contract = await ContractChecker.of(url);
   const newMerchant = async (): Promise<SignedClient> => {
     const registered = await service.app.get(CommandBus).execute(new RegisterMerchant('Test merchant'));
-    const { merchantId: apiKey, privateKey } = registered;
+    const { merchantId: apiKey, secret: privateKey } = registered;
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };
   const merchant = await newMerchant();

@@ -1,9 +1,8 @@
-import { directoryProjection } from '../../src/contexts/merchants/views/directory.js';
+import { directoryProjection } from '../../src/contexts/access/views/directory.js';
 import { progressProjection } from '../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
 import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
-import { exchangeKeysProjection } from '../../src/contexts/exchange/views/keys.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';
@@ -26,7 +25,7 @@ export interface View {
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,
-    tables: ['merchants.directory', 'merchants.keys'],
+    tables: ['access.merchants', 'access.credentials', 'access.secrets'],
     facts: () => {
       const merchant_id = newId();
       const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
@@ -35,7 +34,8 @@ export const VIEWS: readonly View[] = [
         ['merchant.key_issued.v1', { merchant_id, ...key }],
       ];
     },
-    count: 'select count(*)::int as n from merchants.directory join merchants.keys using (merchant_id)',
+    count: `select count(*)::int as n from access.merchants m
+      join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)`,
   },
   {
     definition: walletsProjection,
@@ -60,21 +60,6 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',
-  },
-  {
-    definition: exchangeKeysProjection,
-    tables: ['exchange.keys', 'exchange.key_secrets'],
-    facts: () => {
-      const key = { key_id: newId(), merchant_id: newId(), issued_at: AT };
-      return [
-        [
-          'exchange_key.issued.v1',
-          { ...key, label: null, demands_signature: true, memo_signing: 'contract' },
-        ],
-        ['exchange_key.secret_issued.v1', { ...key, secret_id: newId(), sealed_secret: 'sealed' }],
-      ];
-    },
-    count: 'select count(*)::int as n from exchange.keys join exchange.key_secrets using (key_id)',
   },
   {
     definition: orderViews,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
-import { RegisterMerchant } from '../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';

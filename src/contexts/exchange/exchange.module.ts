@@ -2,38 +2,29 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/work-list-check.js';
 import { ApiModule } from './api.module.js';
-import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
-import { ExchangeDoorModule, ExchangeKeysModule } from './keys.module.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { OperatedOrdersModule, OrdersModule } from './orders.module.js';
 import { PayModule } from './pay.module.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
-import { exchangeKeysProjection, VALID_SECRETS } from './views/keys.js';
 import { orderViews } from './views/order-projection.js';
-import { exchangeKeyHistory } from './domain/key-history.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { OPEN_ORDERS } from './application/watch-saga.js';
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
-@Module({ imports: [ExchangeKeysModule, ExchangeDoorModule, ApiModule, OrdersModule, PayModule] })
+@Module({ imports: [ApiModule, OrdersModule, PayModule] })
 export class ExchangeModule {}
-
-/** What programs of operators act on. */
-@Module({ imports: [ExchangeKeysModule, OperatedOrdersModule] })
-class ExchangeOperatorModule {}
 
 export const exchange = defineContext({
   name: 'exchange',
   module: () => ExchangeModule,
-  events: [...ORDER_EVENTS, ...EXCHANGE_KEY_EVENTS],
-  histories: [exchangeKeyHistory, orderHistory],
+  events: ORDER_EVENTS,
+  histories: [orderHistory],
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
-  subscriptions: (get) => [exchangeKeysProjection, orderViews, ...OrdersModule.subscriptions(get)],
-  operator: { module: () => ExchangeOperatorModule, subscriptions: () => [exchangeKeysProjection] },
-  sealedTexts: { exchange_secrets: VALID_SECRETS },
+  subscriptions: (get) => [orderViews, ...OrdersModule.subscriptions(get)],
+  operator: { module: () => OperatedOrdersModule, subscriptions: () => [] },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,

@@ -8,14 +8,13 @@ import { PayFactsOf } from './http/pay/page-facts.js';
 import { PayServer } from './http/pay/pay-server.js';
 import { PaySessions } from './http/pay/sessions.js';
 import { TestPayments } from './http/pay/test-payments.js';
-import { ExchangeKeysModule } from './keys.module.js';
 import { OrdersModule } from './orders.module.js';
 import { ProvidersModule } from './providers.module.js';
 import { OrderChanges } from './views/order-changes.js';
 
 /** The pay widget: a page of its own listener, and the calls it makes. */
 @Module({
-  imports: [ExchangeKeysModule, OrdersModule, ProvidersModule],
+  imports: [OrdersModule, ProvidersModule],
   providers: [
     PayerOrders,
     Quotes,

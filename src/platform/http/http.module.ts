@@ -17,7 +17,7 @@ import { CallerRateLimiter } from './rate-limit.js';
 import { SvcSignature } from './svc-signature/svc-signature.js';
 
 /**
- * Completes the {@link EdgeAdapter} with what lives in the application. The merchants context provides
+ * Completes the {@link EdgeAdapter} with what lives in the application. The access context provides
  * {@link MERCHANT_DIRECTORY}; an API with another way to authenticate registers it in {@link Authentications}. main.ts starts the
  * {@link MetricsServer}.
  */

@@ -27,7 +27,7 @@ export interface KnownMerchant extends MerchantCredentials {
   readonly callbacks: readonly string[];
 }
 
-/** Where an API key is looked up; the merchants context provides it. Asked on every request: keep it cached. */
+/** Where an API key is looked up; the access context provides it. Asked on every request: keep it cached. */
 export interface MerchantDirectory {
   find(apiKey: string): Promise<KnownMerchant | null>;
 }

@@ -1,32 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Sealer } from './sealer.js';
 
-const RANDOM_BYTES = 32;
-/** Opened secrets kept at hand; two for each key of a directory's cache. */
+/** Opened secrets that are remembered: two for each key of a directory's cache. */
 const MAX_OPENED = 20_000;
 
-/** Random secrets that are kept sealed: makes them, and opens them without doing so on every request. */
+/** Secrets that are kept sealed, each for its own place, and opened without a decryption on every request. */
 export class SealedSecrets {
   private readonly opened = new LRUCache<string, string>({ max: MAX_OPENED });
 
-  constructor(
-    private readonly sealer: Sealer,
-    private readonly prefix: string,
-  ) {}
+  constructor(private readonly sealer: Sealer) {}
 
-  /** `secret` is the prefix and 64 hexadecimal digits; `sealed` opens with the same `place` alone. */
-  generate(place: string): { readonly secret: string; readonly sealed: string } {
-    const secret = this.prefix + randomBytes(RANDOM_BYTES).toString('hex');
-    return { secret, sealed: this.sealer.seal(secret, place) };
+  /** The text opens with the same `place` alone. */
+  seal(place: string, secret: string): string {
+    return this.sealer.seal(secret, place);
   }
 
-  /** Throws SealError when the text was sealed for another place. */
+  /** Throws SealError when the text was sealed for another place, also where it was opened at its own before. */
   open(place: string, sealed: string): string {
-    const known = this.opened.get(place);
+    const name = `${place} ${sealed}`;
+    const known = this.opened.get(name);
     if (known !== undefined) return known;
     const secret = this.sealer.open(sealed, place);
-    this.opened.set(place, secret);
+    this.opened.set(name, secret);
     return secret;
   }
 }

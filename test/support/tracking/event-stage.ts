@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
-import { RegisterMerchant } from '../../../src/contexts/merchants/contract.js';
+import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { Side } from '../crash-road.js';
 import { PATIENCE_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -45,7 +45,9 @@ export class EventStage {
 
   async newMerchant(): Promise<Credentials> {
     const { app } = this.parts.get('api')!;
-    const { merchantId, privateKey } = await app.get(CommandBus).execute(new RegisterMerchant('Shop'));
+    const { merchantId, secret: privateKey } = await app
+      .get(CommandBus)
+      .execute(new RegisterMerchant('Shop'));
     return { apiKey: merchantId, privateKey };
   }
 

@@ -14,7 +14,7 @@ import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/ht
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { IdempotencyModule } from '../../../src/platform/idempotency/idempotency.module.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
-import { merchants, tracking, users } from '../../../src/contexts/index.js';
+import { access, tracking, users } from '../../../src/contexts/index.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
@@ -83,11 +83,7 @@ export class MortalService {
       ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
-      ContextsModule.of(
-        config,
-        ALL_CONTEXTS,
-        role === 'api' ? [tracking, users, merchants] : [tracking, users],
-      ),
+      ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, users, access] : [tracking, users]),
     ];
     const module = await Test.createTestingModule({ imports })
       .overrideProvider(CLOCK)

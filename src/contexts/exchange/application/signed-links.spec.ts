@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { readConfig } from '../../../composition.js';
-import type { ExchangeCaller } from './keys/exchange-caller.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 import { SignedLinks } from './signed-links.js';
 import { openSignedQuery } from './signed-url.js';
 

@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { listenerUrl } from '../../../platform/config/listener-url.js';
-import type { ExchangeCaller } from './keys/exchange-caller.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 import { SIGNED_URL_LASTS_MS, signedQuery } from './signed-url.js';
 
 const NONCE_BYTES = 16;

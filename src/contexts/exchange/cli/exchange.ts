@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { keyCommands } from './keys.js';
 import { orderCommands } from './orders.js';
 import { eraseCommand } from './erase.js';
 import { recheckCommand } from './recheck.js';
@@ -11,7 +10,6 @@ export function exchangeProgram(program: Command, operator: Operator): void {
   program.description(
     'Issues and revokes the API keys of the exchange, shows its orders and settings, records refunds, and checks deposits on their chain.',
   );
-  keyCommands(program, operator);
   orderCommands(program, operator);
   eraseCommand(program, operator);
   recheckCommand(program, operator);

@@ -1,5 +1,5 @@
 import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
-import type { ExchangeKeyIssued } from './exchange-key.js';
+import type { ExchangeKeyIssued } from '../../access/contract.js';
 import { observe, type Observation } from './observation.js';
 import { eraseOrder } from './order-erasure.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';

@@ -1,7 +1,27 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
-import { ExchangeCredentials, type ExchangeCaller } from '../application/keys/exchange-caller.js';
+import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
+
+/** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
+export class ExchangeCredentials implements MerchantCredentials {
+  readonly merchantId: string;
+  readonly callerId: string;
+  readonly privateKeys: readonly string[];
+  readonly ipAllowList: readonly string[];
+
+  constructor(
+    readonly caller: KnownExchangeKey,
+    readonly status: MerchantCredentials['status'],
+    readonly countedAs: string,
+  ) {
+    this.merchantId = caller.merchantId;
+    this.callerId = caller.keyId;
+    this.privateKeys = caller.secrets;
+    this.ipAllowList = caller.cidrs;
+  }
+}
 
 /** The key that the request was made with, as an {@link ExchangeCaller}. */
 export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {

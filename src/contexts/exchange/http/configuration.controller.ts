@@ -6,7 +6,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
-import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 import { Onramps } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/return-url.js';

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import type { ExchangeCredentials, KnownExchangeKey } from '../application/keys/exchange-caller.js';
+import type { KnownExchangeKey } from '../../access/contract.js';
+import type { ExchangeCredentials } from './caller.js';
 import { ExchangeAuthentication } from './exchange-authentication.js';
 
 const [LIST, CONFIGURATION, ORDERS] = ['/v1/merchant/orders', '/v1/merchants/configuration', '/v1/orders'];

@@ -4,11 +4,8 @@ import type { MerchantDirectory } from '../../../platform/http/merchant-director
 import { sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
-import {
-  ExchangeCredentials,
-  type ExchangeKeyDirectory,
-  type KnownExchangeKey,
-} from '../application/keys/exchange-caller.js';
+import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
+import { ExchangeCredentials } from './caller.js';
 import {
   INVALID_SIGNATURE,
   invalidKey,

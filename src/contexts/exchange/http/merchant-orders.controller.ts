@@ -3,7 +3,7 @@ import { ListQuery } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
-import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
 import { ExchangeKey } from './caller.js';

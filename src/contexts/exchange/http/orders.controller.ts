@@ -8,7 +8,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { CancelOrder } from '../application/cancel-order.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
-import type { ExchangeCaller } from '../application/keys/exchange-caller.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 import { MarkOrderAsPaid } from '../application/mark-order-as-paid.js';
 import type { OrderAction } from '../application/order-action.js';
 import { RefreshOrder } from '../application/refresh-order.js';

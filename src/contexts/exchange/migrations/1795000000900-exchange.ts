@@ -1,33 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** API keys of the exchange, the work of watching orders at their providers, the read model of orders, and what providers keep of them. */
+/** The work of watching orders at their providers, the read model of orders, and what providers keep of them. */
 export class Exchange1795000000900 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema exchange;
-
-      create table exchange.keys (
-        key_id uuid primary key,
-        merchant_id uuid not null,
-        label text,
-        demands_signature boolean not null,
-        memo_signing text not null,
-        cidrs text[] not null default '{}',
-        logo text,
-        help_url text,
-        terms_url text,
-        issued_at timestamptz not null,
-        revoked_at timestamptz
-      );
-
-      create table exchange.key_secrets (
-        secret_id uuid primary key,
-        key_id uuid not null,
-        sealed_secret text not null,
-        issued_at timestamptz not null,
-        revoked_at timestamptz
-      );
-      create index key_secrets_of_key on exchange.key_secrets (key_id);
 
       create table exchange.watches (
         order_id uuid primary key,

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
+import { SealedSecrets } from '../../../platform/sealing/sealed-secrets.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { Lane } from '../domain/lane.js';
 
@@ -23,13 +23,6 @@ export interface NewDelivery extends Place {
 
 const DELIVERY = 'delivery';
 
-/** Opened secrets that are remembered. */
-const MOST_OPENED = 10_000;
-
-interface Opened extends Place {
-  readonly secret: string;
-}
-
 /** What is signed: `timestamp` is Unix seconds. */
 interface Message {
   readonly id: string;
@@ -40,17 +33,18 @@ interface Message {
 /** Makes signing secrets, signs with them, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
 @Injectable()
 export class SigningSecrets {
-  /** By their sealed text, because every attempt needs one and opening it costs more than signing with it. */
-  private readonly opened = new LRUCache<string, Opened>({ max: MOST_OPENED });
+  private readonly secrets: SealedSecrets;
 
   constructor(
     private readonly sealer: Sealer,
     @Optional() @Inject(KeyRing) private readonly ring: Pick<KeyRing, 'refresh'> | null = null,
-  ) {}
+  ) {
+    this.secrets = new SealedSecrets(sealer);
+  }
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.sealer.seal(signingSecret(randomBytes(SECRET_BYTES)), dataOf(place));
+    return this.secrets.seal(placeOf(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -83,15 +77,9 @@ export class SigningSecrets {
     return isValid();
   }
 
-  /** Throws SealError, also for a secret that was opened before at its own place and now stands at another. */
+  /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    const known = this.opened.get(sealed);
-    if (known?.merchant_id === place.merchant_id && known.endpoint_id === place.endpoint_id)
-      return known.secret;
-    const { merchant_id, endpoint_id } = place;
-    const secret = this.sealer.open(sealed, dataOf(place));
-    this.opened.set(sealed, { merchant_id, endpoint_id, secret });
-    return secret;
+    return this.secrets.open(placeOf(place), sealed);
   }
 }
 
@@ -99,7 +87,7 @@ function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function dataOf({ merchant_id, endpoint_id }: Place): string {
+function placeOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 

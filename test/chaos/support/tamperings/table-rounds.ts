@@ -19,7 +19,7 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'payouts.balances': { keys: 'user_id', columns: ['confirmed', 'pending', 'merchant_id'] },
   'users.wallets': { keys: 'user_id', columns: ['address', 'merchant_id'] },
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_scope'] },
-  'merchants.directory': { keys: 'merchant_id', columns: ['status', 'name'] },
+  'access.merchants': { keys: 'merchant_id', columns: ['status', 'name'] },
   'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id', 'state'] },
   'webhooks.lanes': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
 };

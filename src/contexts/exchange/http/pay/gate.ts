@@ -4,7 +4,7 @@ import { SUSPENDED } from '../../../../platform/http/admission.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitor-limits.js';
 import type { Problem } from '../../../../platform/http/problem.js';
-import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../application/keys/exchange-caller.js';
+import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import type { PayerSession } from '../../application/payer.js';
 import { PaySessions } from './sessions.js';
 

@@ -9,7 +9,7 @@ import {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
-} from '../../application/keys/exchange-caller.js';
+} from '../../../access/contract.js';
 import type { PayerSession } from '../../application/payer.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
 import { readAddress, readTag } from '../../domain/addresses.js';

@@ -8,7 +8,7 @@ import { clientOf } from '../../../../platform/http/address.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder } from '../../application/cancel-order.js';
 import { CreateOrder } from '../../application/create-order.js';
-import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../application/keys/exchange-caller.js';
+import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import { MarkOrderAsPaid } from '../../application/mark-order-as-paid.js';
 import { PayerOrders, type Payer, type PayerSession } from '../../application/payer.js';
 import { amountOf, Quotes } from '../../application/quotes.js';

@@ -1,4 +1,4 @@
-import { leadsToApp } from '../../../merchants/contract.js';
+import { leadsToApp } from '../../../access/contract.js';
 
 /** What a merchant allows pages to lead back to (`merchant.embedding_set.v1`); empty: anything that may be at all. */
 type Allowed = readonly string[];

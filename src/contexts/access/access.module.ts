@@ -1,0 +1,77 @@
+import { Global, Module } from '@nestjs/common';
+import { defineContext } from '../../platform/context.js';
+import { CachedDirectory } from '../../platform/http/cached-directory.js';
+import { MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
+import {
+  IssueSecretHandler,
+  RevokeSecretHandler,
+  SetAddressesHandler,
+} from './application/credential-commands.js';
+import { CredentialSecrets } from './application/credential-secrets.js';
+import { Credentials } from './application/credentials.js';
+import {
+  IssueExchangeKeyHandler,
+  RevokeExchangeKeyHandler,
+  SetExchangeKeyPageHandler,
+} from './application/exchange-key-commands.js';
+import { EXCHANGE_KEY_DIRECTORY } from './application/exchange-key-directory.js';
+import { KnownCredentials } from './application/known-credentials.js';
+import {
+  RegisterMerchantHandler,
+  ReinstateMerchantHandler,
+  SetEmbeddingHandler,
+  SuspendMerchantHandler,
+} from './application/merchant-commands.js';
+import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
+import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
+import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { Access1795000000200 } from './migrations/1795000000200-access.js';
+import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
+
+/** Who may call, with which credentials, from where. Operators act through the CLI. */
+@Global()
+@Module({
+  providers: [
+    CredentialSecrets,
+    Credentials,
+    IssueSecretHandler,
+    RevokeSecretHandler,
+    SetAddressesHandler,
+    RegisterMerchantHandler,
+    SuspendMerchantHandler,
+    ReinstateMerchantHandler,
+    SetEmbeddingHandler,
+    IssueExchangeKeyHandler,
+    RevokeExchangeKeyHandler,
+    SetExchangeKeyPageHandler,
+    DirectoryView,
+    KnownCredentials,
+    {
+      provide: MERCHANT_DIRECTORY,
+      inject: [KnownCredentials],
+      useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.merchant(id)),
+    },
+    {
+      provide: EXCHANGE_KEY_DIRECTORY,
+      inject: [KnownCredentials],
+      useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
+    },
+  ],
+  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView],
+})
+export class AccessModule {}
+
+export const access = defineContext({
+  name: 'access',
+  module: () => AccessModule,
+  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS],
+  histories: [merchantHistory, exchangeKeyHistory],
+  sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
+  subscriptions: () => [directoryProjection],
+  operator: {},
+  programs: {
+    merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
+    exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+  },
+  migrations: [Access1795000000200],
+});

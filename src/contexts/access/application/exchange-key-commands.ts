@@ -1,0 +1,82 @@
+import { Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid, newId } from '../../../kernel/ids.js';
+import { CommandHandler } from '../../../platform/commands.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { issueExchangeKey, revokeExchangeKey, setPage, type MemoSigning } from '../domain/exchange-key.js';
+import { merchant } from '../domain/merchant.js';
+import type { PayPageSettings } from '../domain/pay-page-settings.js';
+import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
+
+/** `keyId` is the `api_key`. */
+export interface IssuedExchangeKey extends IssuedSecret {
+  readonly keyId: string;
+}
+
+/** A new key of a registered merchant, with its first secret. Throws `not_found`, or `validation_failed`. */
+export class IssueExchangeKey extends Command<IssuedExchangeKey> {
+  constructor(
+    readonly merchantId: string,
+    readonly demandsSignature: boolean,
+    readonly label: string | null = null,
+    readonly memoSigning: MemoSigning = 'contract',
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IssueExchangeKey)
+export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
+  constructor(
+    private readonly credentials: Credentials,
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+  ) {}
+
+  async execute({ merchantId: given, ...key }: IssueExchangeKey): Promise<IssuedExchangeKey> {
+    const merchantId = given.toLowerCase();
+    // Its events, as the directory may be behind: a merchant that was registered can have a key.
+    if (!isUuid(merchantId) || (await this.loop.load(merchant, merchantId)).state.status === 'unknown')
+      throw DomainError.notFound('Merchant');
+    const keyId = newId();
+    const issued = await this.credentials.issue('exchange_key', keyId, (state, at, secret) =>
+      issueExchangeKey({ ...key, keyId, merchantId, secret, at }, state),
+    );
+    return { keyId, ...issued };
+  }
+}
+
+/** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
+export class RevokeExchangeKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeExchangeKey)
+export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeKey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
+    return this.credentials.change('exchange_key', keyId, (state, at) => revokeExchangeKey({ at }, state));
+  }
+}
+
+/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+export class SetExchangeKeyPage extends Command<CredentialChanged> {
+  constructor(
+    readonly keyId: string,
+    readonly page: PayPageSettings,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetExchangeKeyPage)
+export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKeyPage> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
+    return this.credentials.change('exchange_key', keyId, (state, at) => setPage({ page, at }, state));
+  }
+}

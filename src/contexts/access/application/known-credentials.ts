@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
+import type { CredentialKind } from '../domain/credential.js';
+import { DirectoryView, type SecretRow } from '../views/directory.js';
+import { CredentialSecrets } from './credential-secrets.js';
+import type { KnownExchangeKey } from './exchange-key-directory.js';
+
+/** Reads credentials from the directory and opens their valid secrets. Ids must be uuids; null for an unknown one. */
+@Injectable()
+export class KnownCredentials {
+  constructor(
+    private readonly view: DirectoryView,
+    private readonly secrets: CredentialSecrets,
+  ) {}
+
+  async merchant(merchantId: string): Promise<KnownMerchant | null> {
+    const found = await this.view.merchant(merchantId);
+    if (found === null) return null;
+    const { status, name, shownAs, origins, callbacks, cidrs, secrets } = found;
+    const privateKeys = this.valid('api_key', merchantId, secrets);
+    const embedding = { shownAs: shownAs ?? name, origins, callbacks };
+    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys };
+  }
+
+  /** Null for a revoked key too. */
+  async exchangeKey(keyId: string): Promise<KnownExchangeKey | null> {
+    const found = await this.view.exchangeKey(keyId);
+    if (found === null || found.revokedAt !== null) return null;
+    const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
+    const secrets = this.valid('exchange_key', keyId, found.secrets);
+    const page = { logo, helpUrl, termsUrl };
+    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets };
+  }
+
+  private valid(kind: CredentialKind, id: string, secrets: readonly SecretRow[]): string[] {
+    return secrets
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map(({ secretId, sealedSecret: sealed }) => this.secrets.open(kind, id, { secretId, sealed }));
+  }
+}

@@ -1,0 +1,120 @@
+import { CommandBus, type Command as BusCommand } from '@nestjs/cqrs';
+import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import {
+  changed,
+  operate,
+  withNotice,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
+import { IssueSecret, SetAddresses } from '../application/credential-commands.js';
+import type { CredentialChanged, IssuedSecret } from '../application/credentials.js';
+import { KINDS, type CredentialKind } from '../domain/credential.js';
+import type { SecretRow } from '../views/directory.js';
+
+/** What operators call the secret of a kind, and its member in JSON. */
+const SECRETS = {
+  api_key: { secret: 'private key', id: 'key id', member: 'private_key' },
+  exchange_key: { secret: 'secret', id: 'secret id', member: 'secret' },
+} as const;
+
+/** The commands that every kind of credential has, and what they print. */
+export class CredentialCommands {
+  constructor(
+    private readonly program: Command,
+    private readonly operator: Operator,
+    private readonly kind: CredentialKind,
+  ) {}
+
+  /** `command` with its arguments, the first of which is the id of the credential. */
+  change(
+    command: string,
+    description: string,
+    done: string,
+    of: (id: string, other: string) => BusCommand<CredentialChanged>,
+  ): void {
+    this.program
+      .command(command)
+      .description(description)
+      .action(
+        operate(this.operator, async (context, id, other = '') =>
+          changed(done, await context.get(CommandBus).execute(of(this.id(id), other))),
+        ),
+      );
+  }
+
+  /** A second secret, for a rotation. */
+  issueSecret(command: string, description: string): void {
+    const done = `Issued a ${SECRETS[this.kind].secret}; revoke the old one when it is out of use`;
+    this.program
+      .command(command)
+      .description(description)
+      .action(
+        operate(this.operator, async (context, id) =>
+          this.issued(
+            `${done}\n\n`,
+            await context.get(CommandBus).execute(new IssueSecret(this.kind, this.id(id))),
+          ),
+        ),
+      );
+  }
+
+  setAddresses(command: string, description: string): void {
+    const { operator, kind } = this;
+    const idOf = (text: string): string => this.id(text);
+    this.program
+      .command(command)
+      .description(description)
+      .action(async function (this: Command, id: string, cidrs: string[]) {
+        const done =
+          cidrs.length === 0 ? 'Allow list cleared: requests from anywhere are let in' : 'Allow list set';
+        await operate(operator, async (context) =>
+          changed(done, await context.get(CommandBus).execute(new SetAddresses(kind, idOf(id), cidrs))),
+        ).call(this);
+      });
+  }
+
+  /** What is printed of a new secret; `text` and `json` come first. */
+  issued(text: string, { secretId, secret, visible }: IssuedSecret, json: object = {}): Outcome {
+    const words = SECRETS[this.kind];
+    const lines = [
+      line(words.secret, secret),
+      line(words.id, secretId),
+      `\nThe ${words.secret} is shown this once: keep it safe.`,
+    ];
+    return {
+      text: withNotice(text + lines.join('\n'), { visible }),
+      json: { ...json, [KINDS[this.kind].secretId]: secretId, [words.member]: secret, visible },
+    };
+  }
+
+  /** Throws `not_found` for what is no id. */
+  id(text: string | undefined): string {
+    if (!isUuid(text)) throw DomainError.notFound(KINDS[this.kind].title);
+    return text.toLowerCase();
+  }
+}
+
+/** What lists show of secrets: never the secrets. */
+export function secretLines(title: string, secrets: readonly SecretRow[]): string[] {
+  return secrets.map(({ secretId, issuedAt, revokedAt }) =>
+    line(title, `${secretId}  issued ${issuedAt.toISOString()}  ${validity(revokedAt)}`),
+  );
+}
+
+export function secretsJson(kind: CredentialKind, secrets: readonly SecretRow[]): object[] {
+  const name = KINDS[kind].secretId;
+  return secrets.map(({ secretId, issuedAt, revokedAt }) => ({
+    ...{ [name]: secretId, issued_at: issuedAt, revoked_at: revokedAt },
+  }));
+}
+
+export function validity(revokedAt: Date | null): string {
+  return revokedAt === null ? 'valid' : `revoked ${revokedAt.toISOString()}`;
+}
+
+export function line(title: string, text: string): string {
+  return `  ${title.padEnd(11)}  ${text}`;
+}

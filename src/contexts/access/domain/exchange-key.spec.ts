@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
+import { issueSecret, setAddresses } from './credential.js';
+import {
+  exchangeKey,
+  issueExchangeKey,
+  revokeExchangeKey,
+  setPage,
+  type ExchangeKey,
+  type ExchangeKeyEvent,
+  type MemoSigning,
+} from './exchange-key.js';
+import { logoOf, MAX_LOGO_BYTES, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page-settings.js';
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1');
+const LARGE = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)]);
+const at = '2026-01-02T03:04:05.000Z';
+const key = { key_id: 'k1', merchant_id: 'm1' };
+const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` });
+
+const issued = (label: string | null = null): ExchangeKeyEvent => ({
+  type: 'exchange_key.issued.v1',
+  data: { ...key, label, demands_signature: true, memo_signing: 'contract', issued_at: at },
+});
+const secretIssued = (secretId: string): ExchangeKeyEvent => ({
+  type: 'exchange_key.secret_issued.v1',
+  data: { ...key, secret_id: secretId, sealed_secret: `sealed ${secretId}`, issued_at: at },
+});
+const revoked: ExchangeKeyEvent = { type: 'exchange_key.revoked.v1', data: { ...key, revoked_at: at } };
+const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): ExchangeKeyEvent => ({
+  type: 'exchange_key.page_set.v1',
+  data: { ...key, logo, help_url: helpUrl, terms_url: termsUrl, at },
+});
+
+const given = givenOf(exchangeKey);
+type Decision = (state: ExchangeKey) => ExchangeKeyEvent[];
+
+const issue =
+  (label: string | null = null): Decision =>
+  (state) =>
+    issueExchangeKey(
+      {
+        keyId: 'k1',
+        merchantId: 'm1',
+        label,
+        demandsSignature: true,
+        memoSigning: 'contract',
+        secret: secret('s1'),
+        at,
+      },
+      state,
+    );
+const rotate =
+  (secretId: string): Decision =>
+  (state) =>
+    issueSecret('exchange_key', { secret: secret(secretId), at }, state);
+const revoke: Decision = (state) => revokeExchangeKey({ at }, state);
+const allow =
+  (...cidrs: string[]): Decision =>
+  (state) =>
+    setAddresses('exchange_key', { cidrs, at }, state);
+
+const display =
+  (page: Partial<PayPageSettings>): Decision =>
+  (state) =>
+    setPage({ page: { ...NO_PAGE_SETTINGS, ...page }, at }, state);
+
+describe('a key of the exchange', () => {
+  it('is issued once, with a secret, and may have a label', () => {
+    given().when(issue()).then(issued(), secretIssued('s1'));
+    given().when(issue(' Shop ')).then(issued('Shop'), secretIssued('s1'));
+    given(issued(), secretIssued('s1')).when(issue()).thenRefused('invalid_transition');
+    given()
+      .when(issue(' '))
+      .thenRefused('validation_failed', { label: ['must not be blank'] });
+    given()
+      .when(issue('x'.repeat(255)))
+      .then(issued('x'.repeat(255)), secretIssued('s1'));
+    given()
+      .when(issue('x'.repeat(256)))
+      .thenRefused('validation_failed', { label: ['must be at most 255 characters'] });
+    for (const label of ['Shop\nevil', 'a\u0000b', 'a\u001b[31mb', 'a\u2028b', 'a\ud800b'])
+      given()
+        .when(issue(label))
+        .thenRefused('validation_failed', { label: ['must hold no control characters'] });
+  });
+
+  it('demands a signature of the whole query for a memo where it demands signatures at all', () => {
+    const issueWith =
+      (demandsSignature: boolean, memoSigning: MemoSigning): Decision =>
+      (state) =>
+        issueExchangeKey(
+          {
+            keyId: 'k1',
+            merchantId: 'm1',
+            label: null,
+            demandsSignature,
+            memoSigning,
+            secret: secret('s1'),
+            at,
+          },
+          state,
+        );
+    const full = { ...issued(), data: { ...issued().data, memo_signing: 'full' } } as ExchangeKeyEvent;
+    given().when(issueWith(true, 'full')).then(full, secretIssued('s1'));
+    given()
+      .when(issueWith(false, 'full'))
+      .thenRefused('validation_failed', { memo_signing: ['full is for keys that demand signatures'] });
+    given()
+      .when(issueWith(true, 'other' as MemoSigning))
+      .thenRefused('validation_failed', { memo_signing: ['must be one of contract, full'] });
+  });
+
+  it('is revoked for good', () => {
+    given(issued(), secretIssued('s1')).when(revoke).then(revoked);
+    given(issued(), secretIssued('s1'), revoked).when(revoke).then();
+    given(issued(), secretIssued('s1'), revoked).when(rotate('s2')).thenRefused('invalid_transition');
+    given(issued(), secretIssued('s1'), revoked).when(allow('10.0.0.0/8')).thenRefused('invalid_transition');
+  });
+
+  it('has a pay page with a logo and links, which are replaced together', () => {
+    const page = { logo: logoOf(PNG), helpUrl: 'https://shop.example/help', termsUrl: null };
+    given(issued()).when(display(page)).then(pageSet(page));
+    given(issued(), pageSet(page)).when(display(page)).then();
+    const withoutLogo = { ...page, logo: null };
+    given(issued(), pageSet(page)).when(display(withoutLogo)).then(pageSet(withoutLogo));
+    given(issued(), pageSet(page)).when(display({})).then(pageSet(NO_PAGE_SETTINGS));
+    given(issued(), secretIssued('s1'), revoked).when(display(page)).thenRefused('invalid_transition');
+  });
+
+  it.each([
+    ['a link without https', { helpUrl: 'http://shop.example' }],
+    ['a script for a link', { termsUrl: 'javascript:alert(1)' }],
+    ['a link that is too long', { helpUrl: `https://shop.example/${'x'.repeat(2048)}` }],
+    ['an SVG', { logo: 'data:image/svg+xml;base64,PHN2Zy8+' }],
+    ['an SVG that is called a PNG', { logo: 'data:image/png;base64,PHN2Zy8+' }],
+    ['a PNG that is called a WebP', { logo: logoOf(PNG).replace('png', 'webp') }],
+    ['an address', { logo: 'https://shop.example/logo.png' }],
+    ['a logo of more than 16 KiB', { logo: `data:image/png;base64,${LARGE.toString('base64')}` }],
+  ])('does not take %s for its pay page', (_, page) =>
+    given(issued()).when(display(page)).thenRefused('validation_failed'),
+  );
+
+  it('takes the logo of a PNG or WebP file of at most 16 KiB', () => {
+    expect(logoOf(PNG)).toMatch(/^data:image\/png;base64,/);
+    expect(logoOf(Buffer.from('RIFF....WEBPVP8 '))).toMatch(/^data:image\/webp;base64,/);
+    for (const bytes of [LARGE, Buffer.from('<svg/>'), Buffer.from('GIF89a'), Buffer.alloc(0)])
+      expect(() => logoOf(bytes)).toThrow('must be a PNG or WebP of at most 16 KiB');
+    expect(logoOf(LARGE.subarray(0, MAX_LOGO_BYTES))).toContain('png');
+  });
+
+  it('that was never issued is not found', () => {
+    for (const decide of [revoke, display({})]) given().when(decide).thenRefused('not_found');
+  });
+});

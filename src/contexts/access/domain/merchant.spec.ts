@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
+import {
+  merchant,
+  registerMerchant,
+  reinstateMerchant,
+  setEmbedding,
+  suspendMerchant,
+  type Embedding,
+  type Merchant,
+  type MerchantEvent,
+} from './merchant.js';
+
+const at = '2026-01-02T03:04:05.000Z';
+const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` });
+
+const registered: MerchantEvent = {
+  type: 'merchant.registered.v1',
+  data: { merchant_id: 'm1', name: 'Acme', registered_at: at },
+};
+const issued = (keyId: string): MerchantEvent => ({
+  type: 'merchant.key_issued.v1',
+  data: { merchant_id: 'm1', key_id: keyId, sealed_private_key: `sealed ${keyId}`, issued_at: at },
+});
+const suspended: MerchantEvent = { type: 'merchant.suspended.v1', data: { merchant_id: 'm1', at } };
+const reinstated: MerchantEvent = { type: 'merchant.reinstated.v1', data: { merchant_id: 'm1', at } };
+const embedded = (origins: string[], callbacks: string[], shown_as: string | null = null): MerchantEvent => ({
+  type: 'merchant.embedding_set.v1',
+  data: { merchant_id: 'm1', origins, callbacks, shown_as, at },
+});
+
+const given = givenOf(merchant);
+
+const register =
+  (name: string) =>
+  (state: Merchant): MerchantEvent[] =>
+    registerMerchant({ merchantId: 'm1', name, secret: secret('k1'), at }, state);
+const suspend = (state: Merchant): MerchantEvent[] => suspendMerchant({ at }, state);
+const reinstate = (state: Merchant): MerchantEvent[] => reinstateMerchant({ at }, state);
+const embed =
+  (change: Partial<Embedding>) =>
+  (state: Merchant): MerchantEvent[] =>
+    setEmbedding({ change, at }, state);
+
+describe('a merchant', () => {
+  it('is registered once, under a name, with a first key', () => {
+    given().when(register(' Acme ')).then(registered, issued('k1'));
+    given(registered).when(register('Acme')).thenRefused('invalid_transition');
+    given().when(register('  ')).thenRefused('validation_failed');
+    given()
+      .when(register('x'.repeat(256)))
+      .thenRefused('validation_failed');
+  });
+
+  it('is suspended and reinstated', () => {
+    given(registered).when(suspend).then(suspended);
+    given(registered, suspended).when(suspend).then();
+    given(registered, suspended).when(reinstate).then(reinstated);
+    given(registered, suspended, reinstated).when(reinstate).then();
+  });
+
+  it('is embedded by the origins that are named; what a change does not name stays', () => {
+    const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
+    given(registered).when(embed({ origins })).then(embedded(origins, []));
+    given(registered, embedded(origins, []))
+      .when(embed({ callbacks, shownAs: ' The Shop ' }))
+      .then(embedded(origins, callbacks, 'The Shop'));
+    given(registered, embedded(origins, callbacks, 'The Shop'))
+      .when(embed({ origins: [], callbacks: [] }))
+      .then(embedded([], [], 'The Shop'));
+    given(registered, embedded(origins, callbacks))
+      .when(embed({ callbacks, shownAs: null }))
+      .then();
+    given(registered).when(embed({})).then();
+    for (const shownAs of ['  ', 'x'.repeat(256)])
+      given(registered)
+        .when(embed({ shownAs }))
+        .thenRefused('validation_failed', { shown_as: expect.anything() as unknown as string[] });
+  });
+
+  it('must be registered first', () => {
+    for (const decide of [suspend, reinstate, embed({})]) given().when(decide).thenRefused('not_found');
+  });
+});

@@ -1,0 +1,51 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Merchants, and every credential: what may be called with it, its (sealed) secrets, and from where. */
+export class Access1795000000200 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create schema access;
+
+      create table access.merchants (
+        merchant_id uuid primary key,
+        name text not null,
+        status text not null,
+        registered_at timestamptz not null,
+        -- Which sites may embed its pages, where these lead back to, and what people read for the merchant.
+        origins text[] not null default '{}',
+        callbacks text[] not null default '{}',
+        shown_as text
+      );
+
+      create table access.credentials (
+        credential_id uuid primary key,
+        kind text not null,
+        merchant_id uuid not null,
+        cidrs text[] not null default '{}',
+        issued_at timestamptz not null,
+        revoked_at timestamptz,
+        -- Of exchange keys.
+        label text,
+        demands_signature boolean,
+        memo_signing text,
+        logo text,
+        help_url text,
+        terms_url text
+      );
+      create index credentials_of_merchant on access.credentials (merchant_id);
+
+      create table access.secrets (
+        secret_id uuid primary key,
+        credential_id uuid not null,
+        sealed_secret text not null,
+        issued_at timestamptz not null,
+        revoked_at timestamptz
+      );
+      create index secrets_of_credential on access.secrets (credential_id);
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema access cascade');
+  }
+}
