@@ -2,7 +2,7 @@ import { Controller, HttpCode, Post } from '@nestjs/common';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { Fault } from '../src/kernel/fault.js';
 import { isAmount, toMinorUnits } from '../src/kernel/money.js';
-import { Field, Shown } from '../src/platform/dto/field.js';
+import { ApiProperty, Field } from '../src/platform/dto/field.js';
 import { text, USDC } from '../src/platform/dto/rules.js';
 import { ValidBody } from '../src/platform/http/decorators.js';
 import { Operation } from '../src/platform/openapi/operation.js';
@@ -35,7 +35,7 @@ class SandboxTransfer {
 }
 
 class SandboxTransferSent {
-  @Shown({ type: 'string', pattern: '^0x[0-9a-f]{64}$' })
+  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-f]{64}$' })
   transaction_hash!: string;
 }
 

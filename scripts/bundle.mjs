@@ -24,6 +24,16 @@ const optionalPackages = {
   },
 };
 
+/** The document is written by the build: a process needs none of the decorators that describe it, which take long to load. */
+const noDocument = {
+  name: 'no-document',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@nestjs\/swagger$/ }, () => ({
+      path: join(root, 'node_modules', '@nestjs', 'swagger', 'dist', 'extra', 'swagger-shim.js'),
+    }));
+  },
+};
+
 /** A module's own address: that of the file it was built to, not of the bundle, so that it finds what lies beside it. */
 const ownAddresses = {
   name: 'own-addresses',
@@ -71,7 +81,7 @@ await build({
   charset: 'ascii',
   legalComments: 'linked',
   logLevel: 'error',
-  plugins: [optionalPackages, ownAddresses],
+  plugins: [noDocument, optionalPackages, ownAddresses],
   define: { 'import.meta.url': '__bundleAddress' },
   banner: {
     js: [

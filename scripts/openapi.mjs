@@ -3,11 +3,10 @@ import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import * as swagger from '@nestjs/swagger';
 import { serviceDocument } from '../dist/src/openapi.js';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'openapi');
 mkdirSync(folder, { recursive: true });
 for (const mode of ['sandbox', 'production'])
-  writeFileSync(join(folder, `${mode}.json`), JSON.stringify(await serviceDocument(mode, swagger)));
+  writeFileSync(join(folder, `${mode}.json`), JSON.stringify(await serviceDocument(mode)));
 process.exit(0);

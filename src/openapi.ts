@@ -6,7 +6,6 @@ import { exchangeListScheme, exchangeScheme } from './contexts/exchange/http/api
 import { TEST_TYPE } from './contexts/webhooks/domain/event-types.js';
 import { TestEventData } from './contexts/webhooks/http/delivery-dto.js';
 import type { Config } from './platform/config/config.js';
-import type { Swagger } from './platform/dto/notes.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
 import { documentOf } from './platform/openapi/document.js';
 import { merchantScheme } from './platform/openapi/merchant-scheme.js';
@@ -35,14 +34,14 @@ const WEBHOOKS: readonly WebhookWords[] = [
 ];
 
 /** The OpenAPI document of the whole service in a mode. Nothing is started for it; `scripts/openapi.mjs` keeps it. */
-export async function serviceDocument(mode: Config['mode'], swagger: Swagger): Promise<object> {
+export async function serviceDocument(mode: Config['mode']): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(config),
     createFastifyAdapter(config),
     { preview: true, logger: false, abortOnError: false },
   );
-  return documentOf(app, swagger, {
+  return documentOf(app, {
     info: { title: 'disburse API', version: '1' },
     tags: TAGS,
     schemes: [merchantScheme, exchangeListScheme, exchangeScheme],

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
 import { PayoutReport } from '../../src/contexts/payouts/http/payout-dto.js';
 import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
@@ -12,8 +12,9 @@ import {
   SecretRotation,
   WebhookEndpointChanges,
 } from '../../src/contexts/webhooks/http/endpoint-dto.js';
-import { isObject, membersOf, type Dto } from '../../src/platform/dto/field.js';
-import { readDto, type FoundFault } from '../../src/platform/dto/read-dto.js';
+import { DomainError } from '../../src/kernel/domain-error.js';
+import type { Dto } from '../../src/platform/dto/field.js';
+import { BodyPipe } from '../../src/platform/http/validation.js';
 import { validItem } from '../support/event-batches.js';
 
 const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];
@@ -44,41 +45,22 @@ const value = fc.oneof(
   fc.jsonValue(),
 );
 
+/** What parsers of JSON let through, and code that trusts the names of members trips over. */
+const hostile = fc.oneof(
+  fc
+    .constantFrom<unknown>('constructor', 'prototype', 'toString', 'then', 'length', '100000000')
+    .chain((name) => value.map((inner) => ({ [name as string]: inner }))),
+  fc.constant<unknown>(JSON.parse('{"constructor":{"name":"x"},"toString":1,"valueOf":2}')),
+);
+
 /** Bodies for the class: some members right, some wrong, some absent, some unknown. */
-function bodiesOf(dto: Dto): fc.Arbitrary<unknown> {
-  const members = membersOf(dto).map(({ name, nested, many }) => {
-    const inner = nested && (many ? fc.array(bodiesOf(nested()), { maxLength: 3 }) : bodiesOf(nested()));
-    return [name, inner ? fc.oneof({ weight: 4, arbitrary: inner }, value) : value];
-  });
-  const unknown: fc.Arbitrary<unknown> = fc.jsonValue();
-  const body = fc.record({ ...(Object.fromEntries(members) as object), unknown }, { requiredKeys: [] });
-  return fc.oneof({ weight: 20, arbitrary: body }, fc.constant({}));
-}
-
-/** As class-validator wants it: instances of the classes, with what was sent in them. */
-function instance(dto: Dto, body: unknown): object {
-  const made = new dto() as Record<string, unknown>;
-  for (const { name, nested, many } of membersOf(dto)) {
-    const sent = (body as Record<string, unknown>)[name];
-    const inner = (each: unknown): unknown => {
-      // It would take an array in an array for objects.
-      if (many && Array.isArray(each)) return 0;
-      return nested && isObject(each) ? instance(nested(), each) : each;
-    };
-    if (sent !== undefined) made[name] = many && Array.isArray(sent) ? sent.map(inner) : inner(sent);
-  }
-  return made;
-}
-
-function pathsOf(errors: readonly ValidationError[], parent = ''): string[] {
-  return errors.flatMap(({ property, constraints, children = [] }) => {
-    const path = /^\d+$/.test(property) ? `${parent.slice(0, -1)}[${property}]` : `${parent}${property}`;
-    const own = constraints?.['field'] === undefined ? [] : [path];
-    // An element that is no object.
-    const element = constraints?.['nestedValidation'] !== undefined && own.length === 0 ? [path] : [];
-    // It looks into values of the wrong kind, where nothing is of use.
-    return own.length > 0 ? own : [...element, ...pathsOf(children, `${path}.`)];
-  });
+function bodiesOf(dto: Dto): fc.Arbitrary<object> {
+  const names = getMetadataStorage()
+    .getTargetValidationMetadatas(dto, '', false, false)
+    .map(({ propertyName }) => propertyName);
+  const any = fc.oneof(value, hostile, fc.array(hostile, { maxLength: 2 }));
+  const members = Object.fromEntries(names.map((name) => [name, any])) as object;
+  return fc.record({ ...members, unknown: any, constructor: any }, { requiredKeys: [] });
 }
 
 /** Nearly valid batches: each rule is met now and then. */
@@ -100,19 +82,30 @@ const batch = fc.record({
   ),
 });
 
+const pipe = new BodyPipe(false);
+
+/** The names of the members that ValidationPipe finds at fault; null for a valid body. */
+async function atFault(dto: Dto, body: unknown): Promise<string[] | null> {
+  try {
+    await pipe.transform(structuredClone(body), { type: 'body', metatype: dto });
+    return null;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return Object.keys(error.fields);
+  }
+}
+
 describe('the check of event batches', () => {
-  it('finds the first fault that the class of the body finds, and none where it finds none', () => {
+  it('refuses what the class of the body refuses, for a member that the class names, and nothing else', async () => {
     const found = { valid: 0, refused: 0 };
-    fc.assert(
-      fc.property(fc.oneof({ weight: 9, arbitrary: batch }, bodiesOf(EventBatch)), (body) => {
-        const faults: FoundFault[] = [];
-        readDto(EventBatch, body as Record<string, unknown>, faults);
-        const [first] = faults;
+    const bodies = fc.oneof({ weight: 9, arbitrary: batch }, bodiesOf(EventBatch));
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const names = await atFault(EventBatch, body);
         const verdict = verdictOf(body);
         found[verdict === null ? 'valid' : 'refused'] += 1;
-        if (first === undefined) expect(verdict).toBeNull();
-        else expect(verdict).toContain(first.path);
-        if (first?.path.includes('.')) expect(verdict).toBe(`${first.path} ${first.message}`);
+        if (names === null) expect(verdict).toBeNull();
+        else expect(names.some((name) => verdict?.includes(name))).toBe(true);
       }),
       { numRuns: 2000 },
     );
@@ -129,29 +122,24 @@ function verdictOf(body: unknown): string | null {
   }
 }
 
-describe('readDto gives the verdict of class-validator, fault by fault', () => {
+describe('a body of any JSON', () => {
   it.each<[string, Dto]>(
     Object.entries({
       PayoutReport,
-      EventBatch,
       NewUser,
       NewWebhookEndpoint,
       WebhookEndpointChanges,
       SecretRotation,
       RecoveryRequest,
     }),
-  )('%s', (_name, dto) => {
-    const verdicts = new Set<boolean>();
-    fc.assert(
-      fc.property(bodiesOf(dto), (body) => {
-        const faults: FoundFault[] = [];
-        readDto(dto, body as Record<string, unknown>, faults);
-        const errors = validateSync(instance(dto, body), { forbidUnknownValues: false });
-        expect(faults.map(({ path }) => path).sort()).toEqual(pathsOf(errors).sort());
-        verdicts.add(faults.length === 0);
+  )('is read as %s or refused naming members, and is never an unexpected error', async (_name, dto) => {
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(bodiesOf(dto), async (body) => {
+        if ((await atFault(dto, body)) !== null) refused += 1;
       }),
       { numRuns: 2000 },
     );
-    expect(verdicts.has(false)).toBe(true);
+    expect(refused).toBeGreaterThan(0);
   });
 });

@@ -1,4 +1,3 @@
-import * as swagger from '@nestjs/swagger';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
@@ -15,7 +14,7 @@ let edge: EdgeApp;
 beforeAll(async () => {
   db = await testDatabase();
   const parts = { info: { title: 'Probe', version: '1' }, tags: {}, schemes: [merchantScheme] };
-  const document = async (): Promise<object> => documentOf(edge.app, swagger, parts);
+  const document = async (): Promise<object> => documentOf(edge.app, parts);
   edge = await startEdgeApp(db.database, {}, [OpenApiModule.of(document)]);
 });
 

@@ -37,7 +37,7 @@ import {
   ValidQuery,
 } from '../../src/platform/http/decorators.js';
 import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../src/platform/http/merchant-directory.js';
-import { Field, Nested, Shown } from '../../src/platform/dto/field.js';
+import { ApiProperty, Field, Nested } from '../../src/platform/dto/field.js';
 import { digits, integer, text, UUID } from '../../src/platform/dto/rules.js';
 import { Operation } from '../../src/platform/openapi/operation.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
@@ -68,7 +68,7 @@ class SizeQuery {
 }
 
 class Thing {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 }
 

@@ -1,4 +1,4 @@
-import { Shown } from '../../platform/dto/field.js';
+import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
 import { publication, type Publication } from '../../platform/context.js';
 import type {
@@ -10,17 +10,17 @@ import type {
 } from './domain/onboarding-events.js';
 
 class OnboardingData {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   user_id!: string;
 }
 
 class KycFailedData extends OnboardingData {
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   reason!: string;
 }
 
 class OnboardingCompletedData extends OnboardingData {
-  @Shown({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
+  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
   issuer_wallet_address!: string;
 }
 

@@ -1,32 +1,32 @@
-import { Shown } from '../../platform/dto/field.js';
+import { ApiProperty } from '../../platform/dto/field.js';
 import { USDC, UUID } from '../../platform/dto/rules.js';
 import { publication, type Publication } from '../../platform/context.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, type PayoutExpired, type PayoutReceived } from './contract.js';
 
 class PayoutData {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   payout_id!: string;
 
-  @Shown(UUID)
+  @ApiProperty(UUID)
   user_id!: string;
 
-  @Shown(USDC)
+  @ApiProperty(USDC)
   amount!: string;
 
-  @Shown({ const: 'USDC' })
+  @ApiProperty({ const: 'USDC' })
   currency_code!: 'USDC';
 
-  @Shown({ type: 'object' }, { description: 'As it was reported, byte for byte.' })
+  @ApiProperty({ type: 'object', description: 'As it was reported, byte for byte.' })
   custom_metadata!: object;
 }
 
 class PayoutReceivedData extends PayoutData {
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   transaction_hash!: string;
 }
 
 class PayoutFailedData extends PayoutData {
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   reason!: string;
 }
 

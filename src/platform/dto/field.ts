@@ -1,15 +1,20 @@
-import { getMetadataStorage, ValidateBy, ValidateNested } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import * as swagger from '@nestjs/swagger';
+import { Expose, Transform, Type } from 'class-transformer';
+import { ValidateBy, ValidateNested } from 'class-validator';
 import { Fault } from '../../kernel/fault.js';
-import { note } from './notes.js';
 
 /** JSON Schema (2020-12) of one member, as the document shows it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** A member of a response. The types of @nestjs/swagger are those of OpenAPI 3.0, without `const` and objects of any content. */
+export const ApiProperty = swagger.ApiProperty as (schema: Schema) => PropertyDecorator;
+
 /** What a member may hold. */
 export interface Rule {
   readonly schema: Schema;
-  /** The value as the program uses it. `raw` is the text that the whole body was parsed from. */
-  read(value: unknown, raw: () => string): unknown;
+  /** The value as the program uses it, or what is wrong with it. */
+  read(value: unknown): unknown;
 }
 
 /** What else the document says of a member. `nullable`: null is a value of it. `optional`: it may be left out. */
@@ -20,42 +25,35 @@ export interface FieldOptions {
   readonly examples?: readonly unknown[];
   /** Of an optional member: what it is when it is left out. */
   readonly default?: unknown;
-  /** The document does not tell of it. */
+  /** The document leaves it out. */
   readonly hidden?: boolean;
 }
 
 export type Dto<T extends object = object> = new () => T;
 
-/** One member of a DTO, as {@link membersOf} finds it. */
-export interface Member {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly optional: boolean;
-  /** The class of an object; its members are read after {@link read}. */
-  readonly nested?: () => Dto;
-  /** Of `nested`: an array of them. */
-  readonly many?: boolean;
-  read(value: unknown, raw: () => string): unknown;
-}
-
 const REQUIRED = new Fault('is required');
-const asItIs = (value: unknown): unknown => value;
 
-/** A member of a DTO: what is asked of it, and what the document says of it. */
+/** A member of a request: its rule in the document, converted by class-transformer, validated by class-validator. */
 export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator {
-  return member(rule, rule.schema, options);
+  const read = reader(rule, options);
+  return applyDecorators(
+    documented(rule.schema, options),
+    // Any type keeps class-transformer from copying what was sent: it would call a member named `constructor`.
+    Type(() => Boolean),
+    Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),
+    isValid((value) => value),
+  );
 }
-
-/** A member of a response: nothing is asked of it, tests hold responses to the document. */
-export function Shown(schema: Schema, options: FieldOptions = {}): PropertyDecorator {
-  return member({ read: asItIs }, schema, options);
-}
-
-// @nestjs/swagger tells a function that gives the class from the class by its name, `type`.
 
 /** A member that is an object with a class of its own. */
 export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyDecorator {
-  return member({ read: readObject, nested }, { type: () => nested() }, options);
+  const read = (value: unknown): unknown => (isObject(value) ? value : new Fault('must be an object'));
+  return applyDecorators(
+    documented({ type: () => nested() }, options),
+    Type(nested),
+    isValid(reader({ read }, options)),
+    ValidateNested(),
+  );
 }
 
 /** A member that is an array of objects with a class of their own. */
@@ -69,69 +67,49 @@ export function Many(
     if (maxItems !== undefined && value.length > maxItems) return new Fault(`must hold at most ${maxItems}`);
     return value;
   };
-  const schema = { type: () => nested(), isArray: true, minItems, maxItems };
-  return member({ read, nested, many: true }, schema, options);
-}
-
-function readObject(value: unknown): unknown {
-  return isObject(value) ? value : new Fault('must be an object');
+  return applyDecorators(
+    documented({ type: () => nested(), isArray: true, minItems, maxItems }, options),
+    Type(nested),
+    isValid(reader({ read }, options)),
+    ValidateNested(),
+  );
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function member(
-  rule: Pick<Member, 'read' | 'nested' | 'many'>,
+function documented(
   schema: Schema,
-  { optional = false, hidden = false, ...said }: FieldOptions,
+  { optional = false, hidden = false, ...rest }: FieldOptions,
 ): PropertyDecorator {
-  const read: Member['read'] = (value, raw) => {
-    if (value === undefined) return optional ? said.default : REQUIRED;
-    if (value === null && said.nullable) return null;
+  const property = ApiProperty({ ...schema, ...rest, required: !optional });
+  return applyDecorators(Expose(), hidden ? swagger.ApiHideProperty() : property);
+}
+
+function reader(
+  rule: Pick<Rule, 'read'>,
+  { optional, nullable, default: fallback }: FieldOptions,
+): (value: unknown) => unknown {
+  return (value) => {
+    if (value === undefined) return optional ? fallback : REQUIRED;
+    if (value === null && nullable) return null;
     if (value === null && !optional) return REQUIRED;
-    return rule.read(value, raw);
-  };
-  return (target, key) => {
-    const found: Member = { ...rule, name: String(key), schema: { ...schema, ...said }, optional, read };
-    registerWithClassValidator(found, target, String(key));
-    if (!hidden)
-      note(({ ApiProperty }) => ApiProperty({ ...found.schema, required: !optional })(target, key));
+    return rule.read(value);
   };
 }
 
-const unread = (): string => '';
-
-function registerWithClassValidator(found: Member, target: object, key: string): void {
+/** The message is that of the {@link Fault} that `read` returns for the value. */
+function isValid(read: (value: unknown) => unknown): PropertyDecorator {
   const faultOf = (value: unknown): Fault | null => {
-    const read = found.read(value, unread);
-    return read instanceof Fault ? read : null;
+    const found = read(value);
+    return found instanceof Fault ? found : null;
   };
-  ValidateBy({
+  return ValidateBy({
     name: 'field',
-    constraints: [found],
     validator: {
       validate: (value) => faultOf(value) === null,
       defaultMessage: (at) => faultOf(at?.value)?.message ?? '',
     },
-  })(target, key);
-  if (found.nested) ValidateNested()(target, key);
-}
-
-const known = new WeakMap<Dto, readonly Member[]>();
-
-/** The members of a DTO, those of its own class before inherited ones. */
-export function membersOf(dto: Dto): readonly Member[] {
-  let members = known.get(dto);
-  if (members === undefined) {
-    members = getMetadataStorage()
-      .getTargetValidationMetadatas(dto, '', false, false)
-      .filter(({ type }) => type !== 'nestedValidation')
-      .map(({ name, propertyName, constraints }) => {
-        if (name === 'field') return (constraints as [Member])[0];
-        throw new Error(`${dto.name}.${propertyName} has a rule that readDto does not know: use Field`);
-      });
-    known.set(dto, members);
-  }
-  return members;
+  });
 }

@@ -1,14 +1,14 @@
-import { createParamDecorator, Param, type ExecutionContext } from '@nestjs/common';
+import { Body, createParamDecorator, Param, Query, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { traceparent } from '../telemetry/tracing.js';
-import { membersOf, type Dto } from '../dto/field.js';
-import { note, type Swagger } from '../dto/notes.js';
-import { readBody, readInputs, readQuery, type Query } from './validation.js';
+import { keepJsonText } from '../json-text/json-text.js';
+import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
 
 function requestOf(context: ExecutionContext): FastifyRequest {
@@ -57,71 +57,29 @@ export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTrav
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
-type BodyReader = readonly [dto: Dto, mayBeAbsent: boolean];
-type QueryReader = readonly [dto: Dto, list: boolean];
-
-const BodyOf = createParamDecorator(([dto, mayBeAbsent]: BodyReader, context: ExecutionContext): object => {
-  const { body, edge } = requestOf(context);
-  return readBody(dto, mayBeAbsent && body === undefined ? {} : body, () => edge.rawBody.toString('utf8'));
-});
-
-const QueryOf = createParamDecorator(([dto, list]: QueryReader, context: ExecutionContext): object =>
-  readQuery(dto, requestOf(context).query as Query, { list }),
-);
-
-const InputsOf = createParamDecorator((dto: Dto, context: ExecutionContext): object =>
-  readInputs(dto, requestOf(context).query as Query),
-);
-
 /** The body as an instance of the parameter's DTO class; 422 naming each member at fault otherwise. */
-export const ValidBody = (mayBeAbsent = false): ParameterDecorator =>
-  ofDto(
-    (dto) => BodyOf([dto, mayBeAbsent]),
-    (dto, { ApiBody }) => ApiBody({ type: dto, required: !mayBeAbsent }),
-  );
+export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
 /** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */
-export const OptionalBody = (): ParameterDecorator => ValidBody(true);
+export const OptionalBody = (): ParameterDecorator => Body(new BodyPipe(true));
+
+const WithText = createParamDecorator((path: readonly string[], context: ExecutionContext): unknown => {
+  const { body, edge } = requestOf(context);
+  return keepJsonText(body, path, edge.rawBody.toString('utf8'));
+});
+
+/** As {@link ValidBody}; where the object at `path` came in a body, its rule reads its exact text, a `JsonText`. */
+export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
+  WithText(path, new BodyPipe(false));
 
 /** The query string as an instance of the parameter's DTO class; 400 naming the parameter at fault otherwise. */
-export const ValidQuery = (list = false): ParameterDecorator =>
-  ofDto((dto) => QueryOf([dto, list]), documentedQuery);
+export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
 /** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
-export const ListQuery = (): ParameterDecorator => ValidQuery(true);
+export const ListQuery = (): ParameterDecorator => Query(new QueryPipe(true));
 
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
-export const Inputs = (): ParameterDecorator => ofDto(InputsOf, documentedQuery);
-
-/** Reads the class of the parameter it decorates, for the check and for the document. */
-function ofDto(
-  decorate: (dto: Dto) => ParameterDecorator,
-  documented: (dto: Dto, swagger: Swagger) => MethodDecorator,
-): ParameterDecorator {
-  return (target, key, index) => {
-    // Programs that tsx runs have no types here, and serve no requests.
-    const types = Reflect.getMetadata('design:paramtypes', target, key!) as readonly Dto[] | undefined;
-    if (types === undefined) return;
-    const dto = types[index]!;
-    decorate(dto)(target, key, index);
-    note((swagger) => documentMethod(documented(dto, swagger), target, key!));
-  };
-}
-
-function documentMethod(decorate: MethodDecorator, target: object, key: string | symbol): void {
-  decorate(target, key, Object.getOwnPropertyDescriptor(target, key)!);
-}
-
-function documentedQuery(dto: Dto, { ApiQuery }: Swagger): MethodDecorator {
-  return (target, key, descriptor) => {
-    for (const { name, optional, schema } of membersOf(dto)) {
-      const { description, ...rest } = schema as { description?: string };
-      const words = description === undefined ? {} : { description };
-      const decorate = ApiQuery({ name, required: !optional, ...words, schema: rest });
-      decorate(target, key, descriptor as PropertyDescriptor);
-    }
-  };
-}
+export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
 /** A path id. One that is no uuid names nothing: 404 (contract.md 3.4). */
 export const UuidParam =
@@ -133,7 +91,6 @@ export const UuidParam =
         return value.toLowerCase();
       },
     })(target, key, index);
-    note(({ ApiParam }) =>
-      documentMethod(ApiParam({ name, schema: { type: 'string', format: 'uuid' } }), target, key!),
-    );
+    const method = Object.getOwnPropertyDescriptor(target, key!)!;
+    ApiParam({ name, schema: { type: 'string', format: 'uuid' } })(target, key!, method);
   };

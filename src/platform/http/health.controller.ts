@@ -1,19 +1,19 @@
+import { ApiProperty } from '../dto/field.js';
 import { Controller, Get, Inject } from '@nestjs/common';
-import { Shown } from '../dto/field.js';
 import { Operation } from '../openapi/operation.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { Reply } from './reply.js';
 
 class Live {
-  @Shown({ const: 'ok' })
+  @ApiProperty({ const: 'ok' })
   status!: 'ok';
 }
 
 class Health {
-  @Shown({ type: 'string', enum: ['ok', 'unavailable'] })
+  @ApiProperty({ type: 'string', enum: ['ok', 'unavailable'] })
   status!: string;
 
-  @Shown({
+  @ApiProperty({
     type: 'object',
     additionalProperties: {
       type: 'object',

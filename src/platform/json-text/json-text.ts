@@ -121,3 +121,20 @@ function skipSpace(json: string, from: number): number {
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 }
+
+/** The text of an object, in its place in a parsed body. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/** Puts the {@link JsonText} of the object at `path` in its place; any other value stays as it is. */
+export function keepJsonText(body: unknown, path: readonly string[], json: string): unknown {
+  let parent: unknown = body;
+  for (const name of path.slice(0, -1))
+    parent = (parent as Record<string, unknown> | null | undefined)?.[name];
+  const name = path.at(-1) ?? '';
+  const members = parent as Record<string, unknown> | null | undefined;
+  if (typeof members?.[name] === 'object' && members[name] !== null && !Array.isArray(members[name]))
+    members[name] = new JsonText(memberText(json, path) ?? '{}');
+  return body;
+}

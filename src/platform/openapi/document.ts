@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
+import { SwaggerModule } from '@nestjs/swagger';
 import type { Dto } from '../dto/field.js';
-import { applyNotes, type Swagger } from '../dto/notes.js';
 import { Problem } from './problem-dto.js';
 import { sharedHeaders, sharedParameters, sharedResponses } from './shared.js';
 
@@ -30,19 +30,23 @@ export interface DocumentParts {
   readonly models?: readonly Dto[];
 }
 
+interface Parameter {
+  readonly schema?: object;
+  readonly examples?: unknown;
+}
+
 interface Operation {
   readonly tags?: readonly string[];
-  readonly parameters?: readonly object[];
+  readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, object>>;
 }
 type Operations = Readonly<Record<string, Operation>>;
 
 /** The OpenAPI 3.1 document of the routes that carry `@Operation`: what they say, completed by what the edge does for all. */
-export function documentOf(app: INestApplication, swagger: Swagger, parts: DocumentParts): object {
-  applyNotes(swagger);
+export function documentOf(app: INestApplication, parts: DocumentParts): object {
   const { tags, schemes, info, webhooks } = parts;
   const models = [Problem, ...schemes.flatMap((each) => each.models), ...(parts.models ?? [])];
-  const generated = swagger.SwaggerModule.createDocument(
+  const generated = SwaggerModule.createDocument(
     app,
     { openapi: '3.1.0', info: { ...info } },
     { onlyIncludeDecoratedEndpoints: true, autoTagControllers: false, extraModels: models },
@@ -95,7 +99,7 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
   const responses: Record<string, object> = { ...Object.fromEntries(common), ...operation.responses };
   const headers = scheme?.headers ?? ['Request-Id'];
   const described = Object.entries(responses).map(([status, each]) => [status, withHeaders(each, headers)]);
-  const own = operation.parameters ?? [];
+  const own = (operation.parameters ?? []).map(withExamplesInSchema);
   const parameters = [
     ...own.filter(isInPath),
     ...own.filter((each) => !isInPath(each)),
@@ -111,6 +115,12 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
         : [],
     },
   };
+}
+
+/** @nestjs/swagger puts examples beside the schema of a parameter, where OpenAPI wants a map of them. */
+function withExamplesInSchema(parameter: Parameter): object {
+  const { examples, schema, ...rest } = parameter;
+  return examples === undefined ? parameter : { ...rest, schema: { ...schema, examples } };
 }
 
 function isInPath(parameter: { readonly in?: string }): boolean {

@@ -1,23 +1,21 @@
-import { Shown } from '../dto/field.js';
+import { ApiProperty } from '../dto/field.js';
 import type { ApiScheme } from './document.js';
 import { ProblemDetails } from './problem-dto.js';
 import { problemResponse } from './shared.js';
 
 class SignatureProblem extends ProblemDetails {
-  @Shown({ const: 'Invalid request signature' })
+  @ApiProperty({ const: 'Invalid request signature' })
   title!: string;
 
-  @Shown({ const: 401 })
+  @ApiProperty({ const: 401 })
   status!: number;
 
-  @Shown(
-    {
-      type: 'array',
-      description: 'The bytes that the server signed; only when the signature did not match.',
-      items: { type: 'integer', minimum: 0, maximum: 255 },
-    },
-    { optional: true },
-  )
+  @ApiProperty({
+    type: 'array',
+    description: 'The bytes that the server signed; only when the signature did not match.',
+    items: { type: 'integer', minimum: 0, maximum: 255 },
+    required: false,
+  })
   string_to_sign_bytes?: number[];
 }
 

@@ -1,5 +1,6 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiIncludeEndpoint, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Dto } from '../dto/field.js';
-import { note } from '../dto/notes.js';
 import { problemResponse } from './shared.js';
 
 /** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
@@ -25,19 +26,15 @@ export function Operation({
   body,
   responses,
 }: OperationWords): MethodDecorator {
-  return (target, key, descriptor) =>
-    note((swagger) => {
-      const decorators = [
-        swagger.ApiIncludeEndpoint(),
-        swagger.ApiTags(tag),
-        swagger.ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
-        ...(body ? [swagger.ApiBody({ type: body })] : []),
-        ...Object.entries(responses).map(([status, described]) =>
-          swagger.ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
-        ),
-      ];
-      for (const decorate of decorators) decorate(target, key, descriptor as PropertyDescriptor);
-    });
+  return applyDecorators(
+    ApiIncludeEndpoint(),
+    ApiTags(tag),
+    ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
+    ...(body ? [ApiBody({ type: body })] : []),
+    ...Object.entries(responses).map(([status, described]) =>
+      ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
+    ),
+  );
 }
 
 function responseOf(status: number, described: Described): object {

@@ -1,66 +1,64 @@
-import { Field, Many, Nested, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many, Nested } from '../../../platform/dto/field.js';
 import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
 import type { ConsistencyProof, PayoutProof, ProvenEvent, ShownHead } from '../application/payout-proofs.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
 class LedgerHead implements ShownHead {
-  @Shown(UUID, { description: 'Which log; it never changes.' })
+  @ApiProperty({ ...UUID, description: 'Which log; it never changes.' })
   log_id!: string;
 
-  @Shown(COUNT, { description: 'How many events it covers.' })
+  @ApiProperty({ ...COUNT, description: 'How many events it covers.' })
   size!: number;
 
-  @Shown(HASH, { description: 'Root of the Merkle tree (RFC 9162, SHA-256) over them.' })
+  @ApiProperty({ ...HASH, description: 'Root of the Merkle tree (RFC 9162, SHA-256) over them.' })
   root!: string;
 
-  @Shown({ type: 'string', pattern: '^[0-9]+$' }, { description: 'Position of the last of them.' })
+  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'Position of the last of them.' })
   position!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   signed_at!: string;
 
-  @Shown({ type: 'string', pattern: '^[0-9a-f]{16}$' }, { description: 'Of the key that signed.' })
+  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Of the key that signed.' })
   key_id!: string;
 
-  @Shown(HASH, {
+  @ApiProperty({
+    ...HASH,
     nullable: true,
     description:
       'The head before it: SHA-256 over the text that it signed, a line feed and its signature in hex. Null in the first.',
   })
   previous!: string | null;
 
-  @Shown(
-    { type: 'string', pattern: '^[0-9a-f]{128}$' },
-    {
-      description: 'Ed25519 over the JSON (RFC 8785) of the members above and `"kind": "disburse.head.v1"`.',
-    },
-  )
+  @ApiProperty({
+    type: 'string',
+    pattern: '^[0-9a-f]{128}$',
+    description: 'Ed25519 over the JSON (RFC 8785) of the members above and `"kind": "disburse.head.v1"`.',
+  })
   signature!: string;
 
-  @Shown({ type: 'string' }, { description: 'The key, as PEM. Keep it: a later one is signed by it.' })
+  @ApiProperty({ type: 'string', description: 'The key, as PEM. Keep it: a later one is signed by it.' })
   public_key!: string;
 }
 
 class Proven implements ProvenEvent {
-  @Shown(
-    { type: 'string' },
-    {
-      description:
-        'The event as it is stored, as JSON (RFC 8785). Its leaf is SHA-256 over a zero byte and this text.',
-    },
-  )
+  @ApiProperty({
+    type: 'string',
+    description:
+      'The event as it is stored, as JSON (RFC 8785). Its leaf is SHA-256 over a zero byte and this text.',
+  })
   leaf!: string;
 
-  @Shown(COUNT, { description: 'Its place among all events.' })
+  @ApiProperty({ ...COUNT, description: 'Its place among all events.' })
   index!: number;
 
-  @Shown({ type: 'array', items: HASH }, { description: 'From the leaf up to the root (RFC 9162, 2.1.3).' })
+  @ApiProperty({ type: 'array', items: HASH, description: 'From the leaf up to the root (RFC 9162, 2.1.3).' })
   path!: string[];
 }
 
 class Proof implements PayoutProof {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   payout_id!: string;
 
   @Many(() => Proven, { description: 'Every event of the payout, in order.' })
@@ -89,16 +87,17 @@ export class ConsistencyQuery {
 }
 
 class Consistency implements ConsistencyProof {
-  @Shown(COUNT, { description: 'How many events the earlier head covers.' })
+  @ApiProperty({ ...COUNT, description: 'How many events the earlier head covers.' })
   from!: number;
 
   @Nested(() => LedgerHead, { description: 'The later head.' })
   head!: LedgerHead;
 
-  @Shown(
-    { type: 'array', items: HASH },
-    { description: 'Leads from the root of the earlier head to that of the later one (RFC 9162, 2.1.4).' },
-  )
+  @ApiProperty({
+    type: 'array',
+    items: HASH,
+    description: 'Leads from the root of the earlier head to that of the later one (RFC 9162, 2.1.4).',
+  })
   path!: string[];
 }
 

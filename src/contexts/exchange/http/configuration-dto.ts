@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { Field, Many, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import type { OnrampShown } from '../application/onramps.js';
 import {
@@ -73,24 +73,24 @@ export class ConfigurationQuery {
 }
 
 class OnrampFiat {
-  @Shown({ type: 'string', examples: ['EUR'] })
+  @ApiProperty({ type: 'string', examples: ['EUR'] })
   code!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   minimum!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   maximum!: string;
 }
 
 class Onramp implements OnrampShown {
-  @Shown({ type: 'string', examples: ['moonpay'] })
+  @ApiProperty({ type: 'string', examples: ['moonpay'] })
   id!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   name!: string;
 
-  @Shown({ type: 'string', format: 'uri' }, { description: 'Its shop, opened for this purchase.' })
+  @ApiProperty({ type: 'string', format: 'uri', description: 'Its shop, opened for this purchase.' })
   url!: string;
 
   @Many(() => OnrampFiat)
@@ -99,21 +99,21 @@ class Onramp implements OnrampShown {
 
 /** contract.md 25.3. */
 export class ConfigurationResponse {
-  @Shown({ type: 'string', format: 'uri' }, { description: 'Opens the pay widget until expires_at.' })
+  @ApiProperty({ type: 'string', format: 'uri', description: 'Opens the pay widget until expires_at.' })
   signed_url!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   expires_at!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   token!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   chain!: string;
 
   @Many(() => Onramp)
   onramps!: readonly Onramp[];
 
-  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
 }

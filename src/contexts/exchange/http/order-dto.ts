@@ -1,4 +1,4 @@
-import { Field, Many, Nested, Shown, type Rule, type Schema } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import {
@@ -63,88 +63,89 @@ export class OrderActionQuery {
 }
 
 class LateDeposit {
-  @Shown(AMOUNT)
+  @ApiProperty(AMOUNT)
   amount!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   transaction_hash!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   deposited_at!: string;
 }
 
 /** contract.md 22.3. */
 export class Order implements OrderRecord {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   pair_id!: string;
 
-  @Shown({ type: 'string', enum: ORDER_STATUSES })
+  @ApiProperty({ type: 'string', enum: ORDER_STATUSES })
   status!: OrderStatus;
 
-  @Shown({ type: 'string' }, { nullable: true, description: 'Why the order failed; null otherwise.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the order failed; null otherwise.' })
   reason!: string | null;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   withdraw_address!: string;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   withdraw_address_tag!: string | null;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   withdraw_address_memo!: string | null;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   user_id!: string | null;
 
-  @Shown({ type: 'string' }, { description: 'Where the deposit goes.' })
+  @ApiProperty({ type: 'string', description: 'Where the deposit goes.' })
   deposit_address!: string;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   deposit_address_tag!: string | null;
 
-  @Shown(AMOUNT, { description: 'What is asked for; once enough has come, what is exchanged.' })
+  @ApiProperty({ ...AMOUNT, description: 'What is asked for; once enough has come, what is exchanged.' })
   amount_from!: string;
 
-  @Shown(AMOUNT)
+  @ApiProperty(AMOUNT)
   amount_to!: string;
 
-  @Shown(AMOUNT)
+  @ApiProperty(AMOUNT)
   amount_received!: string;
 
-  @Shown(AMOUNT, {
+  @ApiProperty({
+    ...AMOUNT,
     description:
       'What has to be given back, late deposits among it; less once the operator has recorded a refund.',
   })
   amount_refundable!: string;
 
-  @Shown(AMOUNT, { description: 'amount_to for one of amount_from, fees included.' })
+  @ApiProperty({ ...AMOUNT, description: 'amount_to for one of amount_from, fees included.' })
   rate!: string;
 
-  @Shown(AMOUNT, { description: 'Of amount_from.' })
+  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' })
   minimum!: string;
 
-  @Shown(AMOUNT, { description: 'Of amount_from.' })
+  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' })
   maximum!: string;
 
-  @Shown({ type: 'string' }, { nullable: true, description: 'Of the newest deposit that counted.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Of the newest deposit that counted.' })
   deposit_transaction_hash!: string | null;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   withdraw_transaction_hash!: string | null;
 
   @Many(() => LateDeposit, { description: 'Never exchanged by themselves.' })
   late_deposits!: LateDeposit[];
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   created_at!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   updated_at!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   expires_at!: string;
 }
 
@@ -152,7 +153,7 @@ export class OrderResponse {
   @Nested(() => Order)
   order!: Order;
 
-  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
 }
 
@@ -203,12 +204,12 @@ export function orderFilter(query: OrdersQuery): OrderFilter {
 }
 
 export class OrdersResponse {
-  @Shown(COUNT, { description: 'Orders that match, on all pages.' })
+  @ApiProperty({ ...COUNT, description: 'Orders that match, on all pages.' })
   total_count!: number;
 
   @Many(() => Order, { maxItems: MAX_PAGE })
   orders!: Order[];
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   next_cursor!: string | null;
 }

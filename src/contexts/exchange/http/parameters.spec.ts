@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
 import { code, datePoint, fiatAmount, fiatCurrency, roundedFiat, type DatePoint } from './parameters.js';
 
-const read = (rule: typeof fiatAmount, value: string): unknown => rule.read(value, () => '');
+const read = (rule: typeof fiatAmount, value: string): unknown => rule.read(value);
 const faultOf = (rule: typeof fiatAmount, value: string): string | null => {
   const result = read(rule, value);
   return result instanceof Fault ? result.message : null;

@@ -110,7 +110,7 @@ const LATEST = Date.UTC(9999, 0, 1);
 export const datePoint: Rule = text(
   { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
   (value) => {
-    const date = day.read(value, () => '');
+    const date = day.read(value);
     // Queries write a blank as `+`, so that the `+` of an offset arrives as a blank.
     const at =
       date instanceof Fault

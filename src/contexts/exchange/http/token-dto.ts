@@ -1,4 +1,4 @@
-import { Field, Many, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** The only one, so that it may be left out. */
@@ -17,27 +17,27 @@ export class TokensQuery {
 }
 
 class TokenChain {
-  @Shown({ type: 'string', examples: ['ethereum'] })
+  @ApiProperty({ type: 'string', examples: ['ethereum'] })
   id!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   name!: string;
 }
 
 class Token {
-  @Shown({ type: 'string', examples: ['usdc'] })
+  @ApiProperty({ type: 'string', examples: ['usdc'] })
   id!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   name!: string;
 
-  @Shown({ type: 'string', format: 'uri' })
+  @ApiProperty({ type: 'string', format: 'uri' })
   icon_url!: string;
 
   @Many(() => TokenChain, { minItems: 1 })
   chains!: readonly TokenChain[];
 
-  @Shown({ type: 'array', items: { type: 'string' } }, { description: 'What POST /v1/orders takes.' })
+  @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'What POST /v1/orders takes.' })
   pair_ids!: readonly string[];
 }
 
@@ -46,6 +46,6 @@ export class TokensResponse {
   @Many(() => Token)
   tokens!: readonly Token[];
 
-  @Shown({ type: 'string' }, { nullable: true, description: "A notice for the caller's country." })
+  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
 }

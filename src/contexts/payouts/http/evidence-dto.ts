@@ -1,4 +1,4 @@
-import { Nested, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import type { PayoutEvidence } from '../views/evidence.js';
 
@@ -6,59 +6,64 @@ const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
 
 class Receipt {
-  @Shown({ type: 'string', pattern: '^[0-9a-f]{64}$' }, { description: 'SHA-256 of its bytes, in hex.' })
+  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its bytes, in hex.' })
   sha256!: string;
 
-  @Shown(
-    { type: 'string' },
-    { nullable: true, description: 'Its JSON, byte for byte; null when it has more than 256 KiB.' },
-  )
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Its JSON, byte for byte; null when it has more than 256 KiB.',
+  })
   json!: string | null;
 }
 
 class Evidence implements PayoutEvidence {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   payout_id!: string;
 
-  @Shown({ type: 'integer' }, { description: 'EIP-155.' })
+  @ApiProperty({ type: 'integer', description: 'EIP-155.' })
   chain_id!: number;
 
-  @Shown({ type: 'string' }, { description: 'In lower case, without spaces around it.' })
+  @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
   transaction_hash!: string;
 
-  @Shown(COUNT, { description: 'Place of the Transfer log among the logs of its transaction, from 0.' })
+  @ApiProperty({
+    ...COUNT,
+    description: 'Place of the Transfer log among the logs of its transaction, from 0.',
+  })
   log_index!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   block_number!: number;
 
-  @Shown(WORD)
+  @ApiProperty(WORD)
   block_hash!: string;
 
-  @Shown(TIME, { description: "The block's own." })
+  @ApiProperty({ ...TIME, description: "The block's own." })
   block_time!: string;
 
-  @Shown(COUNT, {
+  @ApiProperty({
+    ...COUNT,
     description: 'Those that were seen; the block of the transfer is the first.',
   })
   confirmations!: number;
 
-  @Shown(ADDRESS, { description: 'The contract that wrote the log.' })
+  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' })
   token!: string;
 
-  @Shown(ADDRESS)
+  @ApiProperty(ADDRESS)
   from!: string;
 
-  @Shown(ADDRESS)
+  @ApiProperty(ADDRESS)
   to!: string;
 
-  @Shown({ type: 'string', pattern: '^[0-9]+$' }, { description: 'In minor units.' })
+  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' })
   value!: string;
 
-  @Shown(TIME, { description: 'When the payout was reported.' })
+  @ApiProperty({ ...TIME, description: 'When the payout was reported.' })
   created_at!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   received_at!: string;
 
   @Nested(() => Receipt, {

@@ -1,8 +1,8 @@
 import { Fault } from '../../../kernel/fault.js';
-import { Field, isObject, Many, Nested, Shown, type Rule } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many, Nested, type Rule } from '../../../platform/dto/field.js';
 import { oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
-import { depthOf, memberText } from '../../../platform/json-text/json-text.js';
+import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { METADATA_MAX_BYTES, METADATA_MAX_DEPTH } from '../domain/custom-metadata.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { Balance as BalanceJson } from '../views/balances.js';
@@ -22,14 +22,13 @@ function readHash(hash: string): string | Fault {
 /** The exact text of an object; `{}` where there is none. */
 const metadata: Rule = {
   schema: { type: 'object' },
-  read: (value, raw) => {
-    if (!isObject(value)) return new Fault('must be an object');
-    const exact = memberText(raw(), ['payout', 'custom_metadata']) ?? '{}';
-    if (Buffer.byteLength(exact) > METADATA_MAX_BYTES)
+  read: (value) => {
+    if (!(value instanceof JsonText)) return new Fault('must be an object');
+    if (Buffer.byteLength(value.text) > METADATA_MAX_BYTES)
       return new Fault(`must be at most ${METADATA_MAX_BYTES} bytes`);
-    return depthOf(exact) > METADATA_MAX_DEPTH
+    return depthOf(value.text) > METADATA_MAX_DEPTH
       ? new Fault(`must nest at most ${METADATA_MAX_DEPTH} levels deep`)
-      : exact;
+      : value.text;
   },
 };
 
@@ -64,31 +63,31 @@ export class PayoutReport {
 }
 
 export class Payout {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 
-  @Shown(UUID)
+  @ApiProperty(UUID)
   user_id!: string;
 
-  @Shown(USDC)
+  @ApiProperty(USDC)
   amount!: string;
 
-  @Shown({ const: 'USDC' })
+  @ApiProperty({ const: 'USDC' })
   currency_code!: 'USDC';
 
-  @Shown({ type: 'string', enum: STATUSES })
+  @ApiProperty({ type: 'string', enum: STATUSES })
   status!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   transaction_hash!: string;
 
-  @Shown({ type: 'string' }, { nullable: true, description: 'Why the payout expired; null otherwise.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the payout expired; null otherwise.' })
   reason!: string | null;
 
-  @Shown({ type: 'object' })
+  @ApiProperty({ type: 'object' })
   custom_metadata!: object;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   created_at!: string;
 }
 
@@ -114,21 +113,21 @@ export class PayoutsResponse {
   @Many(() => Payout, { maxItems: MAX_PAGE })
   payouts!: Payout[];
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   next_cursor!: string | null;
 }
 
 class Balance implements BalanceJson {
-  @Shown(USDC, { description: 'Sum of received payouts.' })
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' })
   confirmed!: string;
 
-  @Shown(USDC, { description: 'Sum of pending payouts.' })
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' })
   pending!: string;
 
-  @Shown(USDC, { description: 'confirmed + pending.' })
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' })
   committed!: string;
 
-  @Shown({ const: 'USDC' })
+  @ApiProperty({ const: 'USDC' })
   currency_code!: 'USDC';
 }
 

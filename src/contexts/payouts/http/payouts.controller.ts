@@ -4,13 +4,13 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
+  BodyWithText,
   Cause,
   ListQuery,
   MerchantId,
   ResponseTravels,
   Ticket,
   UuidParam,
-  ValidBody,
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
@@ -36,6 +36,7 @@ export class PayoutsController {
   @ResponseTravels()
   @Operation({
     id: 'reportPayout',
+    body: PayoutReport,
     tag: 'Payouts',
     summary: 'Report a payout',
     description:
@@ -52,7 +53,7 @@ export class PayoutsController {
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
-    @ValidBody() { user_id, payout }: PayoutReport,
+    @BodyWithText('payout', 'custom_metadata') { user_id, payout }: PayoutReport,
   ): Promise<Reply> {
     const report = {
       ...{ merchantId, userId: user_id, amount: payout.amount, transactionHash: payout.transaction_hash },

@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { Many, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
 import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
 import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/page-query.js';
@@ -40,25 +40,25 @@ export function journeyFilter(query: JourneyQuery): JourneyFilter {
 }
 
 class UserEvent {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   event_id!: string;
 
-  @Shown({ type: 'string', description: 'In lower case.' })
+  @ApiProperty({ type: 'string', description: 'In lower case.' })
   event_name!: string;
 
-  @Shown(TIME, { description: 'In UTC, with milliseconds, or microseconds when it has any.' })
+  @ApiProperty({ ...TIME, description: 'In UTC, with milliseconds, or microseconds when it has any.' })
   event_datetime!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   user_external_id!: string;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   device_id!: string | null;
 
-  @Shown({ type: 'object', description: 'The text that was sent, byte for byte.' })
+  @ApiProperty({ type: 'object', description: 'The text that was sent, byte for byte.' })
   payload!: object;
 
-  @Shown(TIME, { description: 'When the batch was accepted.' })
+  @ApiProperty({ ...TIME, description: 'When the batch was accepted.' })
   received_at!: string;
 }
 
@@ -66,6 +66,6 @@ export class UserEventsResponse {
   @Many(() => UserEvent, { maxItems: MAX_PAGE })
   events!: UserEvent[];
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   next_cursor!: string | null;
 }

@@ -1,4 +1,4 @@
-import { Nested, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import type { AccountState, ExistingUser } from '../domain/user.js';
 
@@ -6,28 +6,30 @@ const ACCOUNT_STATES: readonly AccountState[] = ['onboarding', 'active', 'deacti
 
 /** The User resource (contract.md 8), fields in the order of the API. */
 export class User {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 
-  @Shown({ type: 'string', minLength: 1 }, { nullable: true })
+  @ApiProperty({ type: 'string', minLength: 1, nullable: true })
   external_id!: string | null;
 
-  @Shown({ type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' })
+  @ApiProperty({ type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' })
   phone_number!: string;
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   email!: string | null;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   created_at!: string;
 
-  @Shown({ type: 'string', enum: ACCOUNT_STATES })
+  @ApiProperty({ type: 'string', enum: ACCOUNT_STATES })
   account_state!: AccountState;
 
-  @Shown(
-    { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
-    { nullable: true, description: 'EIP-55 checksummed; null until the wallet is provisioned.' },
-  )
+  @ApiProperty({
+    type: 'string',
+    pattern: '^0x[0-9a-fA-F]{40}$',
+    nullable: true,
+    description: 'EIP-55 checksummed; null until the wallet is provisioned.',
+  })
   issuer_wallet_address!: string | null;
 }
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Field, Nested, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Nested } from '../../../platform/dto/field.js';
 import { instant, oneOf, TIME, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
 import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
@@ -52,36 +52,36 @@ export class RecoveryRequest {
 }
 
 class WebhookRecovery {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 
-  @Shown(UUID)
+  @ApiProperty(UUID)
   webhook_endpoint_id!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   since!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   requested_at!: string;
 }
 
 /** `data` of `webhook_endpoint.test`. */
 export class TestEventData {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   webhook_endpoint_id!: string;
 
-  @Shown({ type: 'string' })
+  @ApiProperty({ type: 'string' })
   message!: string;
 }
 
 class WebhookTestDelivery {
-  @Shown(UUID, { description: 'The `webhook-id` header of the delivery.' })
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header of the delivery.' })
   id!: string;
 
-  @Shown({ const: 'webhook_endpoint.test' })
+  @ApiProperty({ const: 'webhook_endpoint.test' })
   type!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   occurred_at!: string;
 
   @Nested(() => TestEventData)

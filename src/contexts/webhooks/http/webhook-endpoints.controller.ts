@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody } from '@nestjs/swagger';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -181,6 +182,7 @@ export class WebhookEndpointsController {
       422: 'overlap_seconds is no integer from 0 to 86400.',
     },
   })
+  @ApiBody({ type: SecretRotation, required: false })
   async rotate(
     @MerchantId() merchantId: string,
     @UuidParam('id', WHAT) id: string,

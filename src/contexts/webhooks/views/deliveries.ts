@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Many, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
@@ -26,7 +26,7 @@ export class WebhookDeliveriesResponse {
   @Many(() => WebhookDelivery, { maxItems: MAX_PAGE })
   webhook_deliveries!: readonly WebhookDelivery[];
 
-  @Shown({ type: 'string' }, { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true })
   next_cursor!: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { Many, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { EVENT_TYPES } from '../domain/event-types.js';
 
@@ -11,76 +11,74 @@ export const ATTEMPTS_SHOWN = 1000;
 
 /** A delivery as lists show it; an extension of the specification. */
 export class WebhookDelivery {
-  @Shown(UUID, { description: 'The `webhook-id` header; the same for every attempt and resend.' })
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
   id!: string;
 
-  @Shown(UUID)
+  @ApiProperty(UUID)
   webhook_endpoint_id!: string;
 
-  @Shown({ type: 'string', enum: EVENT_TYPES })
+  @ApiProperty({ type: 'string', enum: EVENT_TYPES })
   type!: string;
 
-  @Shown(
-    { type: 'string', enum: DELIVERY_STATUSES },
-    {
-      description:
-        '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
-    },
-  )
+  @ApiProperty({
+    type: 'string',
+    enum: DELIVERY_STATUSES,
+    description:
+      '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
+  })
   status!: DeliveryStatus;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   attempt_count!: number;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   created_at!: string;
 
-  @Shown(TIME, {
+  @ApiProperty({
+    ...TIME,
     nullable: true,
     description: 'Null unless pending. In the past while an attempt is under way.',
   })
   next_attempt_at!: string | null;
 
-  @Shown(TIME, { nullable: true, description: 'Null while pending.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' })
   finished_at!: string | null;
 }
 
 /** One attempt of a delivery, as its merchant may see it. */
 export class WebhookAttempt {
-  @Shown({ type: 'integer', minimum: 1 }, { description: 'Counted on over resends.' })
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' })
   attempt!: number;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   started_at!: string;
 
-  @Shown(COUNT, { description: 'Until the answer was read, or the attempt given up.' })
+  @ApiProperty({ ...COUNT, description: 'Until the answer was read, or the attempt given up.' })
   latency_ms!: number;
 
-  @Shown({ type: 'string', enum: ['succeeded', 'failed'] })
+  @ApiProperty({ type: 'string', enum: ['succeeded', 'failed'] })
   outcome!: 'succeeded' | 'failed';
 
-  @Shown({ type: 'integer' }, { nullable: true, description: 'Null when there was no answer.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Null when there was no answer.' })
   http_status!: number | null;
 
-  @Shown(
-    { type: 'string' },
-    {
-      nullable: true,
-      description:
-        'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
-    },
-  )
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
+  })
   error_class!: string | null;
 
-  @Shown({ type: 'string' }, { nullable: true, description: 'An error code or a short sentence.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'An error code or a short sentence.' })
   error!: string | null;
 
-  @Shown({ type: 'string' }, { nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
   response_excerpt!: string | null;
 }
 
 export class WebhookDeliveryDetail extends WebhookDelivery {
-  @Shown({ type: 'object', description: 'The envelope that is signed and sent.' })
+  @ApiProperty({ type: 'object', description: 'The envelope that is signed and sent.' })
   payload!: object;
 
   @Many(() => WebhookAttempt, {

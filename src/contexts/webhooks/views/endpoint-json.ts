@@ -1,4 +1,4 @@
-import { Shown } from '../../../platform/dto/field.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import {
   DESCRIPTION_LIMIT,
@@ -10,52 +10,54 @@ import { FAILURE_COUNT_LIMIT } from '../store/failing-endpoints.js';
 
 /** A WebhookEndpoint as the API shows it (contract.md 12), and what we show besides. */
 export class WebhookEndpoint {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   id!: string;
 
-  @Shown({ type: 'string', description: 'Where deliveries are POSTed.' })
+  @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' })
   url!: string;
 
-  @Shown({ type: 'string', maxLength: DESCRIPTION_LIMIT }, { nullable: true })
+  @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true })
   description!: string | null;
 
-  @Shown({ type: 'string', enum: ENDPOINT_STATUSES })
+  @ApiProperty({ type: 'string', enum: ENDPOINT_STATUSES })
   status!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   created_at!: string;
 
-  @Shown(TIME)
+  @ApiProperty(TIME)
   updated_at!: string;
 
-  @Shown(
-    { type: 'array', items: { type: 'string' } },
-    { nullable: true, description: 'Types the endpoint hears of; null means all, future ones too.' },
-  )
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    nullable: true,
+    description: 'Types the endpoint hears of; null means all, future ones too.',
+  })
   event_types!: readonly string[] | null;
 
-  @Shown(
-    { ...COUNT, maximum: FAILURE_COUNT_LIMIT },
-    { description: 'Failed attempts that count towards automatic disabling now; enabling clears them.' },
-  )
+  @ApiProperty({
+    ...COUNT,
+    maximum: FAILURE_COUNT_LIMIT,
+    description: 'Failed attempts that count towards automatic disabling now; enabling clears them.',
+  })
   failure_count!: number;
 
-  @Shown(
-    { type: 'string', enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[] },
-    {
-      nullable: true,
-      description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
-    },
-  )
+  @ApiProperty({
+    type: 'string',
+    enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[],
+    nullable: true,
+    description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
+  })
   disabled_cause!: DisableCause | null;
 
-  @Shown(TIME, { nullable: true })
+  @ApiProperty({ ...TIME, nullable: true })
   disabled_at!: string | null;
 }
 
 /** In the responses to registration and rotation alone. */
 export class WebhookEndpointWithSecret extends WebhookEndpoint {
-  @Shown({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' })
+  @ApiProperty({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' })
   signing_secret!: string;
 }
 

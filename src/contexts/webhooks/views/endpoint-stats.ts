@@ -1,4 +1,4 @@
-import { Nested, Shown } from '../../../platform/dto/field.js';
+import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
@@ -7,52 +7,50 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 export const COUNTED = 25_000;
 
 class DeliveriesByStatus implements Record<DeliveryStatus, number> {
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   pending!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   succeeded!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   exhausted!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   dropped!: number;
 }
 
 class AttemptsByOutcome {
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   succeeded!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   failed!: number;
 }
 
 class Latency {
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   p50!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   p95!: number;
 
-  @Shown(COUNT)
+  @ApiProperty(COUNT)
   p99!: number;
 }
 
 /** How deliveries to an endpoint went; an extension of the specification. */
 export class WebhookEndpointStats {
-  @Shown(UUID)
+  @ApiProperty(UUID)
   webhook_endpoint_id!: string;
 
-  @Shown(TIME, { description: 'From when deliveries are counted.' })
+  @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' })
   since!: string;
 
-  @Shown(
-    { type: 'boolean' },
-    {
-      description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
-    },
-  )
+  @ApiProperty({
+    type: 'boolean',
+    description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
+  })
   truncated!: boolean;
 
   @Nested(() => DeliveriesByStatus)
@@ -61,13 +59,12 @@ export class WebhookEndpointStats {
   @Nested(() => AttemptsByOutcome)
   attempts!: AttemptsByOutcome;
 
-  @Shown(
-    { type: 'object', additionalProperties: COUNT },
-    {
-      description:
-        'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
-    },
-  )
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: COUNT,
+    description:
+      'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
+  })
   failures!: Readonly<Record<string, number>>;
 
   @Nested(() => Latency, {
@@ -76,10 +73,11 @@ export class WebhookEndpointStats {
   })
   latency_ms!: Latency | null;
 
-  @Shown(COUNT, { description: `Whenever they were created; counted up to ${COUNTED}.` })
+  @ApiProperty({ ...COUNT, description: `Whenever they were created; counted up to ${COUNTED}.` })
   pending_now!: number;
 
-  @Shown(TIME, {
+  @ApiProperty({
+    ...TIME,
     nullable: true,
     description: 'Since when the longest waiting delivery is due that is not being sent; null when none is.',
   })
