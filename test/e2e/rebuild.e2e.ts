@@ -201,7 +201,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const dying = rebuild();
     await gate.somebodyWaits;
     const { rowCount } = await db.pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
+      `select pg_terminate_backend(pid, 60000) from pg_stat_activity
        where datname = current_database() and state = 'idle in transaction'`,
     );
     expect(rowCount).toBe(1);
