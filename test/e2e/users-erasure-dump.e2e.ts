@@ -126,7 +126,7 @@ it('a dump holds nothing of an erased person, in clear or under a key that is le
   const run = operatorOf(app);
   const { printed, exitCode } = await run('audit', 'verify');
   expect(printed).toContain('in order: ');
-  expect(exitCode).not.toBe(2);
+  expect(exitCode === 2 ? printed : 'in order').toBe('in order');
   await run('rebuild');
   expect((await run('audit', 'verify')).exitCode).not.toBe(2);
   expect(await found(gone)).toEqual([]);
