@@ -66,7 +66,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     const transaction = `${chain}_${transactionHash}`;
     const [whole, divided] = [claimOf(transaction), claimOf(`${transaction}_transfers`)];
     // One transaction may refund several orders, each by a transfer of its own, of which the first one divides it.
-    // Unchecked, nobody knows which transfer it was: then the whole transaction is the refund of one order.
+    // Unchecked, it is unknown which transfer it was: then the whole transaction is the refund of one order.
     const attempts =
       unchecked === null
         ? logIndexes

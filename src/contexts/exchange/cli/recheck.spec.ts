@@ -48,8 +48,8 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
 it('goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
   expect(await recheck(null, missing, found)).toEqual({
     printed: [
-      '1 UNKNOWN  order o0, deposit d1, position 1: no node responds',
-      '2 MISSING  order o1, deposit d1, position 2: it is in no block',
+      '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',
+      '2 MISSING  order o1, deposit d1 (after position 1): it is in no block',
       '3 3 deposits checked, up to position 3: 1 on the chain, 1 missing\n1 could not be checked: try again',
     ],
     exitCode: 2,

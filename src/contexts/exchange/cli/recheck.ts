@@ -14,8 +14,8 @@ const EXIT_INCOMPLETE = 1;
 
 interface Finding extends CheckedDeposit {
   readonly orderId: string;
-  /** At which the order was created. */
-  readonly position: string;
+  /** `--from` it begins with this order; null for the first event of the log. */
+  readonly position: string | null;
 }
 
 /** `npm run exchange -- recheck`: asks the nodes again for every recorded deposit. Changes nothing. */
@@ -67,25 +67,25 @@ class Recheck {
     return unknown > 0 || (on_chain + missing === 0 && this.ordersElsewhere > 0);
   }
 
-  /** Each order once, at the position at which it was created. */
+  /** Each order once, at the event that created it, which comes after {@link position}. */
   async run(from: string | null): Promise<void> {
     this.position = from;
     for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
       for (const { type, data, position } of events) {
-        if (type === 'order.created.v1') await this.check(String(data['order_id']), position);
+        if (type === 'order.created.v1') await this.check(String(data['order_id']));
         this.position = position;
       }
     }
   }
 
-  private async check(orderId: string, position: string): Promise<void> {
+  private async check(orderId: string): Promise<void> {
     const state = made(await this.loop.show(order, orderId));
     if (state.deposits.length + state.lateDeposits.length === 0) return;
     const deposits = await this.depositsOf(state);
     if (deposits === null) this.ordersElsewhere += 1;
     for (const each of deposits ?? []) {
       this.counts[each.found] += 1;
-      if (each.why !== null) this.report({ orderId, position, ...each });
+      if (each.why !== null) this.report({ orderId, position: this.position, ...each });
     }
   }
 
@@ -117,7 +117,7 @@ class Recheck {
 }
 
 function textOf({ orderId, depositId, position, found, why }: Finding): string {
-  return `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId}, position ${position}: ${why}`;
+  return `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId} (after position ${position ?? 'none'}): ${why}`;
 }
 
 function jsonOf({ orderId, depositId, position, found, why }: Finding): object {
