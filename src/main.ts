@@ -66,7 +66,7 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
   };
   // Node passes rejections that nothing handled here too.
   process.on('uncaughtException', (err, origin) => {
-    service.app.get(Log).write('fatal', 'process stops: an error was not caught', { err, origin });
+    service.app.get(Log).fatal({ msg: 'process stops: an error was not caught', err, origin });
     exitCode = 1;
     if (!stopping) stop();
   });

@@ -7,7 +7,7 @@ import { drainHttp } from './platform/http/drain.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
 import { httpsNotices, noticeProxies } from './platform/http/https.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
-import { Log, NestLog } from './platform/telemetry/logger.js';
+import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';
 import { startTracing } from './platform/telemetry/tracing-sdk.js';
 
@@ -31,9 +31,9 @@ export async function startService(config: Config): Promise<Service> {
     autoFlushLogs: false,
   });
   const log = app.get(Log);
-  app.useLogger(new NestLog(log));
+  app.useLogger(log);
   app.flushLogs();
-  for (const sentence of httpsNotices(config)) log.write('warn', sentence);
+  for (const sentence of httpsNotices(config)) log.warn(sentence);
   noticeProxies(adapter.getHttpServer(), config, log);
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();

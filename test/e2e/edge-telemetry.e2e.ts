@@ -85,7 +85,8 @@ test('what failed inside is in the log with its stack, and in no response', asyn
 });
 
 test('secrets and personal data never reach the log', async () => {
-  edge.log.write('warn', 'could not send to +1 415 555 0100 or ada@example.com', {
+  edge.log.warn({
+    msg: 'could not send to +1 415 555 0100 or ada@example.com',
     request_id: 'redaction',
     nested: {
       phone_number: '+14155550100',

@@ -1,8 +1,7 @@
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { Log } from '../../platform/telemetry/logger.js';
 import { Countries } from './adapters/countries.js';
 import { ObservedProvider } from './adapters/observed-provider.js';
 import { ProviderRegistry } from './adapters/provider-registry.js';
@@ -46,16 +45,12 @@ const PROVIDERS = [{ token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT];
     },
     {
       provide: EXCHANGE_PROVIDERS,
-      inject: [CONFIG, Log, ...PROVIDERS],
-      useFactory: (
-        config: Config,
-        log: Log,
-        ...all: (ExchangeProvider | null | undefined)[]
-      ): ExchangeProviders => {
+      inject: [CONFIG, ...PROVIDERS],
+      useFactory: (config: Config, ...all: (ExchangeProvider | null | undefined)[]): ExchangeProviders => {
         const configured = all.filter((provider) => provider !== null && provider !== undefined);
         const current = config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null);
         return new ProviderRegistry(
-          configured.map((provider) => new ObservedProvider(provider, log)),
+          configured.map((provider) => new ObservedProvider(provider)),
           current,
         );
       },
@@ -64,10 +59,10 @@ const PROVIDERS = [{ token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT];
     TokenOffer,
     {
       provide: COUNTRY_OF,
-      inject: [CONFIG, Log],
+      inject: [CONFIG],
       // Without notices nobody asks, and the file need not be held.
-      useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config, log: Log): CountryOf =>
-        exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile, log),
+      useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config): CountryOf =>
+        exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile),
     },
     ComplianceNotices,
     Onramps,
@@ -76,9 +71,10 @@ const PROVIDERS = [{ token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT];
   exports: [EXCHANGE_PROVIDERS, TokenOffer, ComplianceNotices, Onramps, ProviderBudget],
 })
 export class ProvidersModule implements OnModuleInit {
+  private readonly logger = new Logger(ProvidersModule.name);
+
   constructor(
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
-    @Inject(Log) private readonly log: Log,
     private readonly readiness: ProviderReadiness,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
@@ -87,6 +83,6 @@ export class ProvidersModule implements OnModuleInit {
     this.health.register({ name: 'exchange', check: () => this.readiness.check() });
     // An operator's program has no role, and not the settings of those that have one.
     if (!this.readiness.isConfigured && this.config.roles.length > 0)
-      this.log.write('warn', 'no exchange orders: EXCHANGE_PROVIDER is not set');
+      this.logger.warn('no exchange orders: EXCHANGE_PROVIDER is not set');
   }
 }

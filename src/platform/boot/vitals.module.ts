@@ -1,4 +1,4 @@
-import { Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
@@ -9,7 +9,6 @@ import { Database } from '../postgres/database.js';
 import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { HealthRegistry, NotReady } from '../telemetry/health.js';
-import { Log } from '../telemetry/logger.js';
 import {
   appendDuration,
   appendUnits,
@@ -23,8 +22,9 @@ import { TelemetryModule } from '../telemetry/telemetry.module.js';
 /** What readiness and the metrics tell of the database, the event store and the subscriptions. */
 @Module({ imports: [TelemetryModule] })
 export class VitalsModule implements OnModuleInit {
+  private readonly logger = new Logger(VitalsModule.name);
+
   constructor(
-    @Inject(Log) private readonly log: Log,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
     @Inject(Database) private readonly database: Database,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
@@ -56,7 +56,7 @@ export class VitalsModule implements OnModuleInit {
       await this.followedLog?.verify();
     } catch (error) {
       // The health report holds no details, and nothing else would tell the operator.
-      if (error instanceof ConfigError) this.log.write('error', error.message);
+      if (error instanceof ConfigError) this.logger.error(error.message);
       throw error;
     }
   }

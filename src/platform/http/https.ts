@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
+import type { LoggerService } from '@nestjs/common';
 import type { Config } from '../config/config.js';
-import type { Log } from '../telemetry/logger.js';
 import type { Problem } from './problem.js';
 
 export const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required' };
@@ -8,14 +8,17 @@ export const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
 
 /** Says once in the log that a proxy seems to stand before a listener that believes none. */
-export function noticeProxies(server: Server, config: Pick<Config, 'trustProxy'>, log: Log): void {
+export function noticeProxies(
+  server: Server,
+  config: Pick<Config, 'trustProxy'>,
+  log: Pick<LoggerService, 'warn'>,
+): void {
   if (config.trustProxy !== null) return;
   const look = ({ headers }: IncomingMessage): void => {
     const header = FORWARDED.find((name) => headers[name] !== undefined);
     if (header === undefined) return;
     server.off('request', look);
-    log.write(
-      'warn',
+    log.warn(
       `A request came with ${header}, and TRUST_PROXY is not set: the header is not believed. Behind a proxy all clients share its address and its limits, and none counts as HTTPS: set TRUST_PROXY to its addresses.`,
     );
   };

@@ -29,7 +29,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
     bytes_out: Number(reply.getHeader('content-length') ?? 0),
   });
   if (edge.failure !== undefined) {
-    log.write('error', 'request failed', { request_id: request.id, route, err: edge.failure });
+    log.error({ msg: 'request failed', request_id: request.id, route, err: edge.failure });
   }
 }
 

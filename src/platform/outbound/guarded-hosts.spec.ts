@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import {
   hostileAddresses,
   hostileUrls,
@@ -9,6 +10,8 @@ import {
 import { parseCidrs } from '../config/cidrs.js';
 import { GuardedHosts } from './guarded-hosts.js';
 
+// Refused names are for the operator's log.
+Logger.overrideLogger(false);
 const production = new GuardedHosts({ loopback: false, allowed: [] });
 const sandbox = new GuardedHosts({ loopback: true, allowed: [] });
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Log } from '../telemetry/logger.js';
+import { Logger } from '@nestjs/common';
 import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { HostNames } from './host-names.js';
 import { RequestFailure } from './request-failure.js';
@@ -36,10 +36,9 @@ export class OperatorHosts {
  * resolved and every A and AAAA record is checked; one that is not allowed refuses the name.
  */
 export class GuardedHosts extends OperatorHosts {
-  constructor(
-    private readonly policy: AddressPolicy,
-    private readonly log: Pick<Log, 'write'> | null = null,
-  ) {
+  private readonly logger = new Logger(GuardedHosts.name);
+
+  constructor(private readonly policy: AddressPolicy) {
     super();
   }
 
@@ -76,7 +75,7 @@ export class GuardedHosts extends OperatorHosts {
     if (refusal === null) return;
     if (isIP(host)) throw new RequestFailure('address', `must be a public address: ${address} ${refusal}`);
     // Our resolver may know names that the world does not: where they lead is for the operator alone.
-    this.log?.write('warn', 'a host resolves to an address that is refused', { host, address, refusal });
+    this.logger.warn({ msg: 'a host resolves to an address that is refused', host, address, refusal });
     const where = `${host} resolves to an address that is not public`;
     throw new RequestFailure('address', `must be a public address: ${where}`);
   }

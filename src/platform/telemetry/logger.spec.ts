@@ -3,16 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Log, NestLog } from './logger.js';
+import { Log } from './logger.js';
 
 let folder: string;
 let log: Log;
-let nest: NestLog;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'disburse-log-'));
   log = Log.open({ logLevel: 'info', logFile: join(folder, 'service.log') });
-  nest = new NestLog(log);
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -24,19 +22,19 @@ async function lastLine(): Promise<Record<string, unknown>> {
 
 describe("Nest's log lines", () => {
   it('are a text and its context', async () => {
-    nest.warn('call +14155550100', 'Dialer');
+    log.warn('call +14155550100', 'Dialer');
     expect(await lastLine()).toMatchObject({ level: 'warn', msg: 'call [redacted]', context: 'Dialer' });
   });
 
   it('keep the fields of an object apart, and the error among them', async () => {
-    nest.warn({ msg: 'put off', attempt: 2, error: new Error('no route to ada@example.com') }, 'Worker');
+    log.warn({ msg: 'put off', attempt: 2, error: new Error('no route to ada@example.com') }, 'Worker');
     const line = await lastLine();
     expect(line).toMatchObject({ level: 'warn', msg: 'put off', attempt: 2, context: 'Worker' });
     expect(line['error']).toMatchObject({ type: 'Error', message: 'no route to [redacted]' });
   });
 
   it('redact the fields of an object by their names', async () => {
-    nest.error({ msg: 'refused', private_key: 'dsk_0123', code: '123456', big: 12n });
+    log.error({ msg: 'refused', private_key: 'dsk_0123', code: '123456', big: 12n });
     expect(await lastLine()).toMatchObject({
       msg: 'refused',
       private_key: '[redacted]',
@@ -46,7 +44,7 @@ describe("Nest's log lines", () => {
   });
 
   it('tell the stack of an error', async () => {
-    nest.error(new TypeError('broken'), 'Worker');
+    log.error(new TypeError('broken'), 'Worker');
     const line = await lastLine();
     expect(line).toMatchObject({ msg: 'broken', context: 'Worker' });
     expect(line['err']).toMatchObject({ type: 'TypeError', stack: expect.stringContaining('logger.spec') });
@@ -57,7 +55,7 @@ describe('wide lines', () => {
   it('stand between the others in the order in which they were told, however many there are', async () => {
     const told: string[] = [];
     for (let n = 0; n < 200; n += 1) {
-      if (n % 50 === 7) nest.warn(`other ${n}`);
+      if (n % 50 === 7) log.warn(`other ${n}`);
       else log.wideLog(`wide ${n}`, { filler: 'x'.repeat(100) });
       told.push(n % 50 === 7 ? `other ${n}` : `wide ${n}`);
     }

@@ -1,6 +1,6 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Injectable, type LoggerService } from '@nestjs/common';
+import type { LoggerService } from '@nestjs/common';
 import pino from 'pino';
 import type { Config } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
@@ -17,10 +17,18 @@ const FLUSH_MS = 250;
 const PIECE = 8192;
 
 /**
- * The structured log: JSON lines through a buffer that is written in the background, when it is full, at intervals and
- * on exit. `kill -9` may lose the last quarter of a second of it.
+ * The structured log, which Nest's `Logger` writes to: JSON lines through a buffer that is written in the background,
+ * when it is full, at intervals and on exit. `kill -9` may lose the last quarter of a second of it. Secrets and personal
+ * data are redacted by name and by form, but for wide lines.
  */
-export class Log {
+export class Log implements LoggerService {
+  readonly log = this.at('info');
+  readonly warn = this.at('warn');
+  readonly error = this.at('error');
+  readonly fatal = this.at('fatal');
+  readonly debug = this.at('debug');
+  readonly verbose = this.at('debug');
+
   private readonly free: pino.Logger;
   private readonly timer: NodeJS.Timeout;
   /** Wide lines that are not in the buffer yet. */
@@ -70,11 +78,27 @@ export class Log {
     if (this.lines.length > PIECE) this.handOver();
   }
 
-  /** A line with whatever there is to say; secrets and personal data are redacted by name and by form. */
-  write(level: Level, message: string, fields: LogFields = {}): void {
-    // In the order in which it was told.
+  /** As Nest calls it: a text, an error, or an object with a `msg` and fields; then the context, at times a stack. */
+  private at(level: Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
+  }
+
+  private line(level: Level, message: unknown, rest: unknown[]): void {
+    const context = rest.at(-1);
+    const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
+    const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
+    const { text, fields } = partsOf(message);
+    // In the order in which the lines were written.
     this.handOver();
-    this.free[level](fields, redactText(message));
+    this.free[level](
+      {
+        ...fields,
+        ...(typeof context === 'string' && context !== stack ? { context } : {}),
+        ...(error === undefined ? {} : { err: error }),
+        ...(stack === undefined ? {} : { stack }),
+      },
+      redactText(text),
+    );
   }
 
   flush(): void {
@@ -103,38 +127,7 @@ function openFile(path: string): number {
   return openSync(path, 'a');
 }
 
-/** Nest's own log lines, in the same form. Hand it to `NestFactory.create(..., { logger })`. */
-@Injectable()
-export class NestLog implements LoggerService {
-  constructor(private readonly sink: Log) {}
-
-  readonly log = this.at('info');
-  readonly warn = this.at('warn');
-  readonly error = this.at('error');
-  readonly fatal = this.at('fatal');
-  readonly debug = this.at('debug');
-  readonly verbose = this.at('debug');
-
-  private at(level: Level) {
-    return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
-  }
-
-  private line(level: Level, message: unknown, rest: unknown[]): void {
-    const context = rest.at(-1);
-    const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
-    const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
-    const { text, fields } = told(message);
-    this.sink.write(level, text, {
-      ...fields,
-      ...(typeof context === 'string' && context !== stack ? { context } : {}),
-      ...(error === undefined ? {} : { err: error }),
-      ...(stack === undefined ? {} : { stack }),
-    });
-  }
-}
-
-/** What Nest's logger was given to say: a text, an error, or an object with a `msg` and fields beside it. */
-function told(message: unknown): { readonly text: string; readonly fields: LogFields } {
+function partsOf(message: unknown): { readonly text: string; readonly fields: LogFields } {
   if (message instanceof Error) return { text: message.message, fields: {} };
   if (typeof message !== 'object' || message === null) return { text: String(message), fields: {} };
   const { msg, ...fields } = message as LogFields;

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { HttpReceivers, ReceiverHosts } from '../../../src/contexts/webhooks/adapters/http-receivers.js';
 import { TestDnsServer } from './dns-server.js';
 import {
@@ -19,14 +20,15 @@ const listener = await LabListener.start(process.env['TLS_FILES']!);
 const dns = await TestDnsServer.start(labZone);
 
 const logged: string[] = [];
-const log = { write: (_: string, __: string, fields = {}) => void logged.push(JSON.stringify(fields)) };
+const note = (line: unknown): void => void logged.push(JSON.stringify(line));
+Logger.overrideLogger({ log: note, warn: note, error: note });
 
 function senderOf(
   mode: 'production' | 'sandbox',
   webhookAllowCidrs: string | null = null,
   timeoutMs = TIMEOUT_MS,
 ) {
-  const addresses = new ReceiverHosts({ mode, webhookAllowCidrs }, log);
+  const addresses = new ReceiverHosts({ mode, webhookAllowCidrs });
   return { addresses, receivers: new HttpReceivers({ webhookTimeoutMs: timeoutMs }, addresses) };
 }
 const production = senderOf('production');

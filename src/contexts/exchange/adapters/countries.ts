@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { Reader, type Response } from 'mmdb-lib';
-import type { Log } from '../../../platform/telemetry/logger.js';
+import { Logger, type LoggerService } from '@nestjs/common';
 import type { CountryOf } from '../application/ports.js';
 import { publicAddress } from './public-address.js';
 
@@ -30,7 +30,7 @@ export class Countries implements CountryOf {
   /** `file` null: the one that ships with the service. */
   constructor(
     file: string | null,
-    private readonly log: Pick<Log, 'write'>,
+    private readonly log: Pick<LoggerService, 'error'> = new Logger(Countries.name),
   ) {
     try {
       const path = file ?? shippedFile();
@@ -41,7 +41,7 @@ export class Countries implements CountryOf {
     } catch (error) {
       this.reader = null;
       this.description = `no countries: ${(error as Error).message}`;
-      log.write('error', 'no notices by country: the file of countries cannot be read', { err: error });
+      log.error({ msg: 'no notices by country: the file of countries cannot be read', err: error });
     }
   }
 
@@ -54,7 +54,7 @@ export class Countries implements CountryOf {
       const country = record?.country_code ?? record?.country?.iso_code;
       return typeof country === 'string' && COUNTRY.test(country) ? country : null;
     } catch (error) {
-      this.log.write('error', 'the file of countries is broken', { err: error });
+      this.log.error({ msg: 'the file of countries is broken', err: error });
       return null;
     }
   }

@@ -25,11 +25,8 @@ function failing(name: string, error: () => Error): ExchangeProvider {
 function observe(provider: ExchangeProvider) {
   const lines: { level: string; fields: Record<string, unknown> }[] = [];
   let now = 0;
-  const log = {
-    write: (level: string, _: string, fields: Record<string, unknown> = {}): void =>
-      void lines.push({ level, fields }),
-  };
-  const observed = new ObservedProvider(provider, log, () => now);
+  const at = (level: string) => (fields: Record<string, unknown>) => void lines.push({ level, fields });
+  const observed = new ObservedProvider(provider, () => now, { warn: at('warn'), error: at('error') });
   return { observed, lines, later: (ms: number) => (now += ms) };
 }
 

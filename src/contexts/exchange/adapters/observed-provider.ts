@@ -1,5 +1,5 @@
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Log } from '../../../platform/telemetry/logger.js';
+import { Logger, type LoggerService } from '@nestjs/common';
 import {
   ProviderRefused,
   ProviderUnavailable,
@@ -26,8 +26,8 @@ export class ObservedProvider implements ExchangeProvider {
 
   constructor(
     private readonly provider: ExchangeProvider,
-    private readonly log: Pick<Log, 'write'>,
     private readonly now: () => number = Date.now,
+    private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ObservedProvider.name),
   ) {
     this.name = provider.name;
   }
@@ -87,14 +87,11 @@ export class ObservedProvider implements ExchangeProvider {
     if (this.logged.size >= MOST_REMEMBERED) this.logged.clear();
     this.logged.set(what, now);
     const fields = { provider: this.name, operation, kind, order_id: orderId };
-    this.log.write(
-      kind === 'away' || kind === 'refused' ? 'warn' : 'error',
-      'the exchange provider gave nothing',
-      {
-        ...fields,
-        ...(kind === 'unexpected' ? { err: error } : { why: message, err: (error as Error).cause }),
-      },
-    );
+    this.log[kind === 'away' || kind === 'refused' ? 'warn' : 'error']({
+      msg: 'the exchange provider gave nothing',
+      ...fields,
+      ...(kind === 'unexpected' ? { err: error } : { why: message, err: (error as Error).cause }),
+    });
   }
 }
 

@@ -7,7 +7,7 @@ import { Countries } from '../adapters/countries.js';
 import { ComplianceNotices } from './compliance-notices.js';
 
 const lines: string[] = [];
-const log = { write: (_: string, message: string): void => void lines.push(message) };
+const log = { error: ({ msg }: { msg: string }): void => void lines.push(msg) };
 const notices = new Map([['IR', 'Not offered in Iran.']]);
 const shipped = new ComplianceNotices({ exchangeNotices: notices }, new Countries(null, log));
 /** Of a network in Iran. */

@@ -26,7 +26,7 @@ interface ShownSetting extends Pick<Setting<unknown>, 'name' | 'help'> {
 
 /** What is read of countries where there are notices: an operator should see that it can be, and how old it is. */
 function countriesOf({ exchangeCountriesFile }: Pick<Config, 'exchangeCountriesFile'>): ShownSetting {
-  const { description } = new Countries(exchangeCountriesFile, { write: () => undefined });
+  const { description } = new Countries(exchangeCountriesFile, { error: () => undefined });
   return { name: 'countries by address', value: description, help: 'read where there are notices.' };
 }
 

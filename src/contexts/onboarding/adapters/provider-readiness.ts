@@ -1,17 +1,17 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
-import { Log } from '../../../platform/telemetry/logger.js';
 import { providers } from '../metrics.js';
 import { chosenOf, PORTS, type Port } from './providers.js';
 
 /** Tells at the boot, in the metrics and in readiness where the onboarding has no provider. */
 @Injectable()
 export class ProviderReadiness implements OnModuleInit {
+  private readonly logger = new Logger(ProviderReadiness.name);
+
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
-    @Inject(Log) private readonly log: Log,
   ) {}
 
   onModuleInit(): void {
@@ -23,8 +23,7 @@ export class ProviderReadiness implements OnModuleInit {
     const sentence =
       missing.length === 0 ? undefined : `no provider for ${missing.join(', ')}: onboardings wait`;
     // An operator's program has no role, and not the settings of those that have one.
-    if (sentence !== undefined && this.config.roles.length > 0)
-      this.log.write('warn', `onboarding: ${sentence}`);
+    if (sentence !== undefined && this.config.roles.length > 0) this.logger.warn(`onboarding: ${sentence}`);
     // Whoever is being onboarded waits, and nothing is lost: no reason to take the requests of merchants elsewhere.
     this.health.register({ name: 'onboarding', check: () => Promise.resolve(sentence) });
   }

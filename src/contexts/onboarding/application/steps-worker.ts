@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { Log } from '../../../platform/telemetry/logger.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Steps, type Step } from '../store/steps.js';
 import { AdvanceOnboarding } from './advance-onboarding.js';
@@ -28,6 +27,8 @@ const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found']
  */
 @Injectable()
 export class StepsWorker {
+  private readonly logger = new Logger(StepsWorker.name);
+
   readonly work = new BackgroundWork({
     name: 'steps of onboardings',
     everyMs: SWEEP_MS,
@@ -37,7 +38,6 @@ export class StepsWorker {
   constructor(
     private readonly steps: Steps,
     private readonly commandBus: CommandBus,
-    private readonly log: Log,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingGiveUpSeconds'>,
   ) {}
 
@@ -53,11 +53,11 @@ export class StepsWorker {
     try {
       const stage = await this.commandBus.execute(new AdvanceOnboarding(step.user_id));
       if (step.failures > 0)
-        this.log.write('info', 'an onboarding goes on after failed attempts', { ...told(step), stage });
+        this.logger.log({ msg: 'an onboarding goes on after failed attempts', ...told(step), stage });
       if (stage === 'kyc_submitted') return await this.steps.lookIn(step, backoffMs(REVIEW, step.looks));
     } catch (error) {
       if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.putOff(step, error);
-      this.log.write('warn', 'an onboarding ends', { user_id: step.user_id, reason: error.message });
+      this.logger.warn({ msg: 'an onboarding ends', user_id: step.user_id, reason: error.message });
     }
     await this.steps.done(step);
   }
@@ -69,7 +69,7 @@ export class StepsWorker {
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.commandBus.execute(new GiveUp(step.user_id));
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        this.log.write('error', 'an onboarding has failed: attempts end', { ...told(step), stage, why });
+        this.logger.error({ msg: 'an onboarding has failed: attempts end', ...told(step), stage, why });
         return this.steps.done(step);
       }
       return this.retry(step, error, `${why}; for longer than attempts should take`, 'error');
@@ -79,8 +79,8 @@ export class StepsWorker {
 
   private async retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): Promise<void> {
     if (why !== step.last_error) {
-      const fields = { ...told(step), why, at: whereFrom(error) };
-      this.log.write(level, 'an onboarding waits: an attempt failed, and is repeated', fields);
+      const msg = 'an onboarding waits: an attempt failed, and is repeated';
+      this.logger[level]({ msg, ...told(step), why, at: whereFrom(error) });
     }
     await this.steps.retryIn(step, backoffMs(RETRY, step.failures), why);
   }

@@ -1,10 +1,9 @@
-import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseCidrs } from '../../../platform/config/cidrs.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { GuardedHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
-import { Log } from '../../../platform/telemetry/logger.js';
 import type { ReceiverResult, Receivers, ReceiverUrls } from '../application/ports.js';
 
 const BODY_BYTES = 65_536;
@@ -13,11 +12,8 @@ const EXCERPT_BYTES = 1024;
 /** Which receivers may be reached: one verdict for registration, PATCH and every connect. */
 @Injectable()
 export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
-  constructor(
-    @Inject(CONFIG) { mode, webhookAllowCidrs }: Pick<Config, 'mode' | 'webhookAllowCidrs'>,
-    @Optional() @Inject(Log) log: Pick<Log, 'write'> | null = null,
-  ) {
-    super({ loopback: mode === 'sandbox', allowed: parseCidrs(webhookAllowCidrs) }, log);
+  constructor(@Inject(CONFIG) { mode, webhookAllowCidrs }: Pick<Config, 'mode' | 'webhookAllowCidrs'>) {
+    super({ loopback: mode === 'sandbox', allowed: parseCidrs(webhookAllowCidrs) });
   }
 
   async check(url: string): Promise<void> {

@@ -44,7 +44,7 @@ afterEach(() => open.splice(0).forEach((streams) => streams.drain()));
 
 function started(bounds: Partial<StreamBounds> = {}, now: () => number = Date.now) {
   const rows = new Rows();
-  const streams = new OrderStreams(rows, { write: () => undefined }, { ...BOUNDS, ...bounds }, now);
+  const streams = new OrderStreams(rows, { ...BOUNDS, ...bounds }, now);
   open.push(streams);
   const follow = (id = ORDER, address = '192.0.2.1', isAllowed = true) =>
     streams.follow({

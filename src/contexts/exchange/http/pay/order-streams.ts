@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { clientOf } from '../../../../platform/http/address.js';
 import type { Problem } from '../../../../platform/http/problem.js';
-import type { Log } from '../../../../platform/telemetry/logger.js';
+import { Logger } from '@nestjs/common';
 import type { MadeOrder } from '../../domain/order.js';
 import type { ChangedOrder } from '../../views/order-changes.js';
 import { isFinal, payOrder } from './pay-order.js';
@@ -64,12 +64,12 @@ export class OrderStreams {
   private readonly perClient = new Map<string, number>();
   private timer: NodeJS.Timeout | null = null;
   private draining = false;
+  private readonly logger = new Logger(OrderStreams.name);
 
   constructor(
     private readonly changes: {
       since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]>;
     },
-    private readonly log: Pick<Log, 'write'>,
     private readonly bounds: StreamBounds = STREAM_BOUNDS,
     private readonly now: () => number = Date.now,
   ) {}
@@ -137,7 +137,7 @@ export class OrderStreams {
       for (const stream of this.open) this.tell(stream, changed.get(stream.orderId));
     } catch (error) {
       // Those who follow see nothing new until the database is back.
-      this.log.write('warn', 'orders that are followed could not be looked at', { err: error });
+      this.logger.warn({ msg: 'followed orders not read', err: error });
     }
     this.beat();
   }

@@ -52,7 +52,7 @@ export class PayServer implements OnApplicationBootstrap, BeforeApplicationShutd
     this.server = new PageServer(config, log, health, (problem, request) =>
       adviceOn(problem, localeOf(request)),
     );
-    this.streams = new OrderStreams(changes, log);
+    this.streams = new OrderStreams(changes);
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -91,7 +91,7 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
     const missing = this.terms.missing();
     if (missing.length === 0) return;
     const text = `nobody can be onboarded: ${missing.join(', ')} not set`;
-    this.log.write('warn', text);
+    this.log.warn(text);
     this.health.register({ name: 'onboarding_terms', check: async () => text });
   }
 
@@ -114,9 +114,8 @@ export class WidgetServer implements OnApplicationBootstrap, BeforeApplicationSh
   private warn(merchantId: string): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);
-    const text =
-      'a page in a frame is refused: the merchant named no origins (npm run merchant -- embedding)';
-    this.log.write('warn', text, { merchant_id: merchantId });
+    const msg = 'a page in a frame is refused: the merchant named no origins (npm run merchant -- embedding)';
+    this.log.warn({ msg, merchant_id: merchantId });
   }
 
   private async step(name: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
