@@ -95,7 +95,10 @@ export async function stopProcess(
   }
 }
 
-/** Asks every 10 ms; false when it did not come true in time. */
+/** Between two checks, each of which takes processor time from what is waited for. */
+const CHECK_MS = 25;
+
+/** False when the condition did not become true in time. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   patienceMs: number,
@@ -104,7 +107,7 @@ export async function until(
   for (;;) {
     if (await condition()) return true;
     if (performance.now() > deadline) return false;
-    await sleep(10);
+    await sleep(CHECK_MS);
   }
 }
 
