@@ -95,10 +95,7 @@ export async function stopProcess(
   }
 }
 
-/** Between two checks, each of which takes processor time from what is waited for. */
-const CHECK_MS = 25;
-
-/** False when the condition did not become true in time. */
+/** Checks every 25 ms; false when the condition did not become true in time. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   patienceMs: number,
@@ -107,7 +104,7 @@ export async function until(
   for (;;) {
     if (await condition()) return true;
     if (performance.now() > deadline) return false;
-    await sleep(CHECK_MS);
+    await sleep(25);
   }
 }
 
