@@ -18,7 +18,7 @@ const USERS = 1000;
 /** Of a payout, in the mean: its report, its claim and its outcome. */
 const EVENTS_OF_PAYOUT = 2.7;
 const CLI = 'dist/cli.js';
-/** A program that kept the log in memory would need this for half of it. */
+/** A program that held the log in memory would need this for half of it. */
 const MAX_MIB = 400;
 
 /** What auditors do with a whole log, each as the program that they run: its memory does not grow with the log. */

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Suite, SuiteOptions } from './suite.js';
 import { Verdict } from './verdict.js';
 
-/** Runs a suite of `npm run chaos` at a small size, as part of `npm test`; what it printed is shown with broken facts. */
+/** Runs a suite of `npm run chaos` at a small size, as part of `npm test`. Broken facts come with what it printed. */
 export async function hold(suite: Suite, count: number, sizes: SuiteOptions['sizes'] = {}): Promise<void> {
   const verdict = new Verdict();
   const lines: string[] = [];
