@@ -95,7 +95,7 @@ export async function stopProcess(
   }
 }
 
-/** Asks every 10 ms; false when it did not come true in time. */
+/** Checks every 25 ms; false when the condition did not become true in time. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   patienceMs: number,
@@ -104,7 +104,7 @@ export async function until(
   for (;;) {
     if (await condition()) return true;
     if (performance.now() > deadline) return false;
-    await sleep(10);
+    await sleep(25);
   }
 }
 

@@ -59,8 +59,7 @@ const ownAddresses = {
 
 const PROGRAMS = ['main', 'cli'];
 const sources = join(dist, 'src');
-if (!existsSync(join(sources, 'main.js')))
-  throw new Error('dist/src/main.js is missing: this runs after nest build');
+if (!existsSync(sources)) throw new Error('dist/src is missing: this runs after nest build');
 rmSync(out, { recursive: true, force: true });
 
 await build({
@@ -90,5 +89,4 @@ await build({
     ].join('\n'),
   },
 });
-for (const name of PROGRAMS)
-  copyFileSync(join(root, 'scripts', 'bundled.mjs'), join(dist, `${name}.js`));
+for (const name of PROGRAMS) copyFileSync(join(root, 'scripts', 'bundled.mjs'), join(dist, `${name}.js`));

@@ -11,9 +11,7 @@ const EXIT_CONFIG = 78;
 /** Of a processor it takes what the service leaves: all of it where there is one to spare. */
 const YIELDS = 'rebuild';
 
-const exit = (code: number): void => {
-  process.exitCode = code;
-};
+const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
 /** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */

@@ -19,17 +19,19 @@ const LANGUAGES = [
   { locale: 'es-ES', typed: ['5.000', '5\u202f000', '5000'], written: '5000', ambiguous: ['5,000', '1,125'] },
 ] as const;
 
+let app: TestApp;
+let browser: TestBrowser;
+beforeAll(async () => {
+  if (chromium === null) return;
+  [app, browser] = await Promise.all([startTestApp(PAY_SETTINGS), TestBrowser.start(chromium)]);
+});
+afterAll(async () => {
+  await Promise.all([app?.close(), browser?.close()]);
+});
+
 suite.each(LANGUAGES)('the pay page in $locale', ({ locale, typed, written, ambiguous }) => {
   const lang = locale.slice(0, 2);
-  let app: TestApp;
-  let browser: TestBrowser;
   let guest: PayGuest;
-  beforeAll(async () => {
-    [app, browser] = await Promise.all([startTestApp(PAY_SETTINGS), TestBrowser.start(chromium!)]);
-  });
-  afterAll(async () => {
-    await Promise.all([app?.close(), browser?.close()]);
-  });
   afterEach(() => guest.leave());
 
   const link = (): string => widgetUrl(app, signedBy(app.exchange.signing));

@@ -18,17 +18,20 @@ const PHONE: BrowserContextOptions = {
 };
 const DARK: BrowserContextOptions = { ...PHONE, colorScheme: 'dark', reducedMotion: 'reduce' };
 
+let browser: TestBrowser;
+beforeAll(async () => {
+  if (chromium !== null) browser = await TestBrowser.start(chromium);
+});
+afterAll(() => browser?.close());
+
 suite('the pay widget in a browser', () => {
   let app: TestApp;
-  let browser: TestBrowser;
   let guest: PayGuest;
 
   beforeAll(async () => {
-    [app, browser] = await Promise.all([startTestApp(PAY_SETTINGS), TestBrowser.start(chromium!)]);
+    app = await startTestApp(PAY_SETTINGS);
   });
-  afterAll(async () => {
-    await Promise.all([app?.close(), browser?.close()]);
-  });
+  afterAll(() => app?.close());
   beforeEach(async () => {
     guest = await PayGuest.arrive(app, browser);
   });
@@ -251,14 +254,10 @@ suite('the pay widget in a browser', () => {
 
 suite('the pay widget where orders do not wait long', () => {
   let app: TestApp;
-  let browser: TestBrowser;
   beforeAll(async () => {
-    const short = { ...PAY_SETTINGS, EXCHANGE_ORDER_EXPIRY_SECONDS: '4' };
-    [app, browser] = await Promise.all([startTestApp(short), TestBrowser.start(chromium!)]);
+    app = await startTestApp({ ...PAY_SETTINGS, EXCHANGE_ORDER_EXPIRY_SECONDS: '4' });
   });
-  afterAll(async () => {
-    await Promise.all([app?.close(), browser?.close()]);
-  });
+  afterAll(() => app?.close());
 
   it('says that the offer has ended, lists what arrives after it, and begins another', async () => {
     const guest = await PayGuest.arrive(app, browser, PHONE);

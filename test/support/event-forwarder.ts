@@ -1,4 +1,5 @@
-import { readConfig } from '../../src/composition.js';
+import { TRACKING_SETTINGS } from '../../src/contexts/tracking/settings.js';
+import { readConfigOf } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
@@ -7,7 +8,7 @@ import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-ta
 import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/application/forwarding/forwarder.js';
 
 /** A process that forwards events and nothing else, put together by hand: somebody is going to kill it. */
-const config = readConfig();
+const config = readConfigOf([{ settings: TRACKING_SETTINGS }], process.env);
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2 });
 const forwarder = new Forwarder(
   new ForwardingTable(database),

@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export const PATIENCE_MS = 60_000;
 
+/** Pauses between two checks. They grow: each check takes processor time from what the test waits for. */
+const [FIRST_MS, LAST_MS, GROWTH] = [10, 50, 1.2];
+
 type Nothing = null | undefined | false;
 
 /** What `look` finds once it finds something: anything but null, undefined and false. */
@@ -14,10 +17,10 @@ export async function eventually<T>(
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
-  for (;;) {
+  for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(LAST_MS, pauseMs * GROWTH)) {
     const found = await look();
     if (found !== null && found !== undefined && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`nothing within ${patienceMs} ms`);
-    await sleep(10);
+    await sleep(pauseMs);
   }
 }

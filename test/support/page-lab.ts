@@ -37,7 +37,8 @@ export class PageLab {
   static async start(settings: TestSettings = {}): Promise<PageLab> {
     const [app, browser] = await Promise.all([
       startTestApp(settings),
-      TestBrowser.start(findChromium()!, ['--use-fake-device-for-media-stream']),
+      // A camera of 20 pictures a second would cost more than the rest of the page.
+      TestBrowser.start(findChromium()!, ['--use-fake-device-for-media-stream=fps=5']),
     ]);
     return new PageLab(app, browser);
   }

@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq';
 import { CommandBus } from '@nestjs/cqrs';
 import { systemClock } from '../../src/kernel/clock.js';
-import { readConfig } from '../../src/composition.js';
+import { WEBHOOK_SETTINGS } from '../../src/contexts/webhooks/settings.js';
+import { readConfigOf } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
 import { KeyRing, masterKeysOf } from '../../src/platform/sealing/key-ring.js';
@@ -22,7 +23,7 @@ import { Destinations } from '../../src/contexts/webhooks/store/destinations.js'
 import { FailingEndpoints } from '../../src/contexts/webhooks/store/failing-endpoints.js';
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
-const config = readConfig();
+const config = readConfigOf([{ settings: WEBHOOK_SETTINGS }], process.env);
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4 });
 const backend = await QueueBackend.connect(config.databaseUrl!);
 const destinations = new Destinations(database);

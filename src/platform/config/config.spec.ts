@@ -36,6 +36,8 @@ describe('the configuration', () => {
     ['QUEUE_URL', 'amqp://x'],
     ['USDC_ADDRESS', '0x12'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
+    ['RATE_LIMIT_PER_MINUTE', 'often'],
+    ['CHAIN_RPC_URL', 'ftp://chain'],
     ['WEBHOOK_RETRY_SCHEDULE_SECONDS', '0,,5'],
     ['REQUIRE_HTTPS', 'yes'],
     ['TRUST_PROXY', 'true'],
