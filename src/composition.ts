@@ -7,6 +7,7 @@ import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js
 import type { Migration } from './platform/postgres/migrate.js';
 import { SealedResponses1764000001401 } from './platform/idempotency/migrations/1764000001401-sealed-responses.js';
 import { Sealing1764000000120 } from './platform/sealing/migrations/1764000000120-sealing.js';
+import { Work1764000000060 } from './platform/work/migrations/1764000000060-work.js';
 
 /** What the service is made of: the platform, and what the contexts declare. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
@@ -27,6 +28,7 @@ export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [
   EventStore1764000000030,
+  Work1764000000060,
   RateLimits1764000000100,
   Sealing1764000000120,
   SealedResponses1764000001401,
