@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
-import { DueWork, type Outcome, type WorkKind } from './due-work.js';
+import { DueWork, type WorkOutcome, type WorkKind } from './due-work.js';
 import { WorkItems, type WorkItem } from './work-items.js';
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ describe('work of one kind', () => {
   afterAll(() => db.drop());
 
   const run = (
-    perform: (item: WorkItem, signal: AbortSignal) => Promise<Outcome>,
+    perform: (item: WorkItem, signal: AbortSignal) => Promise<WorkOutcome>,
     kind: Partial<WorkKind<object>> = {},
     signal = new AbortController().signal,
   ): Promise<unknown> =>

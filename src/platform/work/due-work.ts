@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { backoffMs, type Backoff } from '../background/backoff.js';
 import { BackgroundWork } from '../background/background-work.js';
-import type { Claim, Next, WorkItem, WorkItems } from './work-items.js';
+import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
 /** `retry`: again after the delay of the kind's policy, without a word in the log. */
-export type Outcome = 'done' | 'retry' | Next;
+export type WorkOutcome = 'done' | 'retry' | Next;
 
 export interface WorkKind<State extends object> {
   /** Of `work.items`; also what the log calls it. */
@@ -19,9 +19,9 @@ export interface WorkKind<State extends object> {
   readonly keepsLease?: true;
   readonly retry: Backoff;
   /** Which of the due items are claimed. */
-  readonly claims?: () => Pick<Claim, 'lines' | 'except'>;
+  readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
   /** May be killed anywhere, and may run twice for one item. What it throws is logged, and it is called again later. */
-  readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<Outcome>;
+  readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;
 }
 
 /** Performs the due items of one kind, in any number of processes, each until it is done. */

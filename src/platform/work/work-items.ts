@@ -32,7 +32,7 @@ export interface NewItem {
   readonly state?: object;
 }
 
-export interface Claim {
+export interface ClaimOptions {
   readonly kind: string;
   readonly limit: number;
   readonly leaseMs: number;
@@ -74,7 +74,7 @@ export class WorkItems {
     leaseMs,
     lines = [0],
     except = [],
-  }: Claim): Promise<{ readonly items: readonly WorkItem<State>[]; readonly more: boolean }> {
+  }: ClaimOptions): Promise<{ readonly items: readonly WorkItem<State>[]; readonly more: boolean }> {
     const rows: (WorkItem<State> & { readonly more: boolean })[] = [];
     let more = false;
     for (const [n, line] of lines.entries()) {
@@ -123,6 +123,16 @@ export class WorkItems {
       [kind, key, lease, leaseMs],
     );
     return rows.length === 1;
+  }
+
+  /** How many items of a kind have been due for longer than this, and the longest. */
+  async late(kind: string, afterMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
+    const [row] = await this.database.query<{ count: number; seconds: number }>(
+      `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
+       from work.items where kind = $1 and due_at <= now() - $2 * interval '1 ms'`,
+      [kind, afterMs],
+    );
+    return row!;
   }
 
   schedule(kind: string, items: readonly NewItem[]): Promise<void> {

@@ -119,11 +119,10 @@ export class AuditedTables {
   /** Ids of the exchange orders that are looked at. */
   async watchedOrders(): Promise<ReadonlySet<string>> {
     const ids = new Set<string>();
-    await this.pages<{ order_id: string }>(
-      `select order_id from exchange.watches where order_id > $1 and next_check_at is not null
-       order by order_id limit $2`,
-      ({ order_id: id }) => id,
-      ({ order_id: id }) => ids.add(id),
+    await this.pages<{ key: string }>(
+      `select key from work.items where kind = 'exchange.watch' and key > $1 order by key limit $2`,
+      ({ key }) => key,
+      ({ key }) => ids.add(key),
     );
     return ids;
   }
