@@ -84,7 +84,7 @@ describe('one person with one wallet at two merchants', () => {
     await submit(people, second);
     const attempts = async (): Promise<number> => {
       const [row] = await people.database.query<{ attempts: number }>(
-        'select attempts from onboarding.steps where user_id = $1',
+        'select failures as attempts from work.items where key = $1',
         [second.id],
       );
       return row?.attempts ?? 0;

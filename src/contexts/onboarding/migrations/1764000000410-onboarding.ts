@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Onboardings that wait for the service to go on, and the one-time codes sent to phones. */
+/** The one-time codes sent to phones. */
 export class Onboarding1764000000410 implements MigrationInterface {
   static readonly replaces = ['Onboarding1764000000400'];
   /** Of the last one that it replaces: a database which has that one has all of this. */
@@ -9,14 +9,6 @@ export class Onboarding1764000000410 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema onboarding;
-
-      create table onboarding.steps (
-        user_id uuid primary key,
-        asked bigint not null default 1,
-        due_at timestamptz not null,
-        attempts int not null default 0
-      );
-      create index steps_due on onboarding.steps (due_at);
 
       -- One row for each message of the last 24 hours.
       create table onboarding.phone_codes (

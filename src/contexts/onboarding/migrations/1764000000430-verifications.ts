@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Verifications and what their providers call them, where onboardings stand, and how often a step was looked at or failed. */
+/** Verifications and what their providers call them, and the stages of onboardings. */
 export class Verifications1764000000430 implements MigrationInterface {
   readonly name = 'Verifications1764000000430';
 
@@ -35,13 +35,6 @@ export class Verifications1764000000430 implements MigrationInterface {
       );
       create index sandbox_reviews_of_user on onboarding.sandbox_reviews (user_id);
 
-      -- Of older versions' rows nothing is known yet.
-      alter table onboarding.steps
-        add column looks int not null default 0,
-        add column failures int not null default 0,
-        add column failing_since timestamptz,
-        add column last_error text;
-
       create table onboarding.progress (
         user_id uuid primary key,
         merchant_id uuid not null,
@@ -58,8 +51,6 @@ export class Verifications1764000000430 implements MigrationInterface {
       drop table onboarding.progress;
       drop table onboarding.sandbox_reviews;
       drop table onboarding.verifications;
-      alter table onboarding.steps
-        drop column looks, drop column failures, drop column failing_since, drop column last_error;
     `);
   }
 }
