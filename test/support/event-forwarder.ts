@@ -1,5 +1,6 @@
 import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
+import { WorkItems } from '../../src/platform/work/work-items.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
@@ -10,6 +11,7 @@ import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/applicatio
 const config = readConfig();
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2 });
 const forwarder = new Forwarder(
+  new WorkItems(database),
   new ForwardingTable(database),
   new ForwardingObserver(Log.open(config)),
   configuredAnalytics(config, database),
