@@ -11,6 +11,7 @@ const PLATFORM = [
     'telemetry',
     'background',
     'postgres',
+    'work',
     'json-text',
     'sealing',
     'queue',
@@ -124,7 +125,7 @@ export default {
         'A controller turns requests into commands and queries: of the mechanisms it needs those of HTTP and reading.',
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
-      to: { path: inPlatform(['background', 'postgres', 'queue', 'outbound', 'event-store/(?!port)']) },
+      to: { path: inPlatform(['background', 'postgres', 'work', 'queue', 'outbound', 'event-store/(?!port)']) },
     },
     {
       name: 'adapters-know-no-http',

@@ -5,6 +5,7 @@ import { EventStore1795000000000 } from './platform/event-store/postgres/migrati
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
 import { Platform1795000000100 } from './platform/postgres/migrations/1795000000100-platform.js';
+import { Work1795000000050 } from './platform/work/migrations/1795000000050-work.js';
 
 /** What the service is made of: the platform, and what the contexts declare. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
@@ -25,6 +26,7 @@ export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [
   EventStore1795000000000,
+  Work1795000000050,
   Platform1795000000100,
   ...ALL_CONTEXTS.flatMap(({ migrations = [] }) => migrations),
 ];

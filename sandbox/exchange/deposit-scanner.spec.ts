@@ -58,16 +58,13 @@ describe('the scan for deposits', () => {
   it('has an order polled when something comes for it, and when it counts', async () => {
     const order = await lab.order(lab.scan);
     const due = async (): Promise<boolean> => {
-      const [row] = await lab.db.database.query<{ due: boolean }>(
-        'select next_check_at is not null as due from exchange.watches where order_id = $1',
-        [order.orderId],
-      );
-      return row!.due;
+      const items = await lab.db.database.query('select from work.items where key = $1', [order.orderId]);
+      return items.length === 1;
     };
-    const rest = `update exchange.watches set next_check_at = null where order_id = $1`;
+    const rest = 'delete from work.items where key = $1';
     await lab.db.database.query(
-      `insert into exchange.watches (order_id, key_id, pair_id, provider, created_at, status, next_check_at)
-       values ($1, $2, 'USDCSOL', 'sandbox', now(), 'pending', null)`,
+      `insert into exchange.watches (order_id, key_id, pair_id, provider, created_at, status)
+       values ($1, $2, 'USDCSOL', 'sandbox', now(), 'pending')`,
       [order.orderId, newId()],
     );
     await lab.chain.transfer(order.address, '1');

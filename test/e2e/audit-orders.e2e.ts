@@ -118,8 +118,8 @@ describe('npm run audit -- verify, of exchange orders', () => {
     [
       'the list of those that are looked at',
       () => [
-        `update exchange.watches set order_id = md5('gone')::uuid where order_id = '${pending}'`,
-        `update exchange.watches set order_id = '${pending}' where order_id = md5('gone')::uuid`,
+        `update work.items set key = 'gone' where kind = 'exchange.watch' and key = '${pending}'`,
+        `update work.items set key = '${pending}' where kind = 'exchange.watch' and key = 'gone'`,
       ],
       () => `exchange.watches ${pending}: not on the list, and the events say that it is open`,
     ],

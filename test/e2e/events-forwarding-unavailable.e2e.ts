@@ -119,7 +119,7 @@ describe('while the provider', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(provider.requests).toBe(1);
     const [row] = await db.database.query<{ left: number }>(
-      'select extract(epoch from paused_until - now())::float8 as left from tracking.forwarding',
+      "select extract(epoch from due_at - now())::float8 as left from work.items where kind = 'tracking.forwarding'",
     );
     expect(row!.left).toBeGreaterThan(500);
   });

@@ -73,8 +73,8 @@ describe('callbacks of the identity provider', () => {
   const putToSleep = () =>
     eventually(async () => {
       const asleep = await here.database.query(
-        `update onboarding.steps set due_at = now() + interval '1 hour'
-         where user_id = $1 and looks > 0 and due_at between now() and now() + interval '40 seconds' returning 1`,
+        `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step' and key = $1
+         and (state->>'polls')::int > 0 and lease is null and due_at > now() returning 1`,
         [userId],
       );
       return asleep.length === 1;
@@ -97,7 +97,7 @@ describe('callbacks of the identity provider', () => {
   const isDue = async (): Promise<boolean> =>
     (
       await here.database.query(
-        `select from onboarding.steps where user_id = $1 and due_at > now() + interval '30 minutes'`,
+        `select from work.items where key = $1 and due_at > now() + interval '30 minutes'`,
         [userId],
       )
     ).length === 0;
@@ -155,8 +155,7 @@ describe('callbacks of the identity provider', () => {
     ]);
     expect(await statusOf(signed())).toBe(200);
     await eventually(
-      async () =>
-        (await here.database.query('select from onboarding.steps where user_id = $1', [userId])).length === 0,
+      async () => (await here.database.query('select from work.items where key = $1', [userId])).length === 0,
     );
     expect(await outcomes()).toEqual(['kyc_failed.v1']);
     expect(await onboardingOf(here, userId)).toMatchObject({ stage: 'kyc_failed', reason: 'No' });

@@ -68,7 +68,11 @@ async function deactivate(people: People, userId: string): Promise<void> {
 }
 
 const hasStep = async (people: People, userId: string): Promise<boolean> =>
-  (await people.database.query('select from onboarding.steps where user_id = $1', [userId])).length > 0;
+  (
+    await people.database.query("select from work.items where kind = 'onboarding.step' and key = $1", [
+      userId,
+    ])
+  ).length > 0;
 
 describe('a user who leaves while the identity is being checked', () => {
   it('gets neither wallet nor card, whatever the provider says then', async () => {

@@ -51,7 +51,9 @@ describe('a service whose identities are checked by Onfido', () => {
     expect(await people.module.get(Images, { strict: false }).kinds(userId)).toEqual([]);
     expect(onfido.records.checks).toHaveLength(1);
     const [check] = onfido.records.checks;
-    await people.database.query(`update onboarding.steps set due_at = now() + interval '1 hour'`);
+    await people.database.query(
+      `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step'`,
+    );
     onfido.complete(check!, 'clear');
     expect(
       (await post('/callbacks/identity/onfido', onfido.webhook(check!.id, new Date(), 'forged'))).status,
@@ -71,8 +73,8 @@ describe('a service whose identities are checked by Onfido', () => {
     const asleep = () =>
       eventually(async () => {
         const rows = await people.database.query(
-          `update onboarding.steps set due_at = now() + interval '1 hour'
-           where user_id = $1 and looks > 0 and due_at between now() and now() + interval '40 seconds' returning 1`,
+          `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step' and key = $1
+           and (state->>'polls')::int > 0 and lease is null and due_at > now() returning 1`,
           [userId],
         );
         return rows.length === 1;
@@ -80,7 +82,7 @@ describe('a service whose identities are checked by Onfido', () => {
     const isDue = async (): Promise<boolean> =>
       (
         await people.database.query(
-          `select 1 from onboarding.steps where user_id = $1 and due_at > now() + interval '30 minutes'`,
+          `select 1 from work.items where key = $1 and due_at > now() + interval '30 minutes'`,
           [userId],
         )
       ).length === 0;
@@ -111,7 +113,7 @@ describe('a service whose identities are checked by Onfido', () => {
     expect(await statusOf(at(4))).toBe(200);
     await eventually(async () => looks() > once);
     onfido.complete(check!, 'clear');
-    await people.database.query('update onboarding.steps set due_at = now() where user_id = $1', [userId]);
+    await people.database.query('update work.items set due_at = now() where key = $1', [userId]);
     await eventually(async () => (await onboardingOf(people, userId)).stage === 'completed');
   });
 

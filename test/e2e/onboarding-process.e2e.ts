@@ -87,7 +87,7 @@ async function find(people: People, userId: string): Promise<ExistingUser | null
 }
 
 async function waitingSteps(people: People): Promise<number> {
-  return (await people.database.query('select 1 from onboarding.steps')).length;
+  return (await people.database.query("select 1 from work.items where kind = 'onboarding.step'")).length;
 }
 
 /** A provider whose first calls fail, as if it were unavailable or the process had died in them. */

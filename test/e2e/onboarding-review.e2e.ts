@@ -33,7 +33,8 @@ function user(people: People, ...args: string[]): Promise<Run> {
 
 async function stepOf(people: People, userId: string): Promise<Record<string, unknown> | undefined> {
   const [step] = await people.database.query(
-    `select looks, failures, last_error, due_at > now() as later from onboarding.steps where user_id = $1`,
+    `select coalesce((state->>'polls')::int, 0) as looks, failures, cause as last_error, due_at > now() as later
+     from work.items where kind = 'onboarding.step' and key = $1`,
     [userId],
   );
   return step;

@@ -84,7 +84,7 @@ describe('one person with one wallet at two merchants', () => {
     await submit(people, second);
     const failures = async (): Promise<number> => {
       const [row] = await people.database.query<{ failures: number }>(
-        'select failures from onboarding.steps where user_id = $1',
+        'select failures from work.items where key = $1',
         [second.id],
       );
       return row?.failures ?? 0;

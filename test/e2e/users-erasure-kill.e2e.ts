@@ -43,13 +43,13 @@ it(
       const worker = run(MAIN, { FAILPOINT: point });
       expect([point, await worker.ended]).toEqual([point, 'SIGKILL']);
       // Nobody waits a minute for the lease of the dead.
-      await app.database.query('update users.erasures set due_at = now()');
+      await app.database.query('update work.items set due_at = now()');
     }
     const last = run(MAIN, {});
     await eventually(async () => {
       const sql = `select (select count(*) from event_store.events where type = 'user.erased.v1')::int as erased,
       (select count(*) from platform.personal_keys where wrapped_key is null)::int as forgotten,
-      (select count(*) from users.erasures)::int as still`;
+      (select count(*) from work.items where kind like 'users.erasure.%')::int as still`;
       const [row] = await app.database.query<{ erased: number; forgotten: number; still: number }>(sql);
       return row!.erased === POINTS.length && row!.forgotten === POINTS.length && row!.still === 0;
       // It boots, takes what the killed ones held once their leases have run out, and erases one after the other.

@@ -1,6 +1,7 @@
 import { TRACKING_SETTINGS } from '../../src/contexts/tracking/settings.js';
 import { readConfigOf } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
+import { WorkItems } from '../../src/platform/work/work-items.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
@@ -11,6 +12,7 @@ import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/applicatio
 const config = readConfigOf([{ settings: TRACKING_SETTINGS }], process.env);
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 2 });
 const forwarder = new Forwarder(
+  new WorkItems(database),
   new ForwardingTable(database),
   new ForwardingObserver(Log.open(config)),
   configuredAnalytics(config, database),

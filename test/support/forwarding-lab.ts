@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/kernel/clock.js';
 import { readConfig } from '../../src/composition.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import { WorkItems } from '../../src/platform/work/work-items.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';
 import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-response.js';
@@ -115,6 +116,7 @@ export class ForwardingLab {
     perSecond = 1_000_000,
   ): RunningForwarder {
     const forwarder = new Forwarder(
+      new WorkItems(this.database),
       new ForwardingTable(this.database),
       new ForwardingObserver(this.log),
       analytics,
@@ -152,7 +154,7 @@ export class ForwardingLab {
   }
 
   provider(): Promise<{ failures: number; cause: string | null }[]> {
-    return this.database.query('select failures, cause from tracking.forwarding');
+    return this.database.query("select failures, cause from work.items where kind = 'tracking.forwarding'");
   }
 
   async clear(): Promise<void> {
@@ -160,8 +162,7 @@ export class ForwardingLab {
       'truncate tracking.batches, tracking.refused_events, tracking.sandbox_analytics',
     );
     await this.database.query(
-      `update tracking.forwarding set held_by = null, held_until = '-infinity', paused_until = '-infinity',
-         failures = 0, cause = null, failing_since = null`,
+      'update work.items set due_at = now(), lease = null, failures = 0, cause = null, failing_since = null',
     );
   }
 }

@@ -19,6 +19,7 @@ import { EventRegistry } from '../../src/platform/event-store/event-registry.js'
 import { RetryingCommandLoop } from '../../src/platform/event-store/retrying-command-loop.js';
 import { RequestTicket } from '../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../src/platform/postgres/clock-check.js';
+import { WorkItems } from '../../src/platform/work/work-items.js';
 import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import { MemoryProvider } from './memory-provider.js';
@@ -38,13 +39,15 @@ export interface OrderProcess {
 export class OrderLab {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
+  readonly items: WorkItems;
   readonly watches: Watches;
   readonly keyId = randomUUID();
   private readonly merchantId = randomUUID();
   private applied: string | null = null;
 
   private constructor(readonly db: TestDatabase) {
-    this.watches = new Watches(db.database);
+    this.items = new WorkItems(db.database);
+    this.watches = new Watches(db.database, this.items);
   }
 
   static async open(): Promise<OrderLab> {
@@ -64,7 +67,7 @@ export class OrderLab {
     };
     const calls = new ProviderCalls({ current: provider, of });
     const look = new OrderLook(loop, clock, calls, new ClockCheck(config, clock, this.db.database));
-    const watcher = new OrderWatcher(config, clock, this.watches, look, calls);
+    const watcher = new OrderWatcher(config, clock, this.items, this.watches, look, calls);
     const { run } = watcher.work.options;
     return {
       look,
@@ -125,9 +128,7 @@ export class OrderLab {
 
   /** Lets time pass for the table: everything that anybody will look at is due, and no lease holds. */
   async makeDue(): Promise<void> {
-    await this.db.database.query(
-      'update exchange.watches set next_check_at = now() where next_check_at is not null',
-    );
+    await this.db.database.query('update work.items set due_at = now()');
   }
 
   async state(orderId: string): Promise<MadeOrder> {
@@ -141,8 +142,8 @@ export class OrderLab {
 
   async row(orderId: string): Promise<Readonly<Record<string, unknown>>> {
     const [row] = await this.db.database.query(
-      `select *, next_check_at <= now() as is_due, extract(epoch from next_check_at - now())::float8 as seconds
-       from exchange.watches where order_id = $1`,
+      `select watch.*, failures, due_at <= now() as is_due, extract(epoch from due_at - now())::float8 as seconds
+       from exchange.watches watch left join work.items on key = order_id::text where order_id = $1`,
       [orderId],
     );
     return row!;

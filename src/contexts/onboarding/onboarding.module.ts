@@ -22,7 +22,6 @@ import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
 import { Images } from './store/images.js';
-import { Steps } from './store/steps.js';
 import { PresentTerms } from './application/present-terms.js';
 import { RetryCardHandler } from './application/retry-card.js';
 import { StoreImageHandler } from './application/store-image.js';
@@ -57,7 +56,6 @@ export class OnboardingModule {
         PhoneCodes,
         Images,
         ApplicantRows,
-        Steps,
         StoreImageHandler,
         RetryCardHandler,
         StartOnboardingHandler,

@@ -11,7 +11,6 @@ import { RetryStepHandler } from './application/retry-step.js';
 import { SubmitKycHandler } from './application/submit-kyc.js';
 import { SandboxReviews } from './store/sandbox-reviews.js';
 import { Images } from './store/images.js';
-import { Steps } from './store/steps.js';
 import { Progress } from './views/progress.js';
 
 /** Reviews in the sandbox: their state, who decides them, and the callbacks that tell of it. */
@@ -35,7 +34,7 @@ export class OnboardingOperatorModule {
     return {
       module: OnboardingOperatorModule,
       providers: [
-        ...[RetryStepHandler, RetryCardHandler, SubmitKycHandler, Images, Steps, Progress],
+        ...[RetryStepHandler, RetryCardHandler, SubmitKycHandler, Images, Progress],
         ...(mode === 'sandbox' ? [ReceiveCallbackHandler, Callbacks, ...SANDBOX_REVIEWS, READER] : []),
       ],
     };

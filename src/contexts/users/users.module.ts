@@ -1,11 +1,11 @@
-import { defineContext } from '../../platform/context.js';
+import { CONTEXTS, defineContext } from '../../platform/context.js';
 import { Global, Module } from '@nestjs/common';
 import { ActivateUserHandler } from './application/activate-user.js';
 import { CompleteDeactivationHandler } from './application/complete-deactivation.js';
 import { CreateUserHandler } from './application/create-user.js';
 import { EraseUserHandler } from './application/erase-user.js';
 import { erasingSaga } from './application/erasing/erasing-saga.js';
-import { ErasingWorker } from './application/erasing/erasing-worker.js';
+import { ErasingWorker, partsOf } from './application/erasing/erasing-worker.js';
 import { forgetPerson } from './application/erasing/forget-person.js';
 import { LocateUser } from './application/locate-user.js';
 import { StartDeactivationHandler } from './application/start-deactivation.js';
@@ -13,7 +13,6 @@ import { UserClaims } from './application/user-claims.js';
 import { USER_EVENTS } from './domain/user-events.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000300 } from './migrations/1795000000300-users.js';
-import { Erasures } from './store/erasures.js';
 import { UsersView } from './views/users.js';
 import { walletsProjection, WalletsView } from './views/wallets.js';
 import { userHistory } from './domain/history.js';
@@ -30,7 +29,6 @@ import { userHistory } from './domain/history.js';
     StartDeactivationHandler,
     CompleteDeactivationHandler,
     EraseUserHandler,
-    Erasures,
     ErasingWorker,
     WalletsView,
     UsersView,
@@ -48,8 +46,8 @@ export const users = defineContext({
   subscriptions: (get) => [
     walletsProjection,
     erasingSaga(
-      () => get(ErasingWorker).parts(),
-      () => get(ErasingWorker).work.wake(),
+      () => partsOf(get(CONTEXTS)),
+      () => get(ErasingWorker).wake(),
     ),
   ],
   forgets: forgetPerson,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { CONFIG } from '../config/config.js';
 import { BackgroundModule } from './background.module.js';
@@ -58,6 +59,19 @@ describe('background work', () => {
     const stopped = runs;
     await aMoment();
     expect(runs).toBe(stopped);
+  });
+
+  it('skips the ticks of its interval during a run', async () => {
+    const { work, runs } = held({ everyMs: 5 });
+    work.start();
+    await aMoment();
+    runs[0]!.end();
+    await Promise.resolve();
+    expect(runs).toHaveLength(1);
+    await aMoment();
+    expect(runs).toHaveLength(2);
+    runs[1]!.end();
+    await work.stop();
   });
 
   it('logs what fails and waits longer each time, whoever wakes it; a success starts anew', async () => {
@@ -133,7 +147,7 @@ describe('the background of a process', () => {
     return module.init();
   };
 
-  it('does what is for its roles, and nothing in a program', async () => {
+  it('runs and lists what is for its roles, and nothing in a program', async () => {
     for (const [roles, expected] of [
       [['worker'], ['worker', 'any']],
       [['api'], ['api', 'any']],
@@ -141,6 +155,7 @@ describe('the background of a process', () => {
     ] as const) {
       const app = await boot(roles);
       expect(ran).toEqual(expected);
+      expect(app.get(SchedulerRegistry).getIntervals()).toEqual(expected);
       await app.close();
     }
   });

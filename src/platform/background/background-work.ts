@@ -1,21 +1,20 @@
 import { Logger } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { backoffMs, pause, type Backoff } from './backoff.js';
-import { Signal } from './signal.js';
 
 /** What a process does, of ROLES. */
 export type Role = Config['roles'][number];
 
-/** After a failure: at first soon; in the end every 5 s, or as rarely as the work is done anyway. */
+/** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
 const FIRST_RETRY_MS = 250;
 const MOST_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
   /** What the log calls it. */
   readonly name: string;
-  /** From the end of a run to the next, unless somebody asks for it sooner. */
+  /** Between two runs, unless the work is woken sooner. */
   readonly everyMs: number;
-  /** Does all there is to do. Once `signal` aborts it ends where it can: what it leaves undone is done by the next run. */
+  /** Does all that is due. Once `signal` aborts it ends where it can: the next run continues. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
   /** Which processes do it; `worker` when absent. */
   readonly role?: Role | 'any';
@@ -25,54 +24,64 @@ export interface BackgroundOptions {
 }
 
 /**
- * Work that is due again and again: once at the start, then after every interval and whenever it is woken, never twice
- * at a time in a process. A wake during a run is followed by one more run. A run that fails is logged and repeated after
- * a delay that grows; wakes do not shorten that.
+ * Periodic work: runs once at the start, then at every tick of its interval and whenever it is woken, never twice at a
+ * time in a process. A tick during a run is skipped, a wake during a run is followed by another run. A run that fails is
+ * logged and repeated after a growing delay; neither ticks nor wakes shorten that.
  *
- * As a field of a provider it is all that the provider says of the matter: {@link BackgroundModule} finds it, starts it
- * in processes of its role, and stops it. What only one process may do at a time takes a lock or a lease in its run.
+ * It is a field of the provider that does it: {@link BackgroundModule} finds it, starts it in processes of its role,
+ * registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
  */
 export class BackgroundWork {
-  private readonly wakes = new Signal();
   private readonly stopping = new AbortController();
+  private interval: NodeJS.Timeout | null = null;
   private loop: Promise<void> | null = null;
+  private isRequested = false;
 
   constructor(readonly options: BackgroundOptions) {}
 
-  /** Asks for a run; returns at once. Without effect where the work is not done. */
+  /** Requests a run and returns at once. Without effect where the work is not started. */
   wake(): void {
-    this.wakes.notify();
+    this.isRequested = true;
+    if (this.interval !== null) this.loop ??= this.runUntilIdle(this.stopping.signal);
   }
 
-  start(): void {
-    this.loop ??= this.keepRunning(this.stopping.signal);
+  /** The interval, for the list of what runs. */
+  start(): NodeJS.Timeout {
+    if (this.interval !== null) return this.interval;
+    this.interval = setInterval(() => {
+      if (this.loop === null) this.wake();
+    }, this.options.everyMs).unref();
+    this.wake();
+    return this.interval;
   }
 
-  /** For good; resolves once the run under way has ended. */
+  /** For good; resolves once the current run has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    clearInterval(this.interval ?? undefined);
     await this.loop;
   }
 
-  private async keepRunning(signal: AbortSignal): Promise<void> {
+  private async runUntilIdle(signal: AbortSignal): Promise<void> {
     const { name, everyMs, run } = this.options;
     const backoff = this.options.backoff ?? {
       firstMs: FIRST_RETRY_MS,
       mostMs: Math.max(MOST_RETRY_MS, everyMs),
     };
-    for (let failures = 0; !signal.aborted;) {
-      const { version } = this.wakes;
+    for (let failures = 0; this.isRequested && !signal.aborted;) {
+      this.isRequested = false;
       try {
         await run(signal);
         failures = 0;
-        await this.wakes.changedSince(version, everyMs, signal);
       } catch (error) {
         const delayMs = backoffMs(backoff, failures);
         failures += 1;
         log.warn({ msg: 'background work failed', work: name, failures, delayMs, error });
         await pause(delayMs, signal);
+        this.isRequested = true;
       }
     }
+    this.loop = null;
   }
 }
 

@@ -6,18 +6,28 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../config/config.js';
 import { withTimeout } from '../timeout.js';
 import { BackgroundWork } from './background-work.js';
 
-/** Does the {@link BackgroundWork} that stands in fields of providers, from the start of the process to its end. */
-@Module({ imports: [DiscoveryModule] })
+/**
+ * Runs the {@link BackgroundWork} in fields of providers from the start of the process to its end. Each is an interval of
+ * `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the process begins to
+ * stop, and a sender needs its heartbeat until it has released what it claimed.
+ */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [SchedulerRegistry],
+  exports: [SchedulerRegistry],
+})
 export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger(BackgroundModule.name);
   private works: readonly BackgroundWork[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
+    private readonly registry: SchedulerRegistry,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'shutdownGraceMs'>,
   ) {}
 
@@ -31,10 +41,15 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
       .filter(({ options: { role = 'worker' } }) =>
         role === 'any' ? roles.length > 0 : roles.includes(role),
       );
-    for (const work of this.works) work.start();
+    for (const work of this.works) this.registry.addInterval(work.options.name, work.start());
+    if (this.works.length > 0)
+      this.log.log({
+        msg: 'background work started',
+        everyMs: Object.fromEntries(this.works.map(({ options }) => [options.name, options.everyMs])),
+      });
   }
 
-  /** Waits for the runs under way, but not beyond the grace: the rest of the process shall end in order. */
+  /** Waits for the current runs, but not beyond the grace: the rest of the process shall end in order. */
   async beforeApplicationShutdown(): Promise<void> {
     const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
     const running = new Set(works);

@@ -6,9 +6,10 @@ import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '..
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+import { WorkItems } from '../work/work-items.js';
 import { refuseWhatIsForgotten } from './boot-checks.js';
 
-/** The contexts: their modules, and what they declared of events and subscriptions. */
+/** The contexts: their modules, the table of their due work, and what they declared of events and subscriptions. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
@@ -20,8 +21,9 @@ export class ContextsModule implements OnModuleInit {
       providers: [
         { provide: CONTEXTS, useValue: contexts },
         { provide: RUNNING_CONTEXTS, useValue: running },
+        WorkItems,
       ],
-      exports: [CONTEXTS, RUNNING_CONTEXTS],
+      exports: [CONTEXTS, RUNNING_CONTEXTS, WorkItems],
     };
   }
 

@@ -197,7 +197,7 @@ class Stage {
     if (ms === undefined) return;
     await sleep(ms);
     await this.shared.pool.query(
-      'update exchange.watches set next_check_at = now() where next_check_at > now()',
+      `update work.items set due_at = now() where kind = 'exchange.watch' and due_at > now()`,
     );
   }
 

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { OrderLab, type OrderProcess } from '../../../../test/support/order-lab.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { wakeWatches } from '../store/watches.js';
+import { WATCH, wakeWatches } from '../store/watches.js';
 
 const COMPLETED = [
   'order.created.v1',
@@ -21,7 +21,7 @@ describe('the watch of orders', () => {
     lab = await OrderLab.open();
   });
   beforeEach(async () => {
-    await lab.db.database.query('truncate exchange.watches');
+    await lab.db.database.query('truncate exchange.watches, work.items');
     lab.provider.set({
       isAway: false,
       holdsMs: 3_600_000,
@@ -247,14 +247,15 @@ describe('the watch of orders', () => {
     for (let n = 0; n < 25; n += 1) await lab.order(process);
     const orderId = await lab.order(process);
     await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
-    const [first] = await lab.watches.take(1, []);
-    expect(first!.orderId).toBe(orderId);
-    expect(await lab.watches.take(100, [])).toHaveLength(25);
+    const claim = async (limit: number) =>
+      (await lab.items.claim({ kind: WATCH, limit, leaseMs: 30_000, lines: [0, 1] })).items;
+    expect((await claim(1)).map(({ key }) => key)).toEqual([orderId]);
+    expect(await claim(100)).toHaveLength(25);
   });
 
   it('wakes an order that nobody looked at any more', async () => {
     const orderId = await lab.order(process);
-    await lab.db.database.query('update exchange.watches set next_check_at = null');
+    await lab.db.database.query('delete from work.items');
     await process.work();
     expect(lab.provider.count('status')).toBe(0);
     await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId, randomUUID()]));

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The work of watching orders at their providers, the read model of orders, and what providers keep of them. */
+/** What is found of orders at their providers (ADR 117), the read model of orders, and what providers keep of them. */
 export class Exchange1795000000900 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -17,16 +17,10 @@ export class Exchange1795000000900 implements MigrationInterface {
         -- What was exchanged or refunded although its deposits are no longer on the chain.
         shortfall numeric not null default 0,
         late_outcomes text[] not null default '{}',
-        -- What the provider was told of the order at last: settle or cancel.
-        told text,
-        failures smallint not null default 0,
-        next_check_at timestamptz,
-        -- There is a reason to check it now: such orders go first, however many others are due.
-        woken boolean not null default false
+        -- What the provider was notified of last: settle or cancel.
+        told text
       ) with (fillfactor = 70);
-      comment on table exchange.watches is 'one row per order: when to look at it again, and what the last look found';
-      comment on column exchange.watches.next_check_at is 'null once nobody looks any more; in the future while a process looks';
-      create index watches_due on exchange.watches (woken desc, next_check_at) where next_check_at is not null;
+      comment on table exchange.watches is 'one row per order: what the last poll of it found';
       create index watches_open on exchange.watches (status, created_at)
         where status in ('pending', 'paid', 'processing');
       create index watches_owed on exchange.watches (created_at) where owed > 0;

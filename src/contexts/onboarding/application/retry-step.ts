@@ -2,13 +2,14 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/identity-image.js';
 import { Images } from '../store/images.js';
-import { Steps } from '../store/steps.js';
 import { findApplicant } from './applicant.js';
+import { STEP } from './steps-worker.js';
 import { RetryCard } from './retry-card.js';
 import { SubmitKyc } from './submit-kyc.js';
 
@@ -29,7 +30,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     private readonly commandBus: CommandBus,
-    private readonly steps: Steps,
+    private readonly items: WorkItems,
     private readonly users: UsersView,
     private readonly images: Images,
   ) {}
@@ -44,7 +45,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
       case 'kyc_passed':
       case 'wallet_provisioned':
       case 'card_issued':
-        await this.steps.ask(userId);
+        await this.items.schedule(STEP, [{ key: userId, state: {} }]);
         break;
       case 'card_failed':
         await this.commandBus.execute(new RetryCard(userId));

@@ -1,15 +1,15 @@
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { dropWork, scheduleWork } from '../../../platform/work/work-items.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
-import { askForSteps, dropSteps } from '../store/steps.js';
+import { STEP } from './steps-worker.js';
 
 export const STEPS_SAGA = subscriptionName('onboarding.steps');
 
 const LEAVES = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
 
 /**
- * Writes down every onboarding that waits for the service to go on: what the person had to do is done, or an
- * identity provider reported its outcome. The worker takes it from there; a row too many costs it one look. Of somebody
- * who leaves nothing waits any more.
+ * Schedules every onboarding that waits for the service: the person has done their part, or an identity provider reported
+ * its outcome. An item too many costs the worker one check. The items of users who are being deactivated are deleted.
  */
 export function stepsSaga(wake: () => void): SubscriptionDefinition {
   return {
@@ -21,8 +21,12 @@ export function stepsSaga(wake: () => void): SubscriptionDefinition {
       );
       const users = (isLeaving: boolean): string[] =>
         [...leaves].filter(([, leaving]) => leaving === isLeaving).map(([userId]) => userId);
-      await askForSteps(tx, users(false));
-      await dropSteps(tx, users(true));
+      await scheduleWork(
+        tx,
+        STEP,
+        users(false).map((key) => ({ key, state: {} })),
+      );
+      await dropWork(tx, STEP, users(true));
     },
     afterCommit: wake,
   };

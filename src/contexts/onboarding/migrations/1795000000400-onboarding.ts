@@ -1,23 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The work of onboardings and its progress, one-time codes, images, and what providers call verifications, wallets and cards. */
+/** The progress of onboardings, one-time codes, images, and what providers call verifications, wallets and cards. */
 export class Onboarding1795000000400 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema onboarding;
-
-      -- Onboardings that wait for the service to continue.
-      create table onboarding.steps (
-        user_id uuid primary key,
-        -- Counts the requests: a row that was requested again meanwhile stays.
-        asked bigint not null default 1,
-        due_at timestamptz not null,
-        looks int not null default 0,
-        failures int not null default 0,
-        failing_since timestamptz,
-        last_error text
-      );
-      create index steps_due on onboarding.steps (due_at);
 
       -- One row for each message of the last 24 hours.
       create table onboarding.phone_codes (

@@ -122,9 +122,9 @@ export class Progress {
   /** Those that have waited for so long, the oldest first. */
   stuck(olderThanSeconds: number, most: number): Promise<Stuck[]> {
     return this.database.query<Stuck & Record<string, unknown>>(
-      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce(s.looks, 0) as looks,
-         coalesce(s.failures, 0) as failures, s.last_error, s.due_at as next_at
-       from onboarding.progress p left join onboarding.steps s using (user_id)
+      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce((step.state->>'polls')::int, 0) as looks,
+         coalesce(step.failures, 0) as failures, step.cause as last_error, step.due_at as next_at
+       from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
        where p.stage = any($1) and p.since <= now() - make_interval(secs => $2)
        order by p.since, p.user_id limit $3`,
       [NOT_THE_PERSONS, olderThanSeconds, most],

@@ -54,18 +54,8 @@ export class Tracking1795000000700 implements MigrationInterface {
       );
       create index event_ids_by_age on tracking.event_ids (received_at);
 
-      -- One row: who forwards now, and how the provider is.
-      create table tracking.forwarding (
-        only_row boolean primary key default true check (only_row),
-        held_by uuid,
-        held_until timestamptz not null default '-infinity',
-        -- While the provider is unavailable: when it may be tried again, how often that failed, why, and since when.
-        paused_until timestamptz not null default '-infinity',
-        failures int not null default 0,
-        cause text,
-        failing_since timestamptz
-      );
-      insert into tracking.forwarding default values;
+      -- Claimed by the process that forwards.
+      insert into work.items (kind, key, due_at) values ('tracking.forwarding', 'analytics', now());
 
       -- Events that the provider will never take.
       create table tracking.refused_events (

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { ItemsBitmap } from './items-bitmap.js';
 
@@ -44,57 +43,29 @@ export interface ForwardedBatch {
   readonly finished: boolean;
 }
 
-/** How the provider was when it was last tried. */
-export interface ProviderState {
-  readonly failures: number;
-  readonly cause: string | null;
-  readonly failing_since: Date | null;
-}
+/** Work of `work.items`: one item, claimed by the process that forwards. Its failures are those of the provider. */
+export const FORWARDING = 'tracking.forwarding';
 
 /** What waits to be forwarded. */
-export interface Backlog extends ProviderState {
+export interface Backlog {
+  /** Of the provider, since it last responded. */
+  readonly failures: number;
+  readonly cause: string | null;
   readonly events: number;
   /** Null when nothing waits. */
   readonly oldest: Date | null;
 }
 
-/** `tracking.batches` and `tracking.forwarding` as the forwarder works with them. */
+/** `tracking.batches` as the forwarder works with them. */
 @Injectable()
 export class ForwardingTable {
-  private readonly holder = newId();
-
   constructor(private readonly database: Database) {}
 
-  /**
-   * Takes or keeps the right to forward for `leaseMs`. Null when there is nothing to do: nothing is due, the provider
-   * is paused, or another process forwards.
-   */
-  async hold(leaseMs: number): Promise<ProviderState | null> {
-    const rows = await this.database.query<ProviderState & Record<string, unknown>>(
-      `update tracking.forwarding set held_by = $1, held_until = now() + $2 * interval '1 ms'
-       where (held_by = $1 or held_until < now()) and paused_until <= now()
-         and exists (select from tracking.batches where state = 'processed' and forward_at <= now())
-       returning failures, cause, failing_since`,
-      [this.holder, leaseMs],
+  async isDue(): Promise<boolean> {
+    const [row] = await this.database.query<{ due: boolean }>(
+      `select exists (select from tracking.batches where state = 'processed' and forward_at <= now()) as due`,
     );
-    return rows[0] ?? null;
-  }
-
-  /** False when another process has taken over. */
-  async keep(leaseMs: number): Promise<boolean> {
-    const rows = await this.database.query(
-      `update tracking.forwarding set held_until = clock_timestamp() + $2 * interval '1 ms'
-       where held_by = $1 returning 1 as kept`,
-      [this.holder, leaseMs],
-    );
-    return rows.length === 1;
-  }
-
-  async release(): Promise<void> {
-    await this.database.query(
-      `update tracking.forwarding set held_by = null, held_until = '-infinity' where held_by = $1`,
-      [this.holder],
-    );
+    return row!.due;
   }
 
   /** The batches that are due for the longest time, `most` of them and no more than a turn's bytes. */
@@ -162,45 +133,26 @@ export class ForwardingTable {
     );
   }
 
-  /** The provider is unavailable: nobody tries it for a while. */
-  async pause(cause: string, delayMs: number): Promise<void> {
+  /** Without a provider: some of what is processed counts as forwarded. */
+  async passBy(): Promise<void> {
     await this.database.query(
-      `update tracking.forwarding set failures = failures + 1, cause = $1,
-         paused_until = clock_timestamp() + $2 * interval '1 ms',
-         failing_since = coalesce(failing_since, clock_timestamp())`,
-      [cause, delayMs],
-    );
-  }
-
-  /** The provider responds again. */
-  async resume(): Promise<void> {
-    await this.database.query(
-      `update tracking.forwarding set failures = 0, cause = null, paused_until = '-infinity', failing_since = null`,
-    );
-  }
-
-  /** Without a provider: some of what is processed counts as forwarded. Resolves to whether there is more. */
-  async passBy(): Promise<boolean> {
-    const passed = await this.database.query(
       `with picked as materialized (
-         select batch_id, received_at from tracking.batches where state = 'processed'
-         limit ${PASSED_BY} for update skip locked
+         select batch_id, received_at from tracking.batches where state = 'processed' limit ${PASSED_BY}
        )
        update tracking.batches set state = 'forwarded' where state = 'processed'
          and batch_id = any(array(select batch_id from picked))
-         and received_at = any(array(select received_at from picked))
-       returning 1 as passed`,
+         and received_at = any(array(select received_at from picked))`,
     );
-    return passed.length === PASSED_BY;
   }
 
   async backlog(): Promise<Backlog> {
     const [row] = await this.database.query<Backlog & Record<string, unknown>>(
-      `select failures, cause, failing_since, waiting.* from tracking.forwarding cross join (
+      `select failures, cause, waiting.* from work.items cross join (
          select coalesce(sum(bit_count(new_items) - coalesce(bit_count(forward_done), 0)), 0)::float8 as events,
            min(received_at) as oldest
          from (select new_items, forward_done, received_at from tracking.batches
-           where state = 'processed' order by forward_at limit ${COUNTED}) processed) waiting`,
+           where state = 'processed' order by forward_at limit ${COUNTED}) processed) waiting
+       where kind = '${FORWARDING}'`,
     );
     return row!;
   }

@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Outcome } from '../../../platform/operator/operator.js';
+import { ErasingWorker } from '../application/erasing/erasing-worker.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
-import { Erasures } from '../store/erasures.js';
 import { userJson } from '../views/user-json.js';
 
 const HIDDEN = '  phone_number, email    shown with --personal';
@@ -27,9 +27,9 @@ export async function located(
 
 /** What contexts have still to drop of an erased person, and why it was not done; null when nothing is left. */
 export async function leftOf(context: INestApplicationContext, userId: string): Promise<string | null> {
-  const left = await context.get(Erasures).leftOf(userId);
-  const texts = left.map(({ part, attempts, cause }) =>
-    cause === null ? part : `${part} (${attempts} attempts: ${cause})`,
+  const left = await context.get(ErasingWorker).leftOf(userId);
+  const texts = left.map(({ part, failures, cause }) =>
+    cause === null ? part : `${part} (${failures} attempts: ${cause})`,
   );
   return texts.join(', ') || null;
 }

@@ -63,7 +63,8 @@ const ENDPOINTS_AFTER = `
   from webhooks.lanes lane where endpoint_id > $1 order by endpoint_id limit ${ENDPOINTS}`;
 
 /**
- * What finished before a moment was created before it: found from the old end of the endpoint's index. Gives the
+ * What finished before a moment was created before it: found from the old end of the endpoint's index. Locked in the
+ * order in which senders and resends lock; a delivery that one of them has made pending meanwhile stays. Gives the
  * last delivery that was looked at, or null when there are no more.
  */
 const PRUNE = `
@@ -75,7 +76,7 @@ const PRUNE = `
   ), expired as materialized (
     select delivery_id from webhooks.deliveries
     where delivery_id = any(array(select delivery_id from looked_at)) and state <> 'pending' and finished_at < $2
-    order by delivery_id for update skip locked
+    order by delivery_id for update
   ), deleted as (
     delete from webhooks.deliveries using expired where deliveries.delivery_id = expired.delivery_id
   ), deleted_attempts as (
@@ -87,5 +88,5 @@ const PRUNE = `
 
 const RECOVERIES = `
   delete from webhooks.recoveries where recovery_id in (
-    select recovery_id from webhooks.recoveries where finished_at < $1 limit ${PRUNED_AT_ONCE} for update skip locked)
+    select recovery_id from webhooks.recoveries where finished_at < $1 limit ${PRUNED_AT_ONCE})
   returning recovery_id`;

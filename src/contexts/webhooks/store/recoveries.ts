@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
+import { scheduleWork } from '../../../platform/work/work-items.js';
 
 /** Deliveries looked at in one transaction; also how many may be due before more are made due. */
 export const RECOVERY_CHUNK = 1000;
@@ -15,44 +16,39 @@ export interface RecoveryRow {
 }
 
 interface Recovery {
-  readonly endpoint_id: string;
+  readonly recovery_id: string;
   readonly enabled: boolean;
   /** As many deliveries are due as one chunk makes: what happens now shall not wait behind all of the past. */
   readonly backed_up: boolean;
 }
+
+/** Work of `work.items`, by the id of the endpoint; its shares are merchants. */
+export const RECOVERY = 'webhooks.recovery';
 
 /** `webhooks.recoveries`, and what they make due. */
 @Injectable()
 export class RecoveryTable {
   constructor(private readonly database: Database) {}
 
-  /** The oldest open recovery of each of the next endpoints in the order of their ids. */
-  oldestOfEndpoints(
-    after: string | null,
-    limit: number,
-  ): Promise<{ recovery_id: string; endpoint_id: string }[]> {
-    return this.database.query(
-      `select distinct on (endpoint_id) recovery_id, endpoint_id from webhooks.recoveries
-       where finished_at is null and endpoint_id > $1 order by endpoint_id, accepted_at limit $2`,
-      [after ?? FIRST_ID, limit],
-    );
-  }
-
-  /** Makes the next chunk due and keeps the place it came to. The endpoint with something due, or null. */
-  takeChunk(recoveryId: string): Promise<string | null> {
+  /**
+   * Makes the next chunk of the endpoint's oldest recovery due and keeps the place it came to: how many deliveries. Null
+   * when the endpoint has no recovery that is open.
+   */
+  takeChunk(endpointId: string): Promise<number | null> {
     return this.database.transaction(async (tx) => {
-      const recovery = await lock(recoveryId, tx);
-      if (recovery === null) return null;
+      const { rows: open } = await tx.query<Recovery>(OLDEST, [endpointId]);
+      const [recovery] = open;
+      if (recovery === undefined) return null;
       if (!recovery.enabled) {
         await tx.query(
           'update webhooks.recoveries set finished_at = clock_timestamp() where recovery_id = $1',
-          [recoveryId],
+          [recovery.recovery_id],
         );
-        return null;
+        return 0;
       }
-      if (recovery.backed_up) return null;
-      const { rows } = await tx.query<{ taken: number }>(TAKE, [recoveryId]);
-      return rows[0]!.taken > 0 ? recovery.endpoint_id : null;
+      if (recovery.backed_up) return 0;
+      const { rows } = await tx.query<{ taken: number }>(TAKE, [recovery.recovery_id]);
+      return rows[0]!.taken;
     });
   }
 }
@@ -65,21 +61,21 @@ export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolCli
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
     [column('recovery_id'), column('endpoint_id'), column('merchant_id'), column('since')],
   );
+  await scheduleWork(
+    tx,
+    RECOVERY,
+    rows.map(({ endpoint_id: key, merchant_id: share }) => ({ key, share })),
+  );
 }
 
-/** Null when it has ended, or another process is at it. */
-async function lock(recoveryId: string, tx: PoolClient): Promise<Recovery | null> {
-  const { rows } = await tx.query<Recovery>(
-    `select endpoint_id, exists (select from webhooks.lanes lane
-         where lane.endpoint_id = recovery.endpoint_id and lane.status = 'enabled') as enabled,
-       (select count(*) from (select from webhooks.deliveries delivery
-         where delivery.endpoint_id = recovery.endpoint_id and state = 'pending' and leased_by is null
-           and due_at <= now() limit ${RECOVERY_CHUNK}) due) = ${RECOVERY_CHUNK} as backed_up
-     from webhooks.recoveries recovery where recovery_id = $1 and finished_at is null for update skip locked`,
-    [recoveryId],
-  );
-  return rows[0] ?? null;
-}
+const OLDEST = `
+  select recovery_id, exists (select from webhooks.lanes lane
+      where lane.endpoint_id = recovery.endpoint_id and lane.status = 'enabled') as enabled,
+    (select count(*) from (select from webhooks.deliveries delivery
+      where delivery.endpoint_id = recovery.endpoint_id and state = 'pending' and leased_by is null
+        and due_at <= now() limit ${RECOVERY_CHUNK}) due) = ${RECOVERY_CHUNK} as backed_up
+  from webhooks.recoveries recovery where endpoint_id = $1 and finished_at is null
+  order by accepted_at limit 1 for update`;
 
 /**
  * Nothing is made after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are

@@ -25,7 +25,7 @@ export async function allCompleted(
 ): Promise<boolean> {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
-       (select count(*)::int from onboarding.steps) as waiting`,
+       (select count(*)::int from work.items where kind = 'onboarding.step') as waiting`,
   );
   const { completed, waiting } = rows[0]!;
   return completed >= handedIn.length && waiting === 0 && completions.byUser.size >= handedIn.length;

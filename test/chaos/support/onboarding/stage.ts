@@ -185,7 +185,9 @@ export class Stage {
     const ms = this.options.sizes?.['lease-ms'];
     if (ms === undefined) return;
     await sleep(ms);
-    await this.shared.pool.query('update onboarding.steps set due_at = now() where due_at > now()');
+    await this.shared.pool.query(
+      "update work.items set due_at = now() where kind = 'onboarding.step' and due_at > now()",
+    );
     await this.shared.pool.query(
       'update onboarding.verifications set check_claimed_until = now() where check_claimed_until > now()',
     );

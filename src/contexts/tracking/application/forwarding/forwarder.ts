@@ -10,10 +10,11 @@ import { BackgroundWork } from '../../../../platform/background/background-work.
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
+import { WorkItems, type WorkItem } from '../../../../platform/work/work-items.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
 import { BatchInHand } from './batch-in-hand.js';
 import { ForwardingObserver } from './forwarding-observer.js';
-import { ForwardingTable, type DueBatch, type ProviderState } from '../../store/forwarding-table.js';
+import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
 import { Pace } from './pace.js';
 import { ThrottledIdentities } from './throttled-identities.js';
 import { grouped, Turn, type TurnEnd } from './turn.js';
@@ -69,8 +70,11 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly identities = new ThrottledIdentities();
   /** How many batches a turn takes: one after a failure, twice as many after each turn without. */
   private most = MOST_BATCHES;
+  /** The right to forward; kept between two runs, so that one process paces the requests of all. */
+  private claimed: WorkItem | null = null;
 
   constructor(
+    private readonly items: WorkItems,
     private readonly table: ForwardingTable,
     private readonly observer: ForwardingObserver,
     @Inject(ANALYTICS) private readonly analytics: Analytics | null,
@@ -95,24 +99,32 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     if (!this.active) return;
     await this.work.stop();
     // Else the next one waits for the lease to end.
-    await this.table.release().catch(() => undefined);
+    if (this.claimed !== null) await this.items.extend(this.claimed, 0).catch(() => undefined);
   }
 
   private async run(signal: AbortSignal): Promise<void> {
     const { analytics } = this;
-    if (analytics === null) {
-      while (!signal.aborted && (await this.table.passBy())) continue;
-      return;
-    }
-    while (!signal.aborted) {
-      const state = await this.table.hold(this.times.leaseMs);
+    while (!signal.aborted && (await this.table.isDue())) {
+      const state = await this.hold();
       if (state === null) return;
+      if (analytics === null) {
+        await this.table.passBy();
+        continue;
+      }
       if (state.failures > 0) this.most = 1;
       const batches = await this.taken(await this.table.due(this.most));
       failpoint('forwarding.read');
       const end = await this.turn(analytics, batches, signal);
       await this.judge(end, state, batches);
     }
+  }
+
+  /** Null when another process forwards, or the provider is left alone. */
+  private async hold(): Promise<WorkItem | null> {
+    const { leaseMs } = this.times;
+    if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
+    const { items } = await this.items.claim({ kind: FORWARDING, limit: 1, leaseMs });
+    return (this.claimed = items[0] ?? null);
   }
 
   /** The batches that are due, read; one that cannot be read is put off. */
@@ -144,7 +156,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
         recordAt = performance.now() + this.times.recordMs;
         await this.record(batches);
-        return this.table.keep(this.times.leaseMs);
+        return this.claimed !== null && this.items.extend(this.claimed, this.times.leaseMs);
       },
       sent: (result: SendResult, events: number, durationMs: number) => {
         failpoint('forwarding.sent');
@@ -157,7 +169,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private async judge(
     { unavailable, responded }: TurnEnd,
-    state: ProviderState,
+    state: WorkItem,
     batches: readonly BatchInHand[],
   ): Promise<void> {
     // Of several nobody knows which it was; after a failure they are tried one by one.
@@ -169,12 +181,14 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         unavailable.retryAfterMs ?? 0,
       );
       this.most = 1;
-      await this.table.pause(unavailable.cause, pauseMs);
+      await this.items.retry(state, { inMs: pauseMs, failure: { cause: unavailable.cause } });
+      this.claimed = null;
       this.observer.unavailable(unavailable, state, pauseMs);
     } else if (responded) {
       this.most = Math.min(MOST_BATCHES, this.most * 2);
       if (state.failures === 0) return;
-      await this.table.resume();
+      await this.items.retry(state, { inMs: 0 });
+      this.claimed = null;
       this.observer.back(state);
     }
   }

@@ -9,7 +9,8 @@ import {
 } from '../../metrics.js';
 import type { SendResult } from '../ports.js';
 import type { BatchInHand } from './batch-in-hand.js';
-import type { Backlog, ProviderState } from '../../store/forwarding-table.js';
+import type { WorkItem } from '../../../../platform/work/work-items.js';
+import type { Backlog } from '../../store/forwarding-table.js';
 import type { Unavailable } from './turn.js';
 
 /** Causes that do not pass by themselves. */
@@ -50,7 +51,7 @@ export class ForwardingObserver {
     this.log.wideLog('a batch cannot be read for forwarding', { batch_id, merchant_id }, 'error');
   }
 
-  unavailable({ cause, detail }: Unavailable, { failures }: ProviderState, pauseMs: number): void {
+  unavailable({ cause, detail }: Unavailable, { failures }: WorkItem, pauseMs: number): void {
     this.log.wideLog(
       'the analytics provider is unavailable',
       { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) },
@@ -58,8 +59,8 @@ export class ForwardingObserver {
     );
   }
 
-  back({ cause, failures, failing_since }: ProviderState): void {
-    this.log.wideLog('the analytics provider is back', { cause, failures, failing_since });
+  back({ cause, failures, failing_seconds }: WorkItem): void {
+    this.log.wideLog('the analytics provider is back', { cause, failures, failing_seconds });
   }
 
   measured({ events, oldest, failures, cause }: Backlog): void {

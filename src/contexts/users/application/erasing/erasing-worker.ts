@@ -1,7 +1,5 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { backoffMs, type Backoff } from '../../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../../platform/background/background-work.js';
 import {
   CONTEXTS,
   RUNNING_CONTEXTS,
@@ -11,84 +9,63 @@ import {
 } from '../../../../platform/context.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../../platform/failpoints.js';
+import { DueWork } from '../../../../platform/work/due-work.js';
+import { WorkItems, type OpenItem } from '../../../../platform/work/work-items.js';
 import { user } from '../../domain/user.js';
-import { Erasures, type Erasure } from '../../store/erasures.js';
 
-const SWEEP_MS = 2000;
-const BATCH = 4;
-/** After this long without an outcome it is taken up anew: the process that had it is dead, or slow, which harms nothing. */
-const LEASE_SECONDS = 60;
-const RETRY: Backoff = { firstMs: 500, mostMs: 60_000 };
+const PREFIX = 'users.erasure.';
 
-/** Has every context drop what it keeps of persons who are erased (`forgets` of its manifest), until it says that it is done. */
+/** The kind of work of one part of an erasure: the context of this name drops what it keeps. */
+export function erasureOf(part: string): string {
+  return PREFIX + part;
+}
+
+/** Names of the contexts that keep something of persons. */
+export function partsOf(contexts: readonly Context[]): readonly string[] {
+  return contexts.filter(({ forgets }) => forgets).map(({ name }) => name);
+}
+
+/** Has every context drop what it keeps of erased persons (`forgets` of its manifest), until it says that it is done. */
 @Injectable()
 export class ErasingWorker {
-  private readonly logger = new Logger(ErasingWorker.name);
-  readonly work = new BackgroundWork({
-    name: 'erasures of persons',
-    everyMs: SWEEP_MS,
-    run: (signal) => this.drain(signal),
-  });
+  readonly works: readonly DueWork[];
 
   constructor(
-    private readonly erasures: Erasures,
+    private readonly items: WorkItems,
     private readonly providers: ModuleRef,
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
-  ) {}
-
-  /** Names of all contexts that keep something of persons. */
-  parts(): readonly string[] {
-    return this.contexts.filter(({ forgets }) => forgets).map(({ name }) => name);
+    @Inject(RUNNING_CONTEXTS) running: readonly Context[],
+  ) {
+    this.works = running.flatMap(({ name, forgets }) => (forgets ? [this.workOf(name, forgets)] : []));
   }
 
-  private async drain(signal: AbortSignal): Promise<void> {
-    const here = this.running.filter(({ forgets }) => forgets).map(({ name }) => name);
-    while (!signal.aborted) {
-      const batch = await this.erasures.lease(here, BATCH, LEASE_SECONDS);
-      for (const erasure of batch) {
-        if (signal.aborted) await this.erasures.retryIn(erasure, 0, null);
-        else await this.carryOut(erasure, signal);
-      }
-      if (batch.length < BATCH) return;
-    }
+  wake(): void {
+    for (const work of this.works) work.wake();
   }
 
-  private async carryOut(erasure: Erasure, signal: AbortSignal): Promise<void> {
-    failpoint('erasure.taken');
-    const delayMs = backoffMs(RETRY, erasure.attempts - 1);
-    try {
-      const forget = this.forgetOf(erasure.part);
-      const isDone = await this.leased(erasure, async () =>
-        forget(await this.personOf(erasure.user_id), signal),
-      );
-      failpoint('erasure.part_dropped');
-      if (isDone) await this.erasures.done(erasure);
-      else await this.erasures.retryIn(erasure, delayMs, null);
-    } catch (error) {
-      const { user_id, part, attempts } = erasure;
-      this.logger.warn({ msg: 'an erasure has to be tried again', user_id, part, attempts, delayMs, error });
-      await this.erasures.retryIn(erasure, delayMs, String(error));
-    }
+  /** What has still to be dropped of a person. */
+  async leftOf(userId: string): Promise<readonly (OpenItem & { readonly part: string })[]> {
+    const left = await this.items.open(partsOf(this.contexts).map(erasureOf), userId);
+    return left.map((item) => ({ ...item, part: item.kind.slice(PREFIX.length) }));
   }
 
-  /** Keeps the lease for as long as the work goes on. */
-  private async leased<T>(erasure: Erasure, work: () => Promise<T>): Promise<T> {
-    const kept = setInterval(
-      () => void this.erasures.retryIn(erasure, LEASE_SECONDS * 1000, null).catch(() => undefined),
-      (LEASE_SECONDS * 1000) / 3,
-    );
-    try {
-      return await work();
-    } finally {
-      clearInterval(kept);
-    }
-  }
-
-  private forgetOf(part: string): Forget {
-    const context = this.running.find(({ name }) => name === part);
-    return context!.forgets!((token) => this.providers.get(token, { strict: false }));
+  private workOf(part: string, forgets: NonNullable<Context['forgets']>): DueWork {
+    return new DueWork(this.items, {
+      kind: erasureOf(part),
+      everyMs: 2000,
+      batch: 1,
+      leaseMs: 60_000,
+      keepsLease: true,
+      retry: { firstMs: 500, mostMs: 60_000 },
+      perform: async ({ key: userId }, signal) => {
+        failpoint('erasure.taken');
+        const forget: Forget = forgets((token) => this.providers.get(token, { strict: false }));
+        const isDone = await forget(await this.personOf(userId), signal);
+        failpoint('erasure.part_dropped');
+        return isDone ? 'done' : 'retry';
+      },
+    });
   }
 
   private async personOf(userId: string): Promise<Forgotten> {

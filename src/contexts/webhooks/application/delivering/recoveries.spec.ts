@@ -3,8 +3,9 @@ import { expectOrderedLocks } from '../../../../../test/support/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
-import { RECOVERY_CHUNK, RecoveryTable } from '../../store/recoveries.js';
-import { ENDPOINTS_PER_TURN, Recoveries } from './recoveries.js';
+import { WorkItems } from '../../../../platform/work/work-items.js';
+import { insertRecoveries, RECOVERY_CHUNK, RecoveryTable } from '../../store/recoveries.js';
+import { Recoveries } from './recoveries.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
 let db: TestDatabase;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(async () => {
   woken = [];
-  await db.database.query('truncate webhooks.deliveries, webhooks.recoveries');
+  await db.database.query('truncate webhooks.deliveries, webhooks.recoveries, work.items');
   endpoint = newId();
   await db.database.query(
     `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
@@ -26,8 +27,13 @@ beforeEach(async () => {
   );
 });
 
-const worker = (database: Database = db.database): Recoveries =>
-  new Recoveries(new RecoveryTable(database), { wake: (id) => void woken.push(id) });
+/** A process performs what is due, as if a second had passed since it was performed before. */
+async function turn(database: Database = db.database, signal = new AbortController().signal): Promise<void> {
+  await db.database.query('update work.items set due_at = now() where lease is null');
+  const table = new RecoveryTable(database);
+  const { work } = new Recoveries(new WorkItems(db.database), table, { wake: (id) => void woken.push(id) });
+  await work.options.run(signal);
+}
 
 /** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
 async function fill(
@@ -47,10 +53,8 @@ async function fill(
 
 async function request(of = endpoint): Promise<string> {
   const id = newId();
-  await db.database.query(
-    'insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since) values ($1, $2, $3, $4)',
-    [id, of, newId(), SINCE],
-  );
+  const row = { recovery_id: id, endpoint_id: of, merchant_id: newId(), since: SINCE };
+  await db.database.transaction((tx) => insertRecoveries([row], tx));
   return id;
 }
 
@@ -76,10 +80,10 @@ const failAnew = () =>
      where state = 'pending'`,
   );
 
-async function turns(recoveries: Recoveries, id: string): Promise<number> {
+async function turns(id: string): Promise<number> {
   let taken = 0;
   while ((await recovery(id)).open) {
-    await recoveries.turn();
+    await turn();
     await failAnew();
     expect((taken += 1)).toBeLessThan(20);
   }
@@ -95,7 +99,7 @@ describe('a recovery', () => {
     await fill('dropped', 3, { from: '2026-01-01T23:59:58Z' });
     await fill('dropped', 3, { to: newId() });
     const id = await request();
-    await worker().turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: 12, open: false });
     expect(await pending()).toBe(12);
     expect(await count(`state = 'pending' and due_at > now() - interval '1 minute'`)).toBe(12);
@@ -106,7 +110,7 @@ describe('a recovery', () => {
     const all = 2 * RECOVERY_CHUNK + 500;
     await fill('exhausted', all);
     const id = await request();
-    await worker().turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
     await failAnew();
 
@@ -118,10 +122,10 @@ describe('a recovery', () => {
           throw new Error('killed');
         }),
     } as unknown as Database;
-    await expect(worker(killed).turn()).rejects.toThrow('killed');
+    await turn(killed);
     expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
 
-    expect(await turns(worker(), id)).toBe(2);
+    expect(await turns(id)).toBe(2);
     expect(await recovery(id)).toEqual({ recovered: all, open: false });
     expect(await count('attempts <> 12')).toBe(0);
   });
@@ -130,8 +134,8 @@ describe('a recovery', () => {
     const all = 3 * RECOVERY_CHUNK;
     await fill('dropped', all);
     const ids = [await request(), await request()];
-    for (let turn = 0; turn < 9; turn += 1) {
-      await Promise.all([worker().turn(), worker().turn()]);
+    for (let round = 0; round < 9; round += 1) {
+      await Promise.all([turn(), turn()]);
       await failAnew();
     }
     const ended = await Promise.all(ids.map(recovery));
@@ -147,7 +151,7 @@ describe('a recovery', () => {
       'select delivery_id from webhooks.deliveries order by 1',
     );
     const ids = rows.map((row) => row.delivery_id);
-    await expectOrderedLocks(db, ids, () => worker().turn());
+    await expectOrderedLocks(db, ids, () => turn());
     expect(await pending()).toBe(50);
   });
 
@@ -155,10 +159,10 @@ describe('a recovery', () => {
     await fill('pending', RECOVERY_CHUNK);
     await fill('dropped', 1);
     const id = await request();
-    await worker().turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: 0, open: true });
     await db.database.query(`update webhooks.deliveries set state = 'succeeded' where state = 'pending'`);
-    await worker().turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
@@ -170,14 +174,10 @@ describe('a recovery', () => {
          insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
          select gen_random_uuid(), gen_random_uuid(), 'https://example.com', 's', 'enabled', '1'
          from generate_series(1, $1::int) returning endpoint_id)
-       insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, accepted_at)
-       select gen_random_uuid(), endpoint_id, gen_random_uuid(), '2025-01-01', '2025-01-01'
-       from slow cross join generate_series(1, 2)`,
-      [ENDPOINTS_PER_TURN],
+       insert into work.items (kind, key, share, due_at) select 'webhooks.recovery', endpoint_id, 'slow', '2025-01-01' from slow`,
+      [100],
     );
-    const recoveries = worker();
-    await recoveries.turn();
-    await recoveries.turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
@@ -190,30 +190,30 @@ describe('a recovery', () => {
         endpoint,
         status,
       ]);
-      await worker().turn();
+      await turn();
       expect(await recovery(id)).toEqual({ recovered: 0, open: false });
       expect(await count(`state = 'dropped'`)).toBe(3);
       expect(woken).toEqual([]);
     },
   );
 
-  it('a shutdown waits for one chunk, not for one of every endpoint', async () => {
-    const [one, other] = [await request(), await request(newId())];
+  it('a shutdown waits for the chunks in progress, not for one of every endpoint', async () => {
+    const ids = [await request(), ...(await Promise.all([1, 2, 3].map(() => request(newId()))))];
     const shutdown = new AbortController();
     const database = {
-      query: db.database.query.bind(db.database),
       transaction: (work: Parameters<Database['transaction']>[0]) => {
         shutdown.abort();
         return db.database.transaction(work);
       },
     } as unknown as Database;
-    await worker(database).turn(shutdown.signal);
-    expect([(await recovery(one)).open, (await recovery(other)).open].sort()).toEqual([false, true]);
+    await turn(database, shutdown.signal);
+    const open = (await Promise.all(ids.map(recovery))).filter((each) => each.open);
+    expect(open).toHaveLength(2);
   });
 
   it('of nothing ends at once', async () => {
     const id = await request();
-    await worker().turn();
+    await turn();
     expect(await recovery(id)).toEqual({ recovered: 0, open: false });
   });
 });

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { DueWork, type WorkOutcome, type WorkKind } from './due-work.js';
+import { WorkItems, type WorkItem } from './work-items.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('work of one kind', () => {
+  let db: TestDatabase;
+  let items: WorkItems;
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    items = new WorkItems(db.database);
+  });
+  beforeEach(async () => {
+    warn.mockClear();
+    await db.database.query('truncate work.items');
+  });
+  afterAll(() => db.drop());
+
+  const run = (
+    perform: (item: WorkItem, signal: AbortSignal) => Promise<WorkOutcome>,
+    kind: Partial<WorkKind<object>> = {},
+    signal = new AbortController().signal,
+  ): Promise<unknown> =>
+    new DueWork(items, {
+      ...{ kind: 'tests', everyMs: HOUR_MS, batch: 2, leaseMs: HOUR_MS, perform },
+      retry: { firstMs: HOUR_MS, mostMs: HOUR_MS },
+      ...kind,
+    }).options.run(signal);
+  const add = (...keys: string[]): Promise<void> =>
+    items.schedule(
+      'tests',
+      keys.map((key) => ({ key })),
+    );
+  const open = (): Promise<object[]> =>
+    db.database.query(
+      'select key, failures, cause, due_at > now() as later, lease from work.items order by key',
+    );
+
+  it('performs all that is due, and each item until it is done', async () => {
+    await add('a', 'b', 'c', 'd', 'e');
+    const performed: string[] = [];
+    await run(
+      ({ key, failures }) => {
+        performed.push(`${key}${failures}`);
+        return Promise.resolve(key === 'b' && failures === 0 ? 'retry' : 'done');
+      },
+      { retry: { firstMs: 0, mostMs: 0 } },
+    );
+    expect(performed.sort()).toEqual(['a0', 'b0', 'b1', 'c0', 'd0', 'e0']);
+    expect(await open()).toEqual([]);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('logs what an attempt throws, and repeats it after the delay of the kind; the others are done', async () => {
+    await add('a', 'b', 'c');
+    await run(({ key }) => (key === 'b' ? Promise.reject(new Error('refused')) : Promise.resolve('done')));
+    expect(await open()).toEqual([
+      { key: 'b', failures: 1, cause: 'Error: refused', later: true, lease: null },
+    ]);
+    expect(warn.mock.calls).toMatchObject([[{ msg: 'work failed', kind: 'tests', key: 'b', failures: 1 }]]);
+  });
+
+  it('claims no more once the process stops, and ends with what it has claimed', async () => {
+    await add('a', 'b', 'c', 'd');
+    const stopping = new AbortController();
+    await run(
+      () => {
+        stopping.abort();
+        return Promise.resolve('done');
+      },
+      {},
+      stopping.signal,
+    );
+    expect(await open()).toHaveLength(2);
+  });
+
+  it.each([
+    ['keeps the lease of an item that takes longer than its lease', true, ['a0']],
+    ['loses the lease of an item that takes longer, and then changes nothing', undefined, ['a0', 'a0']],
+  ] as const)('%s', async (_, keepsLease, expected) => {
+    await add('a');
+    const performed: string[] = [];
+    const long = run(
+      async ({ key, failures }) => {
+        performed.push(`${key}${failures}`);
+        await new Promise((end) => setTimeout(end, 1500));
+        return 'done';
+      },
+      { leaseMs: 600, ...(keepsLease && { keepsLease }) },
+    );
+    await new Promise((end) => setTimeout(end, 1000));
+    await run(({ key, failures }) => {
+      performed.push(`${key}${failures}`);
+      return Promise.resolve({ inMs: HOUR_MS, failure: { cause: 'refused' } });
+    });
+    await long;
+    expect(performed).toEqual(expected);
+    expect(await open()).toHaveLength(expected.length - 1);
+  });
+});

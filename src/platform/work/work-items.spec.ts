@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { scheduleWork, wakeWork, WorkItems, type NewItem, type WorkItem } from './work-items.js';
+
+const KIND = 'tests';
+
+describe('due work', () => {
+  let db: TestDatabase;
+  let items: WorkItems;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    items = new WorkItems(db.database);
+  });
+  beforeEach(() => db.database.query('truncate work.items'));
+  afterAll(() => db.drop());
+
+  const add = (...added: readonly (string | NewItem)[]): Promise<void> =>
+    items.schedule(
+      KIND,
+      added.map((item) => (typeof item === 'string' ? { key: item } : item)),
+    );
+  const many = (share: string, count: number, item: Partial<NewItem> = {}): NewItem[] =>
+    Array.from({ length: count }, (_, n) => ({ key: `${share}${n}`, share, ...item }));
+  const claim = async (limit = 10, rest: object = {}): Promise<readonly WorkItem[]> =>
+    (await items.claim({ kind: KIND, limit, leaseMs: 60_000, ...rest })).items;
+  const claimOne = async (): Promise<WorkItem> => (await claim())[0]!;
+  const keys = (claimed: readonly WorkItem[]): string[] => claimed.map(({ key }) => key).sort();
+  const sharesOf = (claimed: readonly WorkItem[]): string => {
+    const shares = [...new Set(claimed.map(({ share }) => share))].sort();
+    return shares
+      .map((share) => `${share} ${claimed.filter((item) => item.share === share).length}`)
+      .join(', ');
+  };
+  const leaseEnds = (): Promise<unknown> => db.database.query('update work.items set due_at = now()');
+
+  it('is claimed by one process at a time', async () => {
+    await add(...many('a', 20));
+    const claims = await Promise.all([claim(8), claim(8), claim(8)]);
+    const all = keys(claims.flat());
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length + (await claim(20)).length).toBe(20);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('is claimed again after its lease, and the process that lost it changes nothing', async () => {
+    await add('one');
+    const stalled = await claimOne();
+    await leaseEnds();
+    const next = await claimOne();
+    expect(await items.extend(stalled, 60_000)).toBe(false);
+    expect(await items.retry(stalled, { inMs: 0 })).toBe(false);
+    expect(await items.complete(stalled)).toBe(false);
+    expect(await claim()).toEqual([]);
+    expect(await items.extend(next, 60_000)).toBe(true);
+    await leaseEnds();
+    expect(await items.complete(next)).toBe(true);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('that is requested again while it is performed stays due, whatever the attempt comes to', async () => {
+    await add({ key: 'one', state: { round: 1 } });
+    const first = await claimOne();
+    await add({ key: 'one', state: { round: 2 } });
+    expect(await items.complete(first)).toBe(false);
+    const second = await claimOne();
+    expect(second.state).toEqual({ round: 2 });
+    await db.database.transaction((tx) => wakeWork(tx, KIND, ['one', 'unknown']));
+    expect(await items.retry(second, { inMs: 60_000 })).toBe(false);
+    expect(await items.complete(await claimOne())).toBe(true);
+    await add('one');
+    expect(await items.complete(second)).toBe(false);
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it('is due again after the delay, with its failures, their cause and its state', async () => {
+    await add('one');
+    await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'refused' }, state: { seen: 1 } });
+    await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'timeout' } });
+    const third = await claimOne();
+    expect(third).toMatchObject({ failures: 2, cause: 'timeout', state: { seen: 1 } });
+    expect(third.failing_seconds).toBeGreaterThan(0);
+    expect(await items.open([KIND, 'another'], 'one')).toEqual([
+      { kind: KIND, failures: 2, cause: 'timeout' },
+    ]);
+    await items.retry(third, { inMs: 0 });
+    const fourth = await claimOne();
+    expect(fourth).toMatchObject({ failures: 0, failing_seconds: 0, cause: null, state: { seen: 1 } });
+    await items.retry(fourth, { inMs: 60_000 });
+    expect(await claim()).toEqual([]);
+  });
+
+  it('that is not due yet is left, and what a rolled back transaction scheduled is not there', async () => {
+    await add({ key: 'later', dueAt: new Date(Date.now() + 60_000).toISOString() });
+    const rolledBack = db.database.transaction(async (tx) => {
+      await scheduleWork(tx, KIND, [{ key: 'never' }]);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect(await claim()).toEqual([]);
+    await add('later');
+    expect(keys(await claim())).toEqual(['later']);
+  });
+
+  it('of a merchant with 500 due items leaves the others their shares of each claim', async () => {
+    await add(...many('large', 500));
+    await add(...many('m', 3), ...many('n', 30));
+    expect(sharesOf(await claim(20))).toBe('large 9, m 3, n 8');
+    expect(sharesOf(await claim(20, { except: ['large'] }))).toBe('n 20');
+    expect(sharesOf(await claim(20))).toBe('large 18, n 2');
+  });
+
+  it('of the first line leaves a fifth of each claim to the second', async () => {
+    await add(...many('old', 50, { line: 1 }), ...many('fresh', 50));
+    expect(sharesOf(await claim(20, { lines: [0, 1] }))).toBe('fresh 16, old 4');
+    expect(sharesOf(await claim(100, { lines: [0, 1] }))).toBe('fresh 34, old 46');
+    expect(await claim(1, { lines: [2] })).toEqual([]);
+  });
+});

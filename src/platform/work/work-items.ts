@@ -1,0 +1,213 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../postgres/database.js';
+
+/** Of each claim, a part in so many is left to the later lines, so that they are not starved. */
+const LATER_SHARE = 5;
+/** Shares get equal parts of a claim; what some leave unused goes to the others, up to so many times their part. */
+const SURPLUS = 4;
+const MIN_PART = 8;
+
+/** A row of `work.items` that this process has claimed. */
+export interface WorkItem<State extends object = object> {
+  readonly kind: string;
+  readonly key: string;
+  readonly share: string;
+  /** Of this claim: who completes or retries the item after another claim or request changes nothing. */
+  readonly lease: string;
+  /** Attempts that failed in a row, for how long, and why the last one did. */
+  readonly failures: number;
+  readonly failing_seconds: number;
+  readonly cause: string | null;
+  readonly state: State;
+}
+
+export interface NewItem {
+  readonly key: string;
+  readonly share?: string;
+  readonly line?: number;
+  /** Now when absent. */
+  readonly dueAt?: string;
+  /** As before when absent. */
+  readonly state?: object;
+}
+
+export interface ClaimOptions {
+  readonly kind: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** In the order in which they are claimed; line 0 when absent. */
+  readonly lines?: readonly number[];
+  /** Shares to leave out. */
+  readonly except?: readonly string[];
+}
+
+/** When an item is due again, and what becomes of it until then. */
+export interface Next {
+  readonly inMs: number;
+  /** Counts as a failure, for this reason; any other return ends a row of failures. */
+  readonly failure?: { readonly cause: string | null };
+  /** As before when absent. */
+  readonly state?: object;
+  readonly line?: number;
+}
+
+/** What is left of some work, for operators and gauges. */
+export interface OpenItem {
+  readonly kind: string;
+  readonly failures: number;
+  readonly cause: string | null;
+}
+
+/** `work.items`: the due work of all contexts, shared by all processes. */
+@Injectable()
+export class WorkItems {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Claims due items, the first line before the next and shares by round robin, and no other process claims them before
+   * the lease has ended. `more`: more may be due.
+   */
+  async claim<State extends object = object>({
+    kind,
+    limit,
+    leaseMs,
+    lines = [0],
+    except = [],
+  }: ClaimOptions): Promise<{ readonly items: readonly WorkItem<State>[]; readonly more: boolean }> {
+    const rows: (WorkItem<State> & { readonly more: boolean })[] = [];
+    let more = false;
+    for (const [n, line] of lines.entries()) {
+      const left = limit - rows.length;
+      const room = n === lines.length - 1 ? left : left - Math.floor(left / LATER_SHARE);
+      if (room === 0) continue;
+      const claimed = await this.database.query<(typeof rows)[number] & Record<string, unknown>>(CLAIM, [
+        ...[kind, line, room, leaseMs, except],
+      ]);
+      more ||= claimed.length === room || claimed.some((row) => row.more);
+      rows.push(...claimed);
+    }
+    return { items: rows, more };
+  }
+
+  /** The work is done. False for an item of a lost lease. */
+  async complete({ kind, key, lease }: WorkItem): Promise<boolean> {
+    const rows = await this.database.query(
+      'delete from work.items where kind = $1 and key = $2 and lease = $3 returning 1 as deleted',
+      [kind, key, lease],
+    );
+    return rows.length === 1;
+  }
+
+  /** The item is due again later. False for an item of a lost lease. */
+  async retry({ kind, key, lease }: WorkItem, { inMs, failure, state, line }: Next): Promise<boolean> {
+    const rows = await this.database.query(
+      `update work.items set due_at = clock_timestamp() + $4 * interval '1 ms', lease = null,
+         failures = case when $5 then failures + 1 else 0 end,
+         failing_since = case when $5 then coalesce(failing_since, clock_timestamp()) end, cause = $6,
+         state = coalesce($7::jsonb, state), line = coalesce($8, line)
+       where kind = $1 and key = $2 and lease = $3 returning 1 as updated`,
+      [
+        ...[kind, key, lease, inMs, failure !== undefined, failure?.cause ?? null],
+        ...[state === undefined ? null : JSON.stringify(state), line ?? null],
+      ],
+    );
+    return rows.length === 1;
+  }
+
+  /** Keeps the claim for another `leaseMs`. False for an item of a lost lease. */
+  async extend({ kind, key, lease }: WorkItem, leaseMs: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `update work.items set due_at = clock_timestamp() + $4 * interval '1 ms'
+       where kind = $1 and key = $2 and lease = $3 returning 1 as extended`,
+      [kind, key, lease, leaseMs],
+    );
+    return rows.length === 1;
+  }
+
+  /** How many items of a kind have been due for longer than this, and the longest. */
+  async late(kind: string, afterMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
+    const [row] = await this.database.query<{ count: number; seconds: number }>(
+      `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
+       from work.items where kind = $1 and due_at <= now() - $2 * interval '1 ms'`,
+      [kind, afterMs],
+    );
+    return row!;
+  }
+
+  schedule(kind: string, items: readonly NewItem[]): Promise<void> {
+    return this.database.transaction((tx) => scheduleWork(tx, kind, items));
+  }
+
+  /** What is open of these kinds under one key. */
+  open(kinds: readonly string[], key: string): Promise<OpenItem[]> {
+    return this.database.query<OpenItem & Record<string, unknown>>(
+      'select kind, failures, cause from work.items where kind = any($1) and key = $2 order by kind',
+      [kinds, key],
+    );
+  }
+}
+
+/** Adds items, or has them done again: due at once, whatever was claimed or failed of them before. */
+export async function scheduleWork(tx: PoolClient, kind: string, items: readonly NewItem[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx.query(
+    `insert into work.items as item (kind, key, share, line, due_at, state)
+     select distinct on (key) $1, key, share, line, coalesce(due_at, now()), state
+     from unnest($2::text[], $3::text[], $4::smallint[], $5::timestamptz[], $6::jsonb[])
+       as next (key, share, line, due_at, state) order by key
+     on conflict (kind, key) do update set line = excluded.line, due_at = least(item.due_at, excluded.due_at),
+       lease = null, failures = 0, failing_since = null, cause = null,
+       state = coalesce(excluded.state, item.state)`,
+    [
+      kind,
+      items.map(({ key }) => key),
+      items.map(({ share = '' }) => share),
+      items.map(({ line = 0 }) => line),
+      items.map(({ dueAt = null }) => dueAt),
+      items.map(({ state }) => (state === undefined ? null : JSON.stringify(state))),
+    ],
+  );
+}
+
+/** Has items that there are done at once; what failed before still counts. */
+export async function wakeWork(tx: PoolClient, kind: string, keys: readonly string[]): Promise<void> {
+  await tx.query(
+    `update work.items set due_at = least(due_at, now()), lease = null where kind = $1 and key = any($2)`,
+    [kind, keys],
+  );
+}
+
+export async function dropWork(tx: PoolClient, kind: string, keys: readonly string[]): Promise<void> {
+  await tx.query('delete from work.items where kind = $1 and key = any($2)', [kind, keys]);
+}
+
+/**
+ * The shares that have any work by leaps through the index, then the longest due of each share, then the first of every
+ * share before the second of any: however much one has, the others do not wait behind it.
+ */
+const CLAIM = `
+  with recursive shares as (
+    (select share from work.items where kind = $1 and line = $2 order by share limit 1)
+    union all
+    select (select share from work.items where kind = $1 and line = $2 and share > last.share order by share limit 1)
+    from shares last where last.share is not null
+  ), due_shares as (
+    select share from shares where share <> all($5::text[]) and exists (select from work.items item
+      where kind = $1 and line = $2 and item.share = shares.share and due_at <= now())
+  ), part as (
+    select least($3::int, greatest(${MIN_PART}, ${SURPLUS} * $3::int / greatest(count(*), 1))) as most from due_shares
+  ), chosen as (
+    select key, most, due_at, row_number() over (partition by share order by due_at) as place
+    from due_shares cross join part cross join lateral (
+      select key, due_at from work.items item
+      where kind = $1 and line = $2 and item.share = due_shares.share and due_at <= now()
+      order by due_at limit most for update skip locked
+    ) due
+    order by place, due_at limit $3
+  )
+  update work.items item set due_at = clock_timestamp() + $4 * interval '1 ms', lease = gen_random_uuid()
+  from chosen where item.kind = $1 and item.key = chosen.key
+  returning item.kind, item.key, share, lease, failures, cause, coalesce(state, '{}') as state,
+    coalesce(extract(epoch from now() - failing_since), 0)::float8 as failing_seconds,
+    chosen.place >= chosen.most as more`;
