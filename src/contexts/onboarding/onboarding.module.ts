@@ -8,7 +8,6 @@ import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
 import { CallbackPurge } from './application/callback-purge.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
-import { IdentityCallbacks } from './http/callbacks/identity-callbacks.js';
 import { Callbacks } from './store/callbacks.js';
 import { Callbacks1764000000431 } from './migrations/1764000000431-callbacks.js';
 import { GiveUpHandler } from './application/give-up.js';
@@ -35,12 +34,11 @@ import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
-import { WidgetGate } from './http/widget/gate.js';
-import { ImageUploads } from './http/widget/image-uploads.js';
-import { OnboardingFactsOf } from './http/widget/page-facts.js';
-import { WidgetSessions } from './http/widget/sessions.js';
-import { WidgetSteps } from './http/widget/steps.js';
-import { WidgetServer } from './http/widget/widget-server.js';
+import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
+import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
+import { OnboardingSessions } from './http/widget/onboarding-sessions.js';
+import { StepsController } from './http/widget/steps.controller.js';
+import { VisitorGuard } from './http/widget/visitor-guards.js';
 import { Onboarding1764000000410 } from './migrations/1764000000410-onboarding.js';
 import { Images1764000000420 } from './migrations/1764000000420-images.js';
 import { StripeCards1764000000460 } from './migrations/1764000000460-stripe-cards.js';
@@ -57,7 +55,10 @@ export class OnboardingModule {
     const isSandbox = config.mode === 'sandbox';
     return {
       module: OnboardingModule,
-      controllers: isSandbox ? [SandboxOnboardingController] : [],
+      controllers: [
+        ...[OnboardingPageController, StepsController, IdentityCallbacksController],
+        ...(isSandbox ? [SandboxOnboardingController] : []),
+      ],
       providers: [
         PhoneCodes,
         Images,
@@ -76,19 +77,14 @@ export class OnboardingModule {
         ReceiveCallbackHandler,
         Callbacks,
         CallbackPurge,
-        IdentityCallbacks,
         Verifications,
         Progress,
         StepsWorker,
         PresentTerms,
         ProgressGauge,
         ImagePurge,
-        WidgetSessions,
-        WidgetGate,
-        OnboardingFactsOf,
-        ImageUploads,
-        WidgetSteps,
-        WidgetServer,
+        OnboardingSessions,
+        VisitorGuard,
         ProviderReadiness,
         ...providersOf(chosenOf(config), isSandbox),
         ...(isSandbox ? [CompleteSandboxOnboardingHandler, ...SANDBOX_REVIEWS] : []),
