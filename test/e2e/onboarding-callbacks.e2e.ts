@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { CommandBus } from '@nestjs/cqrs';
 import { SandboxCallbacks } from '../../src/contexts/onboarding/adapters/sandbox-callbacks.js';
 import { CallbackPurge } from '../../src/contexts/onboarding/application/callback-purge.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { SandboxReviews } from '../../src/contexts/onboarding/store/sandbox-reviews.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -11,7 +10,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { MerchantWebhooks } from '../support/merchant-webhooks.js';
 import { eventsOf, onboardingOf, submitted, type Onboarders } from '../support/onboard.js';
-import { startPeople, type People } from '../support/people.js';
+import { pageUrl, startPeople, type People } from '../support/people.js';
 import { TestReceiver } from '../support/receiver.js';
 import { expectInOrder } from '../support/in-order.js';
 
@@ -86,8 +85,7 @@ describe('callbacks of the identity provider', () => {
   const signed = (at = new Date(), id = newId(), check = verificationId): Signed =>
     provider.signed(id, check, at);
   const post = (callback: Signed, to: Onboarders = here, path = 'sandbox'): Promise<Response> => {
-    const { port } = to.module.get(WidgetServer, { strict: false });
-    return fetch(`http://127.0.0.1:${port}/callbacks/identity/${path}`, {
+    return fetch(`${pageUrl(to.module)}/callbacks/identity/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...callback.headers },
       body: new Uint8Array(callback.body),

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { BROWSER } from '../support/onboard.js';
-import { plainTicket, startPeople, type People } from '../support/people.js';
+import { pageUrl, plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
 const MASTER_KEY = '22'.repeat(32);
@@ -45,9 +44,7 @@ describe('one-time codes over two processes', () => {
     ({ merchantId } = await processes[0]!.commandBus.execute(new RegisterMerchant('Shop')));
     const { url } = processes[0]!.database.dataSource.options as { readonly url?: string };
     processes.push(await startPeople({ ...options, databaseUrl: url! }));
-    urls = processes.map(
-      ({ module }) => `http://127.0.0.1:${module.get(WidgetServer, { strict: false }).port}`,
-    );
+    urls = processes.map(({ module }) => pageUrl(module));
   });
   afterAll(async () => {
     for (const people of processes.reverse()) await people.close();

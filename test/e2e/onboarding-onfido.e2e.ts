@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { REASONS } from '../../src/contexts/onboarding/adapters/onfido/onfido-reasons.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../support/eventually.js';
 import { confirmed, eventsOf, handIn, MERCHANT, onboardingOf, urlOf } from '../support/onboard.js';
 import { Onfido } from '../support/onfido/onfido.js';
 import { invoke } from '../support/operator.js';
-import { startPeople, type People } from '../support/people.js';
+import { pageUrl, startPeople, type People } from '../support/people.js';
 
 const MASTER_KEY = '22'.repeat(32);
 const JPEG = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(40_000, 7)]);
@@ -34,7 +33,7 @@ describe('a service whose identities are checked by Onfido', () => {
   }
 
   const post = (path: string, { headers, body }: ReturnType<Onfido['webhook']>): Promise<Response> =>
-    fetch(`http://127.0.0.1:${people.module.get(WidgetServer, { strict: false }).port}${path}`, {
+    fetch(`${pageUrl(people.module)}${path}`, {
       ...{ method: 'POST', headers, body: new Uint8Array(body) },
     });
 

@@ -5,11 +5,10 @@ import { newId } from '../../src/kernel/ids.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { SANDBOX_NAMES } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { BROWSER, upload } from '../support/onboard.js';
-import { plainTicket, startPeople, type People } from '../support/people.js';
+import { pageUrl, plainTicket, startPeople, type People } from '../support/people.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { expectInOrder } from '../support/in-order.js';
 
@@ -58,8 +57,8 @@ describe('what a person in the widget may do how often', () => {
     );
     let session = '';
     const step: Visitor['step'] = async (name, body = {}, process = 0) => {
-      const { port } = processes[process]!.module.get(WidgetServer, { strict: false });
-      const response = await fetch(`http://127.0.0.1:${port}/onboarding/${merchantId}/${userId}/${name}`, {
+      const url = pageUrl(processes[process]!.module);
+      const response = await fetch(`${url}/onboarding/${merchantId}/${userId}/${name}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
         body: JSON.stringify(body),

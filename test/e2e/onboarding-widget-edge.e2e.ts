@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../../src/kernel/ids.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { BROWSER } from '../support/onboard.js';
-import { plainTicket, startPeople, type People } from '../support/people.js';
+import { pageUrl, plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
 const PHONE = '+15550001111';
@@ -46,8 +45,7 @@ describe('the edge of the onboarding widget', () => {
     await rm(folder, { recursive: true });
   });
 
-  const urlOf = ({ module }: People): string =>
-    `http://127.0.0.1:${module.get(WidgetServer, { strict: false }).port}`;
+  const urlOf = ({ module }: People): string => pageUrl(module);
   const post = (step: string, body: string): Promise<Response> =>
     fetch(`${url}/onboarding/${merchantId}/${userId}/${step}`, {
       method: 'POST',

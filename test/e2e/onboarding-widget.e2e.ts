@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { eventually } from '../support/eventually.js';
 import { BROWSER, upload } from '../support/onboard.js';
-import { plainTicket, startPeople, type People } from '../support/people.js';
+import { pageUrl, plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
 const DETAILS = {
@@ -28,7 +27,7 @@ describe('the onboarding widget', () => {
   beforeAll(async () => {
     people = await startPeople({ roles: 'worker,widget' });
     ({ merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop')));
-    url = `http://127.0.0.1:${people.module.get(WidgetServer, { strict: false }).port}`;
+    url = pageUrl(people.module);
   });
   afterAll(() => people.close());
 

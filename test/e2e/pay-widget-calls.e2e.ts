@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
+import type { PayOrder } from '../../src/contexts/exchange/http/pay/pay-types.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import type { ExchangeClient } from '../support/exchange-client.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Route } from 'playwright-core';
-import type { PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
+import type { PayOrder } from '../../src/contexts/exchange/http/pay/pay-types.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { findChromium, TestBrowser } from '../support/browser.js';
 import { PayGuest } from '../support/pay-guest.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { SetEmbedding } from '../../src/contexts/access/application/merchant-commands.js';
-import type { OnboardingFacts } from '../../src/contexts/onboarding/http/widget/page-types.js';
+import type { OnboardingFacts } from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../src/contexts/onboarding/words/words.js';
 import { eventually } from '../support/eventually.js';
 import { TERMS, Widget, type Visitor } from '../support/widget-lab.js';

@@ -83,7 +83,8 @@ suite('pages of the service in a browser', () => {
         errors.push((await step('details', details, session as string))['errors']);
       }
       const refused = { date_of_birth: ['must be a day in the past'] };
-      expect(errors).toEqual([refused, refused, refused, refused, undefined]);
+      const young = { date_of_birth: ['must be at least 18 years ago'] };
+      expect(errors).toEqual([refused, refused, young, refused, undefined]);
     });
 
     it.each([

@@ -82,7 +82,8 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
   it('403: none after the code goes without a session, nor with that of somebody else', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const [session, its] = [await visitor.signIn(), await other.signIn()];
-    const expired = `Bearer 1000000000000.${session.authorization.split('.')[1]}`;
+    const [user, , hash] = session.authorization.split('.');
+    const expired = `${user}.1000000000000.${hash}`;
     for (const name of ['details', 'identity', 'state', 'card/retry'])
       for (const authorization of ['', 'Bearer', expired, its.authorization, `${session.authorization}0`]) {
         const [status, { errors }] = await answerOf(visitor.step(name, DETAILS, { authorization }));
@@ -214,9 +215,10 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
 
   it('400: a body that is no object; 415: of another type; 404: by another method', async () => {
     const visitor = await widget.visitor();
+    const session = await visitor.signIn();
     const url = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/details`;
     const send = async (body: string, type = 'application/json'): Promise<number> =>
-      (await fetch(url, { method: 'POST', headers: { 'content-type': type }, body })).status;
+      (await fetch(url, { method: 'POST', headers: { 'content-type': type, ...session }, body })).status;
     for (const body of ['[]', 'null', '"x"', '{', '']) expect([body, await send(body)]).toEqual([body, 400]);
     expect(await send('a=1', 'application/x-www-form-urlencoded')).toBe(415);
     expect(await send('x', 'image/jpeg')).toBe(415);
@@ -265,7 +267,7 @@ describe('the terms (contract.md 18.8)', () => {
       const { checks } = await widget.people.module.get(HealthRegistry, { strict: false }).report();
       expect(checks['onboarding_terms']).toEqual({
         status: 'ok',
-        detail: 'nobody can be onboarded: ONBOARDING_TERMS_VERSION not set',
+        detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
       });
       expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
     } finally {

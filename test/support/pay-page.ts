@@ -1,11 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/page-types.js';
-import { PayServer } from '../../src/contexts/exchange/http/pay/pay-server.js';
+import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/pay-types.js';
+import { PAY_PAGE } from '../../src/contexts/exchange/http/pay/pay-page.js';
 import { signedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import type { TestApp } from './app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
+import { pageUrl } from './people.js';
 
 /** Addresses of Solana that nobody has. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -19,7 +20,7 @@ export const PAY_SETTINGS = {
 
 /** `http://127.0.0.1:<port>` of the pay widget. */
 export function payUrl(app: TestApp): string {
-  return `http://127.0.0.1:${app.app.get(PayServer, { strict: false }).port}`;
+  return pageUrl(app.app, PAY_PAGE);
 }
 
 export function widgetUrl(app: TestApp, query: Readonly<Record<string, string>>): string {

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../src/platform/event-store/event-store.module.js';
 import { ProjectionsModule } from '../../src/platform/projections/projections.module.js';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { onboarding } from '../../src/contexts/index.js';
+import { ONBOARDING_PAGE } from '../../src/contexts/onboarding/http/widget/onboarding-page.js';
 import { forOperators } from '../../src/platform/context.js';
 import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
@@ -12,6 +14,8 @@ import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { readConfig } from '../../src/composition.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';
+import { EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
+import { PagesModule } from '../../src/platform/http/pages/pages.module.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import { UsersView } from '../../src/contexts/users/contract.js';
@@ -40,7 +44,7 @@ export interface PeopleOptions {
 }
 
 /**
- * Merchants, users and onboarding on a real database, with their workers and without HTTP. The audit verifies what is
+ * Merchants, users and onboarding on a real database, with their workers and pages, without the API. The audit verifies what is
  * left in a database of its own.
  */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
@@ -65,6 +69,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       VitalsModule,
       EventStoreModule,
       ProjectionsModule,
+      PagesModule,
       ContextsModule.of(config, ALL_CONTEXTS, [
         ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
         onboarding,
@@ -73,14 +78,15 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
   });
   const module = await (options.override?.(builder) ?? builder).compile();
   module.useLogger(false);
-  await module.init();
+  const app = module.createNestApplication(new EdgeAdapter(config), { logger: false });
+  await app.init();
   return {
     module,
     commandBus: module.get(CommandBus),
     users: module.get(UsersView),
     database: module.get(Database),
     close: async () => {
-      await module.close();
+      await app.close();
       if (options.databaseUrl !== undefined) return;
       try {
         if (options.audited !== false) await expectInOrder(url);
@@ -89,6 +95,11 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       }
     },
   };
+}
+
+/** `http://127.0.0.1:<port>` of a page, the one of the onboarding unless another is given. */
+export function pageUrl(app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string {
+  return `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
 }
 
 /** A ticket of a request without an Idempotency-Key. */

@@ -3,10 +3,9 @@ import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
-import { plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
+import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
 /** What the sandbox takes as a person. */
 export const DETAILS = {
@@ -51,7 +50,7 @@ export class Widget {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.people.module.get(WidgetServer, { strict: false }).port}`;
+    return pageUrl(this.people.module);
   }
 
   async visitor(): Promise<Visitor> {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { WidgetServer } from '../../src/contexts/onboarding/http/widget/widget-server.js';
 import type { TestApp } from './app.js';
+import { pageUrl } from './people.js';
 import type { SignedClient } from './signed-client.js';
 
 export interface NewUser {
@@ -12,7 +12,7 @@ export interface NewUser {
 
 /** `http://127.0.0.1:<port>` of the widget. */
 export function widgetUrl(app: TestApp): string {
-  return `http://127.0.0.1:${app.app.get(WidgetServer, { strict: false }).port}`;
+  return pageUrl(app.app);
 }
 
 /** A user as a merchant creates it, through the signed API. */

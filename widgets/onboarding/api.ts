@@ -7,7 +7,7 @@ import type {
   StepMessage,
   StepRefusal,
   StepState,
-} from '../../src/contexts/onboarding/http/widget/page-types.js';
+} from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
 
 export type { ImageKind, OnboardingFacts, PageStep, StepMessage, StepState };
 

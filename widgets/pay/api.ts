@@ -5,7 +5,7 @@ import type {
   PayOrder,
   PayQuote,
   Transfer,
-} from '../../src/contexts/exchange/http/pay/page-types.js';
+} from '../../src/contexts/exchange/http/pay/pay-types.js';
 
 export type { PayFacts, PayOrder, PayQuote, Transfer };
 export type Action = 'mark_as_paid' | 'cancel' | 'test_payment';

@@ -8,7 +8,6 @@ import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox
 import { ConfirmDetailsHandler } from './application/confirm-details.js';
 import { CallbackPurge } from './application/callback-purge.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
-import { IdentityCallbacks } from './http/callbacks/identity-callbacks.js';
 import { Callbacks } from './store/callbacks.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { GiveUpHandler } from './application/give-up.js';
@@ -33,12 +32,11 @@ import { SubmitKycHandler } from './application/submit-kyc.js';
 import { VerifyPhoneHandler } from './application/verify-phone.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
-import { WidgetGate } from './http/widget/gate.js';
-import { ImageUploads } from './http/widget/image-uploads.js';
-import { OnboardingFactsOf } from './http/widget/page-facts.js';
-import { WidgetSessions } from './http/widget/sessions.js';
-import { WidgetSteps } from './http/widget/steps.js';
-import { WidgetServer } from './http/widget/widget-server.js';
+import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
+import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
+import { OnboardingSessions } from './http/widget/onboarding-sessions.js';
+import { StepsController } from './http/widget/steps.controller.js';
+import { VisitorGuard } from './http/widget/visitor-guards.js';
 import { checkProviderSettings } from './provider-settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { ONBOARDING_SETTINGS } from './settings.js';
@@ -51,7 +49,10 @@ export class OnboardingModule {
     const isSandbox = config.mode === 'sandbox';
     return {
       module: OnboardingModule,
-      controllers: isSandbox ? [SandboxOnboardingController] : [],
+      controllers: [
+        ...[OnboardingPageController, StepsController, IdentityCallbacksController],
+        ...(isSandbox ? [SandboxOnboardingController] : []),
+      ],
       providers: [
         PhoneCodes,
         Images,
@@ -69,19 +70,14 @@ export class OnboardingModule {
         ReceiveCallbackHandler,
         Callbacks,
         CallbackPurge,
-        IdentityCallbacks,
         Verifications,
         Progress,
         StepsWorker,
         PresentTerms,
         ProgressGauge,
         ImagePurge,
-        WidgetSessions,
-        WidgetGate,
-        OnboardingFactsOf,
-        ImageUploads,
-        WidgetSteps,
-        WidgetServer,
+        OnboardingSessions,
+        VisitorGuard,
         ProviderReadiness,
         ...providersOf(chosenOf(config), isSandbox),
         ...(isSandbox ? [CompleteSandboxOnboardingHandler, ...SANDBOX_REVIEWS] : []),

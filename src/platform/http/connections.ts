@@ -59,7 +59,7 @@ type Reason = 'process' | 'address' | 'pipelined' | 'stalled' | 'lingering';
  * without a response; when the process has too many, its idle ones are closed as well, so that the next finds a place.
  * Connections whose client does not take its responses, or does not go when told to, are destroyed.
  */
-export function guardConnections(server: Server, bounds: ConnectionBounds): void {
+export function guardConnections(server: Server, bounds: ConnectionBounds): ConnectionGuard {
   const guard = new ConnectionGuard(bounds);
   server.maxConnections = bounds.most;
   server.on('drop', () => {
@@ -76,9 +76,10 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): void
   const sweeper = setInterval(() => guard.sweep(performance.now()), Math.min(1000, bounds.stallMs / 4));
   sweeper.unref();
   server.on('close', () => clearInterval(sweeper));
+  return guard;
 }
 
-class ConnectionGuard {
+export class ConnectionGuard {
   private readonly open = new Map<Socket, Connection>();
   private readonly perClient = new Map<string, number>();
 
@@ -110,6 +111,11 @@ class ConnectionGuard {
     connection.pending.add(response);
     if (connection.pending.size > this.bounds.mostPending) cut(socket, 'pipelined');
     response.once('close', () => connection.pending.delete(response));
+  }
+
+  /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
+  closeUnused(): void {
+    for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   sweep(now: number): void {

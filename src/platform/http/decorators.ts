@@ -33,9 +33,8 @@ export const Ticket = createParamDecorator((_: unknown, context: ExecutionContex
   return request.edge.ticket;
 });
 
-/** Who and what caused the events of this request: the `metadata` of `CommandLoop.execute`. */
-export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata => {
-  const request = requestOf(context);
+/** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
+export function causeOf(request: FastifyRequest): EventMetadata {
   const parent = traceparent();
   const { merchantId, callerId } = merchantOf(request);
   return {
@@ -45,7 +44,12 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
     ...(callerId === undefined ? {} : { key_id: callerId }),
     ...(parent === undefined ? {} : { traceparent: parent }),
   };
-});
+}
+
+/** {@link causeOf} this request. */
+export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata =>
+  causeOf(requestOf(context)),
+);
 
 /**
  * Marks a write whose handler hands `ticket.response(...)` to `CommandLoop.execute` on every way to success. On a store

@@ -4,30 +4,23 @@ import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
-import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import type { Admission } from './admission.js';
+import { Arrivals, type ArrivalConfig } from './arrivals.js';
 import type { Authentication, Authentications } from './authentication.js';
-import { setBaseHeaders } from './base-headers.js';
-import { HTTPS_REQUIRED } from './https.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { BUSY, BytesInHand } from './memory.js';
-import { dressProblem, HOST_REQUIRED, type Problem, QUERY_NOT_UTF8, sendProblem } from './problem.js';
-import { tooManyRequests } from './rate-limit.js';
-import { announcesTooMuch, BODY_TOO_LARGE, drainRefusedBody, hasBody, readBody } from './request-body.js';
+import { dressProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
+import { announcesTooMuch, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
 import { endRequestSpan, recordRequest, startRequestSpan } from './request-record.js';
-import { isHealthPath, isQueryUtf8, newRequestState, rawPath } from './request-state.js';
+import { rawPath } from './request-state.js';
 
-const WRONG_MEDIA_TYPE: Problem = { status: 415, detail: 'The content type must be application/json' };
 type Done = (error?: Error) => void;
 type ReadDone = (error: Error | null) => void;
 type SendDone = (error: Error | null, payload?: unknown) => void;
 
-type EdgeConfig = Pick<
-  Config,
-  'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps' | 'requestMemoryMib'
->;
+type EdgeConfig = ArrivalConfig & Pick<Config, 'requestMemoryMib'>;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 export interface EdgeServices {
@@ -43,13 +36,13 @@ export interface EdgeServices {
  * before the request is known to be authentic.
  */
 export class EdgeHooks {
-  private readonly addresses: AddressRateLimiter;
+  private readonly arrivals: Arrivals;
   private readonly memory: BytesInHand;
   private services: EdgeServices | null = null;
   private draining = false;
 
-  constructor(private readonly config: EdgeConfig) {
-    this.addresses = new AddressRateLimiter(addressLimit(config));
+  constructor(config: EdgeConfig) {
+    this.arrivals = new Arrivals(config);
     this.memory = new BytesInHand(config.requestMemoryMib << 20);
   }
 
@@ -64,22 +57,10 @@ export class EdgeHooks {
 
   /** onRequest of every route. */
   readonly arrive = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const edge = newRequestState();
-    request.edge = edge;
-    edge.client = clientOf(request.ip);
+    const refusal = this.arrivals.receive(request, reply);
+    const { edge } = request;
     reply.raw.once('close', () => this.memory.release(edge));
-    setBaseHeaders(request, reply, this.config);
-    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      sendProblem(reply, HOST_REQUIRED);
-      return;
-    }
-    if (this.config.requireHttps && request.protocol !== 'https' && !isHealthPath(request)) {
-      sendProblem(reply, HTTPS_REQUIRED);
-      return;
-    }
-    const blockedUntil = this.addresses.take(edge.client);
-    if (blockedUntil !== null) sendProblem(reply, tooManyRequests(blockedUntil, Date.now()));
-    else if (!isQueryUtf8(request)) sendProblem(reply, QUERY_NOT_UTF8);
+    if (refusal !== null) sendProblem(reply, refusal);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
   };
@@ -134,11 +115,7 @@ export class EdgeHooks {
     payload: unknown,
     done: SendDone,
   ): void => {
-    if (!request.raw.complete && hasBody(request.raw)) {
-      // Who was not told to go on sends no body, and his next request must not be taken for it.
-      if (request.raw.headers.expect === undefined) drainRefusedBody(request, reply);
-      else reply.header('connection', 'close');
-    }
+    settleBody(request, reply);
     if (this.draining) reply.header('connection', 'close');
     const { edge } = request;
     if (edge?.ticket && edge.ticket.key !== null) {

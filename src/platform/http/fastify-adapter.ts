@@ -1,74 +1,63 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
-import { setBaseHeaders } from './base-headers.js';
+import { listenerOptions, type ArrivalConfig } from './arrivals.js';
 import {
   connectionBounds,
   guardConnections,
-  HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  refuseClientError,
   REQUEST_TIMEOUT_MS,
-  TIMEOUT_CHECK_MS,
+  type ConnectionGuard,
 } from './connections.js';
+import type { Drainable } from './drain.js';
 import { EdgeHooks } from './edge-hooks.js';
+import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
-import { newRequestState, rawPath } from './request-state.js';
+import { rawPath } from './request-state.js';
 import { RouteTable } from './route-table.js';
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = Pick<
-  Config,
-  | 'rateLimitPerMinute'
-  | 'rateLimitPerIpPerMinute'
-  | 'requireHttps'
-  | 'trustProxy'
-  | 'maxConnections'
-  | 'maxConnectionsPerIp'
-  | 'requestMemoryMib'
->;
+type EdgeConfig = ArrivalConfig &
+  Pick<Config, 'trustProxy' | 'maxConnections' | 'maxConnectionsPerIp' | 'requestMemoryMib'>;
 
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
-export class EdgeAdapter extends FastifyAdapter {
+export class EdgeAdapter extends FastifyAdapter implements Drainable {
   readonly edge: EdgeHooks;
+  readonly connections: ConnectionGuard;
   readonly routes = new RouteTable();
+  readonly pageRoutes: PageRoute[] = [];
 
   constructor(config: EdgeConfig) {
     super({
       skipMiddie: true,
       bodyLimit: BODY_LIMIT - 1,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionTimeout: 0,
-      http: {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        // Node's own response to a request without Host is no problem document; the edge gives one.
-        requireHostHeader: false,
-      },
       routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-      trustProxy: config.trustProxy ?? false,
-      requestIdHeader: false,
-      genReqId: () => randomUUID(),
       logger: false,
-      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-        request.edge = newRequestState();
-        setBaseHeaders(request, reply, config);
-        sendError(request, reply, error);
-      },
-      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
+      ...listenerOptions(config, sendError),
     });
     this.edge = new EdgeHooks(config);
     this.prepare(this.getInstance());
-    guardConnections(this.getInstance().server, connectionBounds(config));
+    this.connections = guardConnections(this.getInstance().server, connectionBounds(config));
+  }
+
+  drain(): void {
+    this.edge.drain();
+  }
+
+  /** A route of a page is kept for the listener of its page (docs/adr/0172). */
+  override get(...route: unknown[]): FastifyInstance {
+    return this.keepForPage('GET', route) ?? super.get(...route);
+  }
+
+  override post(...route: unknown[]): FastifyInstance {
+    return this.keepForPage('POST', route) ?? super.post(...route);
   }
 
   /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
@@ -93,6 +82,14 @@ export class EdgeAdapter extends FastifyAdapter {
   }
 
   override setNotFoundHandler(): FastifyInstance {
+    return this.getInstance();
+  }
+
+  private keepForPage(method: PageRoute['method'], route: readonly unknown[]): FastifyInstance | null {
+    const [url, handler] = route as [string, PageHandler];
+    const page = pageOf(handler);
+    if (page === null) return null;
+    this.pageRoutes.push({ page, method, url, handler });
     return this.getInstance();
   }
 

@@ -12,6 +12,7 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
 import { MetricsServer } from './metrics-server.js';
+import { PagesModule } from './pages/pages.module.js';
 import { ProblemFilter } from './problem-filter.js';
 import { CallerRateLimiter } from './rate-limit.js';
 import { SvcSignature } from './svc-signature/svc-signature.js';
@@ -23,6 +24,7 @@ import { SvcSignature } from './svc-signature/svc-signature.js';
  */
 @Global()
 @Module({
+  imports: [PagesModule],
   controllers: [HealthController],
   providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, Authentications, MetricsServer],
   exports: [Authentications, MetricsServer],

@@ -75,6 +75,11 @@ export function problemJson(problem: Problem): string {
 /** Of HTTP/1.1 alone: Node would respond by itself, with no problem details. */
 export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 
+export const WRONG_MEDIA_TYPE: Problem = {
+  status: 415,
+  detail: 'The content type must be application/json',
+};
+
 export const QUERY_NOT_UTF8: Problem = {
   status: 400,
   detail: 'The query string must be percent-encoded UTF-8',

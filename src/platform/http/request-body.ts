@@ -78,10 +78,16 @@ export class NoRoom extends Error {}
 const MOST_DISCARDED_BYTES = 16 * 1_048_576;
 
 /**
- * Reads on after a refusal. Closing a connection with unread bytes resets it, and a client that is still sending would then
- * see the reset instead of the response.
+ * Before a response is sent: reads on when the body was not read to its end. Closing a connection with unread bytes resets
+ * it, and a client that is still sending would then see the reset instead of the response.
  */
-export function drainRefusedBody(request: FastifyRequest, reply: FastifyReply): void {
+export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.raw.complete || !hasBody(request.raw)) return;
+  // A client that was not told to continue sends no body, and its next request must not be read as one.
+  if (request.raw.headers.expect !== undefined) {
+    reply.header('connection', 'close');
+    return;
+  }
   reply.removeHeader('connection');
   let discarded = 0;
   request.raw.on('data', (chunk: Buffer) => {

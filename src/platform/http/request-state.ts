@@ -21,6 +21,8 @@ export interface RequestState {
   /** The merchant that the request names; not known to have sent it. */
   named: MerchantCredentials | null;
   merchant: MerchantCredentials | null;
+  /** Who sent the request of a page, as the guard of its route found out. */
+  visitor: unknown;
   /** Bytes that are counted as held for this request. */
   bodyBytes: number;
   responseBytes: number;
@@ -55,6 +57,7 @@ export function newRequestState(): RequestState {
     authentication: null,
     named: null,
     merchant: null,
+    visitor: null,
     bodyBytes: 0,
     responseBytes: 0,
     over: false,

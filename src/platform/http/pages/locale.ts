@@ -1,21 +1,21 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Languages of all pages; English for those who ask for none of them. */
+/** Languages of all pages; English where the browser requests none of them. */
 const LOCALES = ['en', 'es', 'de'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** At most so many languages of the header are looked at. */
-const MOST_RANGES = 32;
+/** How many languages of the header are read. */
+const MAX_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;
 
 /**
- * The first of `locales` that an `Accept-Language` (RFC 9110, 12.5.4) wants most: `es-MX` gets `es`. What it does not want
- * at all (`q=0`) is given to nobody who wants another one; the first is for those who want none.
+ * The first of `locales` with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4): `es-MX` gets `es`. One that the
+ * header excludes (`q=0`) is chosen after all others; the first is the default.
  */
 export function chooseLocale<L extends string>(header: string | undefined, locales: readonly [L, ...L[]]): L {
   const weights = new Map<string, number>();
-  for (const part of (header ?? '').toLowerCase().split(',', MOST_RANGES)) {
+  for (const part of (header ?? '').toLowerCase().split(',', MAX_RANGES)) {
     const [range = '', parameter = 'q=1'] = part.split(';').map((each) => each.trim());
     const tag = RANGE.exec(range);
     const weight = WEIGHT.exec(parameter);
@@ -27,7 +27,7 @@ export function chooseLocale<L extends string>(header: string | undefined, local
   return locales.reduce((best, each) => (weightOf(each) > weightOf(best) ? each : best));
 }
 
-/** The language of the page that a browser asks for. */
+/** The language of the page that a browser requests. */
 export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   return chooseLocale<Locale>(headers['accept-language'], LOCALES);
 }

@@ -1,82 +1,98 @@
-import { PAGE_STYLE } from './page-style.js';
+import {
+  applyDecorators,
+  Catch,
+  Controller,
+  createParamDecorator,
+  HttpCode,
+  Post,
+  RequestMethod,
+  SetMetadata,
+  UseFilters,
+  UseInterceptors,
+  type ArgumentsHost,
+  type ExceptionFilter,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/internal';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.js';
+import type { EventMetadata } from '../../event-store/port.js';
+import { causeOf } from '../decorators.js';
+import type { PageWords } from './document.js';
+import { localeOf, type Locale } from './locale.js';
+import { PageBody } from './page-body.js';
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
+/**
+ * A page for people, with its own listener (its own origin). A context declares it once and serves it with
+ * {@link PageController}s; {@link PageListener} does what all pages have in common (docs/adr/0172).
+ */
+export interface Page {
+  /** Its folder in widgets/. */
+  readonly name: string;
+  /** Its built files are at `<path>/assets/<file>`. */
+  readonly path: string;
+  readonly port: (config: Config) => number;
+  readonly words: Readonly<Record<Locale, PageWords>>;
+  /** What it may load and display besides scripts and styles: directives of CSP. */
+  readonly media: string;
+  /** How long a browser may take to send a request. */
+  readonly requestTimeoutMs: number;
+}
+
+export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+export interface PageRoute {
+  readonly page: Page;
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly handler: PageHandler;
+}
+
+const PAGE = Symbol('page');
+
+/** The page whose controller has this handler; null for a handler of the API. */
+export function pageOf(handler: object): Page | null {
+  return (Reflect.getMetadata(PAGE, handler) as Page | undefined) ?? null;
+}
+
+/** A controller whose routes are reachable on the listener of the page and nowhere else. */
+export function PageController(page: Page, path = ''): ClassDecorator {
+  return (target) => {
+    // Nest passes the metadata of methods to the adapter, not that of classes.
+    for (const name of Object.getOwnPropertyNames(target.prototype)) {
+      const method: unknown = (target.prototype as Record<string, unknown>)[name];
+      if (typeof method !== 'function') continue;
+      const verb = Reflect.getMetadata(METHOD_METADATA, method) as RequestMethod | undefined;
+      if (verb !== undefined && verb !== RequestMethod.GET && verb !== RequestMethod.POST)
+        throw new Error(`${target.name}.${name}: the routes of a page are GET or POST`);
+      Reflect.defineMetadata(PAGE, page, method);
+    }
+    applyDecorators(Controller(path), UseInterceptors(PageBody), UseFilters(ListenerErrors))(target);
+  };
+}
+
+/** Leaves errors to the listener of the page, which displays them as a document to people. */
+@Catch()
+class ListenerErrors implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (!reply.sent) reply.send(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** A call of a page's script: POST, 200. */
+export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
+
+/** Takes a body of any type, as a Buffer of less than this many bytes. */
+export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(PageBody.LIMIT, limit);
+
+/** What a guard of the page left in `request.edge.visitor`, and what else a use case needs of a request. */
+export type Visit<Visitor = unknown> = Visitor & {
+  readonly ip: string;
+  readonly locale: Locale;
+  readonly cause: EventMetadata;
 };
-
-/** Text as it stands in HTML, in attributes too. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
-}
-
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
-
-/** Who may show a page in a frame: `null` is anybody, an empty list nobody. */
-export type Framers = readonly string[] | null;
-
-/** What a page may load and run. `scripts` and `styles` are sources of CSP: a nonce, or `'self'`. */
-export interface Sources {
-  readonly script: string;
-  readonly style: string;
-  readonly image: string;
-  /** Videos and sounds; none when it is not given. */
-  readonly media?: string;
-}
-
-/** Everything comes from the listener itself or stands in the page, and nothing from elsewhere. */
-export function contentSecurityPolicy({ script, style, image, media }: Sources, framedBy: Framers): string {
-  const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
-  return [
-    "default-src 'none'",
-    "connect-src 'self'",
-    `script-src ${script}`,
-    `style-src ${style}`,
-    `img-src ${image}`,
-    ...(media === undefined ? [] : [`media-src ${media}`]),
-    "base-uri 'none'",
-    "form-action 'none'",
-    ...(framers === null ? [] : [`frame-ancestors ${framers.join(' ')}`]),
-  ].join('; ');
-}
-
-/** A whole document in the language `lang`. `head` and `body` are HTML. */
-export function layout(title: string, head: string, body: string, lang = 'en'): string {
-  return `<!doctype html>
-<html lang="${escapeHtml(lang)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="${ICON}">
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
-}
-
-/** What people are told who followed a link that leads nowhere. */
-export interface Advice {
-  readonly heading: string;
-  readonly text: string;
-  /** The language of both; English when it is not given. */
-  readonly lang?: string;
-}
-
-/** `detail`: the words of the service, in small print. */
-export function refusalPage({ heading, text, lang }: Advice, detail: string, nonce: string): string {
-  const main = `<main>
-<h1>${escapeHtml(heading)}</h1>
-<p class="lead">${escapeHtml(text)}</p>
-<p class="small">${escapeHtml(detail)}</p>
-</main>`;
-  return layout(heading, `<style nonce="${nonce}">${PAGE_STYLE}</style>`, main, lang);
-}
+export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const { ip, edge } = request;
+  return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
+});

@@ -1,39 +1,29 @@
 import { Readable } from 'node:stream';
+import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { clientOf } from '../../../../platform/http/address.js';
-import type { Problem } from '../../../../platform/http/problem.js';
-import { Logger } from '@nestjs/common';
+import { Refusal, type Problem } from '../../../../platform/http/problem.js';
 import type { MadeOrder } from '../../domain/order.js';
 import type { ChangedOrder } from '../../views/order-changes.js';
 import { isFinal, payOrder } from './pay-order.js';
 
-export interface StreamBounds {
+const STREAM_BOUNDS = {
   /** Open at once, in this process and of one address. */
-  readonly most: number;
-  readonly mostPerAddress: number;
-  /** How often all orders that are followed are looked at, in one query. */
-  readonly pollMs: number;
-  readonly heartbeatMs: number;
-  /** The page connects again after it, perhaps to another process. */
-  readonly lifetimeMs: number;
-}
-
-const STREAM_BOUNDS: StreamBounds = {
-  most: 1000,
-  mostPerAddress: 20,
+  max: 1000,
+  maxPerAddress: 20,
+  /** How often all orders are read, in one query. */
   pollMs: 1000,
   heartbeatMs: 15_000,
+  /** The page connects again after it, perhaps to another process. */
   lifetimeMs: 600_000,
 };
+export type StreamBounds = Readonly<typeof STREAM_BOUNDS>;
 
-const TOO_MANY: Problem = {
-  status: 503,
-  detail: 'Too many orders are followed at the moment',
-  headers: { 'retry-after': '10' },
-};
+const headers = { 'retry-after': '10' };
+const TOO_MANY: Problem = { status: 503, detail: 'Too many orders are followed at the moment', headers };
 const TOO_MANY_OF_ADDRESS: Problem = {
   status: 429,
   detail: 'Too many orders are followed from this address',
-  headers: { 'retry-after': '10' },
+  headers,
 };
 
 /** An order that is followed, and from where. */
@@ -42,26 +32,24 @@ export interface Following {
   readonly address: string;
   readonly revision: number;
   readonly state: MadeOrder;
-  /** Whether its page may still be served. */
-  isAllowed(): Promise<boolean>;
+  /** Rejects with {@link Refusal} once its page may not be served any more. */
+  verify(): Promise<unknown>;
 }
 
-interface Stream extends Omit<Following, 'revision' | 'state'> {
+interface Stream extends Following {
   readonly body: Readable;
   readonly client: string;
   readonly openedAt: number;
   revision: number;
-  beatAt: number;
-  ended: boolean;
+  sentAt: number;
 }
 
 /**
- * Orders as server-sent events: what is known, then each change, and the end with the last status. However many streams
- * there are, the database is asked once in each `pollMs`, for what has changed.
+ * Orders as server-sent events: the present state, then each change, and the end with the last status. However many
+ * streams there are, the database is queried once in each `pollMs`, for what has changed.
  */
-export class OrderStreams {
-  private readonly open = new Set<Stream>();
-  private readonly perClient = new Map<string, number>();
+export class OrderStreams implements OnModuleDestroy {
+  private readonly streams = new Set<Stream>();
   private timer: NodeJS.Timeout | null = null;
   private draining = false;
   private readonly logger = new Logger(OrderStreams.name);
@@ -74,110 +62,88 @@ export class OrderStreams {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** How many are followed now. */
+  /** How many are open now. */
   get count(): number {
-    return this.open.size;
+    return this.streams.size;
   }
 
-  /** The body of the response, or why there is none. */
-  follow(following: Following): Readable | Problem {
+  /** The body of the response. Throws {@link Refusal} (429, 503). */
+  follow(following: Following): Readable {
     const client = clientOf(following.address);
-    if (this.draining || this.open.size >= this.bounds.most) return TOO_MANY;
-    const ofClient = this.perClient.get(client) ?? 0;
-    if (ofClient >= this.bounds.mostPerAddress) return TOO_MANY_OF_ADDRESS;
+    if (this.draining || this.count >= this.bounds.max) throw new Refusal(TOO_MANY);
+    const ofClient = [...this.streams].filter((each) => each.client === client);
+    if (ofClient.length >= this.bounds.maxPerAddress) throw new Refusal(TOO_MANY_OF_ADDRESS);
     const body = new Readable({ read: () => undefined });
-    body.push(this.frame(following.state));
-    if (isFinal(following.state)) {
-      body.push(null);
-      return body;
-    }
     const at = this.now();
-    const { orderId, address, revision } = following;
-    const stream: Stream = {
-      ...{ orderId, address, revision, client, body, openedAt: at, beatAt: at, ended: false },
-      isAllowed: () => following.isAllowed(),
-    };
-    this.open.add(stream);
-    this.perClient.set(client, ofClient + 1);
-    body.once('close', () => this.closed(stream));
+    const stream: Stream = { ...following, client, body, openedAt: at, sentAt: at };
+    this.streams.add(stream);
+    body.once('close', () => this.streams.delete(stream));
+    this.send(stream, following);
     this.schedule();
     return body;
   }
 
-  /** Ends all of them: their pages connect again, to a process that stays. */
-  drain(): void {
+  /** Ends all of them: their pages connect again, to another process. */
+  onModuleDestroy(): void {
     this.draining = true;
-    for (const stream of this.open) end(stream);
-  }
-
-  private closed(stream: Stream): void {
-    this.open.delete(stream);
-    const left = this.perClient.get(stream.client)! - 1;
-    if (left === 0) this.perClient.delete(stream.client);
-    else this.perClient.set(stream.client, left);
+    for (const stream of this.streams) this.end(stream);
   }
 
   private schedule(): void {
+    if (this.count === 0) return;
     this.timer ??= setTimeout(() => {
-      void this.look().finally(() => {
+      void this.poll().finally(() => {
         this.timer = null;
-        if (this.open.size > 0) this.schedule();
+        this.schedule();
       });
     }, this.bounds.pollMs).unref();
   }
 
-  private async look(): Promise<void> {
-    await this.endWhatMayNotGoOn();
-    if (this.open.size === 0) return;
+  private async poll(): Promise<void> {
+    for (const stream of this.streams) if (await this.isOver(stream)) this.end(stream);
     const known = new Map<string, number>();
-    for (const { orderId, revision } of this.open)
+    for (const { orderId, revision } of this.streams)
       known.set(orderId, Math.min(revision, known.get(orderId) ?? Infinity));
+    if (known.size === 0) return;
     try {
       const changed = new Map((await this.changes.since(known)).map((each) => [each.id, each]));
-      for (const stream of this.open) this.tell(stream, changed.get(stream.orderId));
+      for (const stream of this.streams) {
+        const order = changed.get(stream.orderId);
+        if (order !== undefined && order.revision > stream.revision) this.send(stream, order);
+      }
     } catch (error) {
-      // Those who follow see nothing new until the database is back.
-      this.logger.warn({ msg: 'followed orders not read', err: error });
+      // Their pages display nothing new until the database is available again.
+      this.logger.warn({ msg: 'order streams poll failed', err: error });
     }
-    this.beat();
+    for (const stream of this.streams) this.beat(stream);
   }
 
-  private async endWhatMayNotGoOn(): Promise<void> {
-    const now = this.now();
-    for (const stream of [...this.open]) {
-      const isOver = now - stream.openedAt >= this.bounds.lifetimeMs;
-      // A directory that cannot be asked now says nothing against it.
-      const isAllowed = isOver || (await stream.isAllowed().catch(() => true));
-      if (isOver || !isAllowed) end(stream);
-    }
+  private async isOver({ openedAt, verify }: Stream): Promise<boolean> {
+    if (this.now() - openedAt >= this.bounds.lifetimeMs) return true;
+    // A directory that is unavailable does not end the session.
+    return verify().then(
+      () => false,
+      (error: unknown) => error instanceof Refusal,
+    );
   }
 
-  private tell(stream: Stream, changed: ChangedOrder | undefined): void {
-    if (changed === undefined || changed.revision <= stream.revision || stream.ended) return;
-    stream.revision = changed.revision;
-    stream.beatAt = this.now();
-    stream.body.push(this.frame(changed.state));
-    if (isFinal(changed.state)) end(stream);
+  private send(stream: Stream, { revision, state }: Pick<Following, 'revision' | 'state'>): void {
+    stream.revision = revision;
+    stream.sentAt = this.now();
+    stream.body.push(`data: ${JSON.stringify(payOrder(state, stream.sentAt))}\n\n`);
+    if (isFinal(state)) this.end(stream);
   }
 
-  /** Keeps proxies from closing a connection that is silent; who has taken nothing since the last one is gone. */
-  private beat(): void {
-    const now = this.now();
-    for (const stream of this.open) {
-      if (stream.ended || now - stream.beatAt < this.bounds.heartbeatMs) continue;
-      stream.beatAt = now;
-      if (stream.body.readableLength > 0) stream.body.destroy();
-      else stream.body.push(':\n\n');
-    }
+  /** Keeps proxies from closing an idle connection. A client that has not read since the last heartbeat is gone. */
+  private beat(stream: Stream): void {
+    if (this.now() - stream.sentAt < this.bounds.heartbeatMs) return;
+    stream.sentAt = this.now();
+    if (stream.body.readableLength > 0) stream.body.destroy();
+    else stream.body.push(':\n\n');
   }
 
-  private frame(state: MadeOrder): string {
-    return `data: ${JSON.stringify(payOrder(state, this.now()))}\n\n`;
+  private end(stream: Stream): void {
+    this.streams.delete(stream);
+    stream.body.push(null);
   }
-}
-
-function end(stream: Stream): void {
-  if (stream.ended) return;
-  stream.ended = true;
-  stream.body.push(null);
 }

@@ -1,7 +1,7 @@
 import { isAtLeast, minus, sum } from '../../../../kernel/decimal.js';
 import type { MadeOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
-import type { PayOrder, Transfer } from './page-types.js';
+import type { PayOrder, Transfer } from './pay-types.js';
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'cancelled', 'expired', 'failed', 'refunded']);
 
@@ -13,8 +13,8 @@ export function isFinal({ status }: Pick<MadeOrder, 'status'>): boolean {
 /** The order as the page displays it; `now` in epoch ms. */
 export function payOrder(state: MadeOrder, now: number): PayOrder {
   const order = orderRecord(state);
-  const { amount_from: asked, amount_received: received } = order;
-  const missing = isAtLeast(received, asked) ? '0' : minus(asked, received);
+  const { amount_from: amount, amount_received: received } = order;
+  const missing = isAtLeast(received, amount) ? '0' : minus(amount, received);
   return { order, missing, transfers: transfersOf(state), is_final: isFinal(state), now };
 }
 

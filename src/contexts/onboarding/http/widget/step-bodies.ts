@@ -1,58 +1,71 @@
-import { DomainError } from '../../../../kernel/domain-error.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { text } from '../../../../platform/dto/rules.js';
 import type { Consent, Details } from '../../domain/onboarding.js';
+import type { StepBodies } from './onboarding-types.js';
 
 const MAX_NAME_LENGTH = 100;
-/** A name has a letter; one of blanks that nobody sees would be checked, and that costs money. */
+/** A name has a letter: one of invisible blanks would be checked, and that costs money. */
 const READABLE = /\p{L}/u;
-/** Control characters, halves of characters, and what turns the direction of a text around. */
+/** Control characters, halves of characters, and what reverses the direction of a text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-/** What people put between the digits of a phone number. */
+/** What people type between the digits of a phone number. */
 const PHONE_SEPARATORS = /[\s().-]/g;
 
-/** Of a step; see page-types.ts. What reads it throws `validation_failed`. */
-type Body = Readonly<Record<string, unknown>>;
+/** 128 bits at least: a stranger could share a shorter nonce by chance. */
+const nonce = text({}, (given) =>
+  /^[0-9a-f]{32,64}$/.test(given) ? given : new Fault('must be 32 to 64 hex digits'),
+);
 
-export function phoneOf(body: Body): string {
-  return textOf(body, 'phone_number').replace(PHONE_SEPARATORS, '');
+const name = text({}, (given) => {
+  const trimmed = given.trim();
+  if (trimmed.length > MAX_NAME_LENGTH || !READABLE.test(trimmed))
+    return new Fault('must not be blank or too long');
+  return UNPRINTABLE.test(trimmed) ? new Fault('must not hold control characters') : trimmed;
+});
+
+/** A day of the calendar since 1900; the minimum age excludes those in the future. */
+const dayOfBirth = text({}, (given) => {
+  const day = new Date(/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(given) ? given : NaN);
+  // Date reads the 30th of February as the 2nd of March.
+  const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(given);
+  return exists ? given : new Fault('must be a day in the past');
+});
+
+export class CodeRequest implements Required<StepBodies['code']> {
+  @Field(text({}, (number) => number.replace(PHONE_SEPARATORS, '')))
+  phone_number!: string;
+
+  @Field(nonce)
+  browser!: string;
 }
 
-/** The nonce of the page: 128 bits at least, or a stranger could share it by chance. */
-export function browserOf(body: Body): string {
-  const nonce = textOf(body, 'browser');
-  if (!/^[0-9a-f]{32,64}$/.test(nonce))
-    throw DomainError.invalid({ browser: ['must be 32 to 64 hex digits'] });
-  return nonce;
+export class CodeEntry extends CodeRequest implements Required<StepBodies['phone']> {
+  @Field(text())
+  code!: string;
 }
 
-export function consentOf(body: Body): Consent {
-  return { termsVersion: textOf(body, 'terms_version'), privacyVersion: textOf(body, 'privacy_version') };
+export class DetailsEntry implements Required<StepBodies['details']> {
+  @Field(name)
+  first_name!: string;
+
+  @Field(name)
+  last_name!: string;
+
+  @Field(dayOfBirth)
+  date_of_birth!: string;
+
+  @Field(text())
+  terms_version!: string;
+
+  @Field(text())
+  privacy_version!: string;
 }
 
-export function detailsOf(body: Body, today: string): Details {
-  const name = (field: string): string => {
-    const text = textOf(body, field).trim();
-    if (text.length > MAX_NAME_LENGTH || !READABLE.test(text))
-      throw DomainError.invalid({ [field]: ['must not be blank or too long'] });
-    if (UNPRINTABLE.test(text)) throw DomainError.invalid({ [field]: ['must not hold control characters'] });
-    return text;
-  };
-  const dateOfBirth = textOf(body, 'date_of_birth');
-  if (!isPastDay(dateOfBirth, today)) {
-    throw DomainError.invalid({ date_of_birth: ['must be a day in the past'] });
-  }
-  return { firstName: name('first_name'), lastName: name('last_name'), dateOfBirth };
+export function detailsOf({ first_name, last_name, date_of_birth }: DetailsEntry): Details {
+  return { firstName: first_name, lastName: last_name, dateOfBirth: date_of_birth };
 }
 
-/** Whether that is a day of the calendar since 1900, `YYYY-MM-DD`. */
-function isPastDay(text: string, today: string): boolean {
-  if (!/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(text)) return false;
-  // Date takes the 30th of February for the 2nd of March.
-  const day = new Date(text);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) && text < today;
-}
-
-export function textOf(body: Body, field: string): string {
-  const value = body[field];
-  if (typeof value !== 'string') throw DomainError.invalid({ [field]: ['must be a string'] });
-  return value;
+export function consentOf({ terms_version, privacy_version }: DetailsEntry): Consent {
+  return { termsVersion: terms_version, privacyVersion: privacy_version };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import type { Payer, PayerSession } from '../../application/payer.js';
-import { PaySessions } from './sessions.js';
+import { PaySessions } from './pay-sessions.js';
 
 const payer: PayerSession = {
   keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
@@ -30,7 +30,7 @@ describe('the session of a pay page', () => {
     expect(sessions.read(token)).toBeNull();
   });
 
-  it('cannot be made, changed or prolonged without the key', () => {
+  it('cannot be forged, changed or prolonged without the key', () => {
     const [encoded = '', expires = '', hash = ''] = sessions.open(payer).split('.');
     const other = { ...payer, withdrawAddress: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' };
     const [otherEncoded = ''] = sessions.open(other).split('.');
@@ -47,7 +47,7 @@ describe('the session of a pay page', () => {
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });
 
-  it('has a link of its own for each payer', () => {
+  it('has another link for each payer', () => {
     const others: PayerSession[] = [
       { ...payer, keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
       { ...payer, withdrawAddressMemo: null, withdrawAddressTag: payer.withdrawAddressMemo },

@@ -3,11 +3,11 @@ import type { Stage } from '../../domain/onboarding.js';
 import type { Words } from '../../words/en.js';
 
 /**
- * What the server of the onboarding widget and its page (`widgets/onboarding`) tell each other: types alone, as the page
- * is built apart. Times are ISO 8601, days `YYYY-MM-DD`.
+ * What the onboarding widget (`widgets/onboarding`) and its server send each other: types alone, as the page is built
+ * separately. Times are ISO 8601, days `YYYY-MM-DD`.
  */
 
-/** What a page is opened with; it stands in the page. */
+/** What the document of the page holds. */
 export interface OnboardingFacts {
   /** Where the steps are: `POST <steps>/<step>`. */
   readonly steps: string;
@@ -15,18 +15,18 @@ export interface OnboardingFacts {
   readonly merchantName: string;
   readonly phoneNumber: string;
   readonly email: string | null;
-  /** Where a page that stands alone leads in the end. */
+  /** Where a page that is not in a frame leads in the end. */
   readonly callbackUrl: string | null;
   /**
-   * Origins that may embed the page and hear of its steps. Null: anybody may embed it (a sandbox without a list), and
-   * messages go to `location.ancestorOrigins[0]` where the browser tells it, otherwise to nobody.
+   * Origins that may embed the page and receive messages about its steps. Null: any site may embed it (a sandbox without a
+   * list), and messages go to `location.ancestorOrigins[0]` where the browser has it, otherwise nowhere.
    */
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
-  /** Who checks the photos, by name: `sandbox` for its stand-in, null where nobody is configured. */
+  /** Who checks the photos, by name; null where no provider is configured. */
   readonly identityProvider: string | null;
-  /** After so many days photos are deleted in any case. */
+  /** After this many days photos are deleted in any case. */
   readonly imageDays: number;
   readonly consent: {
     readonly terms: { readonly version: string; readonly url: string };
@@ -34,26 +34,26 @@ export interface OnboardingFacts {
   };
   /** Today in UTC. */
   readonly today: string;
-  /** Last names that end badly in the sandbox; null outside of it. */
+  /** Last names that fail in the sandbox; null outside of it. */
   readonly sandbox: { readonly rejected: string; readonly review: string; readonly cardFails: string } | null;
   /** Language tag, and the words in it. */
   readonly locale: string;
   readonly words: Words;
 }
 
-/** What `code` answers with: a long code of 18 digits is valid for a day in any browser, another one as {@link StepBodies} says. */
+/** The response of `code`: a long code of 18 digits is valid for a day in any browser, another one as {@link StepBodies} says. */
 export interface SentCode {
   readonly long: boolean;
 }
 
 /**
- * Bodies of the steps. `browser` is a nonce that the page made and shows to nobody (32 to 64 hex digits): a code of six digits
- * is valid with the nonce of the request that sent it. All but `code` and `phone` carry the session as a Bearer token.
+ * Bodies of the steps. `browser` is a secret nonce of the page (32 to 64 hex digits): a code of six digits is valid with the
+ * nonce of the request that sent it. All but `code` and `phone` carry the session as a Bearer token.
  */
 export interface StepBodies {
   code: { readonly phone_number: string; readonly browser: string };
   phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
-  /** The versions are those that the page showed. */
+  /** The versions are those that the page displayed. */
   details: {
     readonly first_name: string;
     readonly last_name: string;
@@ -69,16 +69,16 @@ export interface StepBodies {
   inbox: Record<string, never>;
 }
 
-/** What every step but `code` and `inbox` answers with. */
+/** The response of every step but `code` and `inbox`. */
 export interface StepState {
   readonly stage: Stage;
-  /** After the code alone. */
+  /** Of `phone` alone. */
   readonly session?: string;
   /** Of `kyc_failed` and `card_failed`, in the language of the request. */
   readonly reason?: string;
-  /** Since when the identity is under review. */
+  /** When the identity went under review. */
   readonly submitted_at?: string;
-  /** Which images are there; of `details_confirmed`. */
+  /** The images that were uploaded; of `details_confirmed`. */
   readonly images?: readonly ImageKind[];
 }
 
@@ -90,11 +90,11 @@ export interface StepRefusal {
   readonly status: number;
   readonly detail: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
-  /** 422 of a code: how many more guesses it takes; 0: ask for a new one. */
+  /** 422 of a code: how many guesses are left; 0: request a new one. */
   readonly attempts_left?: number;
 }
 
-/** Where the page is, as it tells whoever embeds it; no personal data. */
+/** Where the page is, for the site that embeds it; no personal data. */
 export type PageStep =
   'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
 

@@ -3,15 +3,15 @@ import type { OrderRecord } from '../../domain/order-record.js';
 import type { Words } from '../../words/en.js';
 
 /**
- * What the server of the pay widget and its page (`widgets/pay`) tell each other: types alone, as the page is built apart.
- * Amounts are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
+ * What the pay widget (`widgets/pay`) and its server send each other: types alone, as the page is built separately. Amounts
+ * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
  */
 
-/** What a page is opened with; it stands in the page. */
+/** What the document of the page holds. */
 export interface PayFacts {
-  /** Null when the link has expired: an order that was made with it is still followed. */
+  /** Null when the link has expired: an order that was created with it is still followed. */
   readonly session: string | null;
-  /** Tells apart the links that a tab was opened with. */
+  /** Identifies the link among those that a tab was opened with. */
   readonly link: string;
   /** Hashes lead nowhere in the sandbox. */
   readonly sandbox: boolean;
@@ -35,7 +35,7 @@ export interface PayFacts {
     readonly tag: string | null;
     readonly memo: string | null;
   };
-  /** All of the catalogue: an order is shown also when its pair is not offered any more. */
+  /** All of the catalogue: an order is displayed also when its pair is not offered any more. */
   readonly offers: readonly {
     readonly pair_id: string;
     readonly is_open: boolean;
@@ -45,9 +45,9 @@ export interface PayFacts {
     readonly icon: string;
     readonly decimals: number;
     readonly explorer: string;
-    /** How the network calls what names the receiver beside the address; null where it has none. */
+    /** What the network calls the companion of the address; null where it has none. */
     readonly tag: 'tag' | 'memo' | null;
-    /** With `{address}`, `{amount}` and `{units}`; null where wallets know no URI. */
+    /** With `{address}`, `{amount}` and `{units}`; null where wallets support no URI. */
     readonly payment_uri: string | null;
   }[];
   readonly onramps: readonly { readonly name: string; readonly url: string }[];
@@ -60,7 +60,7 @@ export interface PayFacts {
 export interface PageCalls {
   /** One of the amounts, or none for the pair's default. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
-  /** `request_id`: 32 hexadecimal digits of the page's own, random. The same again is the same order. */
+  /** `request_id`: 32 random hexadecimal digits. The same again is the same order. */
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
@@ -76,7 +76,7 @@ export interface PayQuote {
 
 export interface PayOrder {
   readonly order: OrderRecord;
-  /** What is still to come of what was asked. */
+  /** The part of `amount_from` that has not arrived. */
   readonly missing: string;
   readonly transfers: readonly Transfer[];
   /** Nothing changes any more, late deposits aside. */

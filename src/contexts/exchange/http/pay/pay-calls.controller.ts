@@ -1,0 +1,169 @@
+import { Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { deriveId } from '../../../../kernel/ids.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { text } from '../../../../platform/dto/rules.js';
+import { clientOf } from '../../../../platform/http/address.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
+import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
+import { CancelOrder } from '../../application/cancel-order.js';
+import { CreateOrder } from '../../application/create-order.js';
+import { MarkOrderAsPaid } from '../../application/mark-order-as-paid.js';
+import { PayerOrders } from '../../application/payer.js';
+import { amountOf, Quotes } from '../../application/quotes.js';
+import type { MadeOrder } from '../../domain/order.js';
+import { decimalsOf, pairOf } from '../../domain/tokens.js';
+import { ProviderBudget } from '../provider-budget.js';
+import { OrderStreams } from './order-streams.js';
+import { payOrder } from './pay-order.js';
+import { PAY_PAGE } from './pay-page.js';
+import { PaySessions } from './pay-sessions.js';
+import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
+import { PayerGuard, type PayVisitor } from './payer-guard.js';
+import { TestPayments } from './test-payments.js';
+
+type PayVisit = Visit<PayVisitor>;
+
+class NewPayOrder implements Required<PageCalls['create']> {
+  @Field(text({}, (id) => (pairOf(id) === null ? new Fault('is no pair') : id)))
+  pair_id!: string;
+
+  @Field(text())
+  amount_from!: string;
+
+  @Field(text({}, (id) => (/^[0-9a-f]{32}$/.test(id) ? id : new Fault('must be 32 hexadecimal digits'))))
+  request_id!: string;
+}
+
+/** The calls of the pay widget, for the payer of the session alone. */
+@PageController(PAY_PAGE, 'widget/api')
+@UseGuards(PayerGuard)
+export class PayCallsController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly orders: PayerOrders,
+    private readonly quotes: Quotes,
+    private readonly sessions: PaySessions,
+    private readonly payers: PayerGuard,
+    private readonly budget: ProviderBudget,
+    private readonly testPayments: TestPayments,
+    private readonly streams: OrderStreams,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get('quote')
+  async quote(
+    @Visit() visit: PayVisit,
+    @Query() { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Record<string, unknown>,
+  ): Promise<PayQuote> {
+    this.takeBudget(visit);
+    const quote = await this.quotes.of(visit.payer.keyId, { pairId, amountFrom, amountTo });
+    const { rate, minimum, maximum } = quote;
+    return {
+      amount_from: quote.amountFrom,
+      amount_to: quote.amountTo,
+      ...{ rate, minimum, maximum, expires_at: quote.expiresAt, now: this.now() },
+    };
+  }
+
+  /** The same `request_id` of the same payer is the same order (contract.md 26.2). */
+  @PageCall('orders')
+  async create(@Visit() visit: PayVisit, @ValidBody() body: NewPayOrder): Promise<PayOrder> {
+    const { payer, merchant, ip, cause } = visit;
+    const pair = pairOf(body.pair_id)!;
+    const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
+    this.takeBudget(visit);
+    const caller = { callerAddress: ip, client: clientOf(ip), merchantId: merchant.merchantId };
+    const order = { ...payer, ...caller, pairId: pair.id, amountFrom };
+    const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
+    return this.display(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
+  }
+
+  @Get('orders/:id')
+  async order(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+    return this.display((await this.orders.find(payer, id)).state);
+  }
+
+  @PageCall('orders/:id/mark_as_paid')
+  markAsPaid(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+    return this.act(visit, id, 'mark_as_paid', MarkOrderAsPaid);
+  }
+
+  @PageCall('orders/:id/cancel')
+  cancel(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+    return this.act(visit, id, 'cancel', CancelOrder);
+  }
+
+  /** Pays an order of this payer with test money. */
+  @PageCall('orders/:id/test_payment')
+  async payForTest(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
+    const { state } = await this.orders.find(payer, id);
+    await this.testPayments.pay(state);
+    return this.display(state);
+  }
+
+  /** Server-sent events. */
+  @Get('orders/:id/events')
+  async follow(
+    @Visit() { payer, ip: address }: PayVisit,
+    @Param('id') id: string,
+    @Req() { method }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    // A request for the head alone would keep a stream open that has no connection.
+    if (method === 'HEAD') throw DomainError.notFound('Page');
+    const { state, revision } = await this.orders.find(payer, id);
+    const verify = () => this.payers.verify(payer);
+    const body = this.streams.follow({ orderId: state.facts.order_id, address, revision, state, verify });
+    // Some proxies buffer what they pass on.
+    reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
+  }
+
+  private async act(
+    visit: PayVisit,
+    id: string,
+    name: string,
+    Action: typeof CancelOrder | typeof MarkOrderAsPaid,
+  ): Promise<PayOrder> {
+    this.takeBudget(visit);
+    const { payer, cause } = visit;
+    const orderId = (await this.orders.find(payer, id)).state.facts.order_id;
+    const ticket = new PageTicket(orderId, name);
+    const action = { orderId, keyId: payer.keyId, complianceNotice: null, ticket, cause };
+    return this.display(await this.commandBus.execute(new Action(action)));
+  }
+
+  /** People who open pages are strangers to the key. */
+  private takeBudget({ payer: { keyId }, ip }: PayVisit): void {
+    this.budget.take(keyId, `${keyId}/${clientOf(ip)}`);
+  }
+
+  private display(state: MadeOrder): PayOrder {
+    return payOrder(state, this.now());
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
+  }
+}
+
+/** Its ids follow from the page's own id of the request; its response is created again each time. */
+class PageTicket implements IdempotencyTicket {
+  constructor(
+    private readonly scope: string,
+    private readonly request: string,
+  ) {}
+
+  id(purpose: string, use = 0): string {
+    return deriveId('pay page', this.scope, this.request, purpose, String(use));
+  }
+
+  response(): undefined {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { Refusal, type Problem } from '../../../../platform/http/problem.js';
+import {
+  EXCHANGE_KEY_DIRECTORY,
+  type ExchangeKeyDirectory,
+  type KnownExchangeKey,
+} from '../../../access/contract.js';
+import type { PayerSession } from '../../application/payer.js';
+import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
+import { readAddress, readTag } from '../../domain/addresses.js';
+import { readReturnUrl } from '../../domain/return-url.js';
+import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
+import { PaySessions } from './pay-sessions.js';
+
+/** One for all: it does not say which of them it was (contract.md 26.1). */
+const UNAUTHORIZED: Problem = {
+  status: 401,
+  title: 'Invalid link',
+  detail: 'The key or the signature of this link is missing or not valid',
+};
+
+/** The parameters of the configuration (contract.md 25.3) that a page uses. */
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** Who opened a page, and for whom. */
+export interface PayLink {
+  readonly key: KnownExchangeKey;
+  readonly payer: PayerSession;
+  readonly parameters: Parameters;
+  /** Where the page leads back to. */
+  readonly returnUrl: string | null;
+  /** A link that was signed for a time, which is over. */
+  readonly hasExpired: boolean;
+}
+
+interface Signed {
+  readonly parameters: Parameters;
+  readonly hasExpired: boolean;
+  /** The one that signed it; null where no signature is required. */
+  readonly secret: string | null;
+}
+
+/** Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). */
+@Injectable()
+export class PayLinks {
+  constructor(
+    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    private readonly sessions: PaySessions,
+  ) {}
+
+  /** Throws {@link Refusal} (401), `bad_request`, and `validation_failed` for an address that is none. */
+  async open({ query, raw, headers }: FastifyRequest): Promise<PayLink> {
+    const given = Object.entries(query as Readonly<Record<string, string | readonly string[]>>);
+    const repeated = given.find(([, value]) => Array.isArray(value));
+    if (repeated !== undefined) throw new DomainError('bad_request', `${repeated[0]} must be given once`);
+    const named = query as Parameters;
+    const text = (raw.url ?? '').split('?').slice(1).join('?');
+    const isSignedUrl = isSignedQuery(text);
+    const ids = [...(isSignedUrl ? [] : [headers['x-api-key']]), named['api_key']].filter(
+      (id) => id !== undefined,
+    );
+    const key = new Set(ids).size === 1 ? await this.keys.find(String(ids[0])) : null;
+    if (key === null) throw new Refusal(UNAUTHORIZED);
+    const { parameters, hasExpired, secret } = isSignedUrl
+      ? this.bySignedUrl(key, text)
+      : bySignature(key, headers['x-signature'], named);
+    const secretHash = secret === null ? null : this.sessions.hashOf(secret);
+    const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
+    return {
+      ...{ key, parameters, hasExpired },
+      payer: { ...payerOf(key, parameters), secretHash },
+      returnUrl: valid('return_url', returnUrl),
+    };
+  }
+
+  private bySignedUrl(key: KnownExchangeKey, text: string): Signed {
+    // No link had expired at the beginning of time: this one was valid once.
+    const open = (secret: string, now = new Date(0)) => openSignedQuery(text, [secret], now);
+    const secret = signedBy(key, (each) => open(each) !== null);
+    const parameters = secret === null ? null : open(secret);
+    if (secret === null || parameters === null) throw new Refusal(UNAUTHORIZED);
+    return { secret, parameters, hasExpired: open(secret, this.clock.now()) === null };
+  }
+}
+
+function bySignature(key: KnownExchangeKey, header: unknown, parameters: Parameters): Signed {
+  const { signature, signature_v2: ofQuery } = parameters;
+  const {
+    withdraw_address: address = '',
+    withdraw_address_tag: tag,
+    withdraw_address_memo: memo,
+  } = parameters;
+  const given = [header, signature].filter((each) => each !== undefined);
+  const isSigned = given.length > 0 || ofQuery !== undefined;
+  const secret = signedBy(
+    key,
+    (each) =>
+      given.every((text) => isSignedWith({ secrets: [each] }, String(text), address)) &&
+      (ofQuery === undefined || isQuerySignedWith({ secrets: [each] }, '/widget', parameters)),
+  );
+  if (isSigned ? secret === null : key.demandsSignature) throw new Refusal(UNAUTHORIZED);
+  // The signature of the address does not cover them: where they are wrong the money goes to somebody else.
+  const isOpen = needsQuerySignature(key, parameters) || (key.demandsSignature && Boolean(tag || memo));
+  if (isOpen && ofQuery === undefined) throw new Refusal(UNAUTHORIZED);
+  return { parameters, hasExpired: false, secret: isSigned ? secret : null };
+}
+
+/** The newest secret that signed; every one is tried, so that the time it takes does not reveal which one it was. */
+function signedBy({ secrets }: KnownExchangeKey, signs: (secret: string) => boolean): string | null {
+  return secrets.filter(signs).at(-1) ?? null;
+}
+
+function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Omit<PayerSession, 'secretHash'> {
+  const read = (name: string): string | null => {
+    const given = parameters[name];
+    return given === undefined || given === '' ? null : valid(name, readTag(given));
+  };
+  const address = parameters['withdraw_address'] ?? '';
+  return {
+    keyId,
+    withdrawAddress: valid('withdraw_address', readAddress('solana', address)),
+    withdrawAddressTag: read('withdraw_address_tag'),
+    withdrawAddressMemo: read('withdraw_address_memo'),
+    userId: read('user_id'),
+  };
+}
+
+function valid<T extends string | null>(name: string, value: T | Fault): T {
+  if (value instanceof Fault) throw DomainError.invalid({ [name]: [value.message] });
+  return value;
+}

@@ -1,0 +1,135 @@
+import { Get, Inject, Param, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isDecimal, isZero } from '../../../../kernel/decimal.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
+import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
+import { PageController } from '../../../../platform/http/pages/page.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { ComplianceNotices } from '../../application/compliance-notices.js';
+import { iconPath } from '../../application/icons.js';
+import { Onramps } from '../../application/onramps.js';
+import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
+import type { Asset } from '../../domain/catalog.js';
+import { paymentUri } from '../../domain/payment-uris.js';
+import { chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/tokens.js';
+import { WORDS } from '../../words/words.js';
+import { sendIcon } from '../icons.controller.js';
+import { PayLinks, type PayLink } from './pay-links.js';
+import { PAY_PAGE } from './pay-page.js';
+import { PaySessions } from './pay-sessions.js';
+import type { PayFacts } from './pay-types.js';
+import { PayerGuard } from './payer-guard.js';
+import { TestPayments } from './test-payments.js';
+
+type PageConfig = Pick<Config, 'mode' | 'chainId' | 'usdcAddress' | 'payFramedBy'>;
+
+/** All orders are exchanged for this (contract.md 25.2). */
+const TO: Asset = { token: 'sol', chain: 'solana' };
+
+/** The document of the pay widget, and the icons that it displays. */
+@PageController(PAY_PAGE)
+export class PayPageController {
+  constructor(
+    @Inject(CONFIG) private readonly config: PageConfig,
+    @Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders,
+    private readonly links: PayLinks,
+    private readonly payers: PayerGuard,
+    private readonly sessions: PaySessions,
+    private readonly testPayments: TestPayments,
+    private readonly onramps: Onramps,
+    private readonly notices: ComplianceNotices,
+  ) {}
+
+  @Get('widget')
+  async open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const link = await this.links.open(request);
+    const { merchant } = await this.payers.admit(link.payer, request);
+    if (link.hasExpired) {
+      if (!acceptsHtml(request))
+        throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
+      reply.status(401);
+    }
+    const [locale, name] = [localeOf(request), merchant.shownAs];
+    const { title, expiredLink, expiredLinkText } = WORDS[locale];
+    const said = link.hasExpired
+      ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
+      : { heading: title };
+    sendPage(reply, PAY_PAGE, {
+      ...{ locale, framedBy: this.config.payFramedBy, title: `${said.heading} · ${name}`, ...said },
+      facts: this.factsOf(link, name, request.ip, locale),
+    });
+  }
+
+  @Get('icons/:file')
+  icon(@Param('file') name: string, @Res() reply: FastifyReply): void {
+    sendIcon(name, reply);
+  }
+
+  /** `ip`: that of the visitor. */
+  private factsOf(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
+    const { payer, hasExpired, key } = link;
+    const { logo, helpUrl: help_url, termsUrl: terms_url } = key.page;
+    return {
+      session: hasExpired ? null : this.sessions.open(payer),
+      link: this.sessions.link(payer),
+      sandbox: this.config.mode === 'sandbox',
+      test_payments: this.testPayments.areOffered,
+      merchant: { name, logo, help_url, terms_url },
+      locale,
+      words: WORDS[locale],
+      to: {
+        symbol: tokenOf(TO.token)!.symbol,
+        chain: chainOf(TO.chain)!.name,
+        decimals: decimalsOf(TO),
+        explorer: chainOf(TO.chain)!.explorer,
+        address: payer.withdrawAddress,
+        tag: payer.withdrawAddressTag,
+        memo: payer.withdrawAddressMemo,
+      },
+      offers: this.offers(),
+      onramps: this.onrampsOf(link),
+      notice: this.notices.of(ip),
+      return_url: link.returnUrl,
+    };
+  }
+
+  private offers(): PayFacts['offers'] {
+    const { mode, chainId, usdcAddress } = this.config;
+    // In production every chain is the one of its name.
+    const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
+    const open = this.pairIds();
+    return pairsTo(TO).map(({ id, from }) => {
+      const { name: chain, explorer, tag } = chainOf(from.chain)!;
+      const { id: tokenId, name, symbol } = tokenOf(from.token)!;
+      return {
+        ...{ pair_id: id, is_open: open.includes(id), name, symbol, chain, explorer, tag },
+        ...{ icon: iconPath(tokenId), decimals: decimalsOf(from) },
+        payment_uri: paymentUri(from, testChain),
+      };
+    });
+  }
+
+  private onrampsOf({ payer, parameters }: PayLink): PayFacts['onramps'] {
+    const { onramp_amount: amount, onramp_fiat: fiat, onramp_only_onramps: only } = parameters;
+    const purchase = {
+      withdraw_address: payer.withdrawAddress,
+      withdraw_address_tag: payer.withdrawAddressTag,
+      withdraw_address_memo: payer.withdrawAddressMemo,
+      ...TO,
+      fiat: /^[A-Z]{3}$/i.test(fiat ?? '') ? fiat!.toUpperCase() : null,
+      amount: isDecimal(amount, 3) && !isZero(amount) ? amount : null,
+    };
+    const ids = only ? only.split(',').map((id) => id.trim()) : null;
+    return this.onramps.for(purchase, ids).map(({ name, url }) => ({ name, url }));
+  }
+
+  /** None while no provider is configured: the page says so. */
+  private pairIds(): readonly string[] {
+    try {
+      return this.providers.current.pairIds;
+    } catch {
+      return [];
+    }
+  }
+}

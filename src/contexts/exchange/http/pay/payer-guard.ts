@@ -1,0 +1,64 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { SUSPENDED } from '../../../../platform/http/admission.js';
+import {
+  MERCHANT_DIRECTORY,
+  type KnownMerchant,
+  type MerchantDirectory,
+} from '../../../../platform/http/merchant-directory.js';
+import { bearerOf } from '../../../../platform/http/pages/page-sessions.js';
+import { VisitorLimits } from '../../../../platform/http/pages/visitor-limits.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
+import type { PayerSession } from '../../application/payer.js';
+import { PaySessions } from './pay-sessions.js';
+
+const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+
+/** Who pays, and whose key it is by. */
+export interface PayVisitor {
+  readonly payer: PayerSession;
+  readonly merchant: KnownMerchant;
+}
+
+/**
+ * Lets in calls with a session whose key and secret are not revoked, of a merchant that is not suspended, and within the
+ * limits of visitors. A key may be bound to addresses that merchants call from; people open pages from anywhere.
+ */
+@Injectable()
+export class PayerGuard implements CanActivate {
+  constructor(
+    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly sessions: PaySessions,
+    private readonly limits: VisitorLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const payer = this.sessions.read(bearerOf(request));
+    if (payer === null) throw new Refusal(SESSION_ENDED);
+    await this.admit(payer, request);
+    return true;
+  }
+
+  /** Counts a request. Throws {@link Refusal} (401, 403, 429). */
+  async admit(payer: PayerSession, { edge, ip }: FastifyRequest): Promise<PayVisitor> {
+    const visitor = { payer, merchant: await this.verify(payer) };
+    this.limits.take(ip, payer.keyId, this.sessions.link(payer));
+    edge.merchant = { ...visitor.merchant, callerId: payer.keyId };
+    edge.visitor = visitor;
+    return visitor;
+  }
+
+  /** The merchant, while the key, and the secret that opened the page, are valid. Throws {@link Refusal} (401, 403). */
+  async verify({ keyId, secretHash }: PayerSession): Promise<KnownMerchant> {
+    const key = await this.keys.find(keyId);
+    const hashes = key?.secrets.map((secret) => this.sessions.hashOf(secret)) ?? [];
+    const isValid = secretHash === null || hashes.includes(secretHash);
+    const merchant = key === null || !isValid ? null : await this.merchants.find(key.merchantId);
+    if (merchant === null) throw new Refusal(SESSION_ENDED);
+    if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    return merchant;
+  }
+}

@@ -1,0 +1,144 @@
+import { Get, Inject, Logger, Param, Query, Req, Res, type OnApplicationBootstrap } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import {
+  escapeHtml,
+  sendPage,
+  sendPlainPage,
+  type Framers,
+} from '../../../../platform/http/pages/document.js';
+import { localeOf } from '../../../../platform/http/pages/locale.js';
+import { PageController } from '../../../../platform/http/pages/page.js';
+import { HealthRegistry } from '../../../../platform/telemetry/health.js';
+import { UsersView } from '../../../users/contract.js';
+import { chosenOf } from '../../adapters/providers.js';
+import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
+import { findApplicant } from '../../application/applicant.js';
+import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
+import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
+import { WORDS } from '../../words/words.js';
+import { acceptCallbackUrl } from './callback-url.js';
+import { ONBOARDING_PAGE } from './onboarding-page.js';
+import type { OnboardingFacts } from './onboarding-types.js';
+import { VisitorGuard, type OnboardingVisitor } from './visitor-guards.js';
+
+type PageConfig = Parameters<typeof chosenOf>[0] &
+  Pick<Config, 'roles' | 'onboardingMinimumAge' | 'onboardingImageDays'>;
+
+/** The page requests the camera itself, also where a merchant's frame delegates it; the contract has it delegate both. */
+const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
+
+/** The names under which people know the identity providers. */
+const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
+
+/** The document of the onboarding widget. */
+@PageController(ONBOARDING_PAGE, 'onboarding')
+export class OnboardingPageController implements OnApplicationBootstrap {
+  private readonly logger = new Logger(OnboardingPageController.name);
+  private readonly warned = new Set<string>();
+
+  constructor(
+    @Inject(CONFIG) private readonly config: PageConfig,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly visitors: VisitorGuard,
+    private readonly users: UsersView,
+    private readonly terms: PresentTerms,
+    private readonly health: HealthRegistry,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const missing = this.terms.missing();
+    if (missing.length === 0 || !this.config.roles.includes('widget')) return;
+    const text = `onboarding unavailable: ${missing.join(', ')} not set`;
+    this.logger.warn(text);
+    this.health.register({ name: 'onboarding_terms', check: async () => text });
+  }
+
+  @Get()
+  async open(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Query() query: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const locale = localeOf(request);
+    const visitor = await this.visitors.admit(query['merchant_id'], query['user_id'], request);
+    const callbackUrl = this.callbackOf(query['callback_url'], visitor);
+    const words = WORDS[locale];
+    const facts = { ...(await this.factsOf(visitor)), callbackUrl, locale, words };
+    if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(visitor);
+    reply.header('permissions-policy', PERMISSIONS);
+    const { title } = words;
+    sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
+  }
+
+  /** What the sandbox has in place of the terms and the privacy notice. */
+  @Get(':document')
+  sandboxTerms(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('document') document: string,
+  ): void {
+    const locale = localeOf(request);
+    const { sandboxTerms, sandboxPrivacy, sandboxTermsText } = WORDS[locale];
+    const titles: Readonly<Record<string, string>> = {
+      [SANDBOX_PATHS.terms]: sandboxTerms,
+      [SANDBOX_PATHS.privacy]: sandboxPrivacy,
+    };
+    const title = this.config.mode === 'sandbox' ? titles[`/onboarding/${document}`] : undefined;
+    if (title === undefined) throw DomainError.notFound('Page');
+    reply.header('vary', 'accept-language');
+    sendPlainPage(reply, title, `<p>${escapeHtml(sandboxTermsText)}</p>`, locale);
+  }
+
+  /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
+  private async factsOf({
+    merchant: { merchantId, shownAs, origins },
+    userId,
+  }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'words'>> {
+    const consent = this.terms.present();
+    const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
+    return {
+      steps: `/onboarding/${merchantId}/${userId}`,
+      userId,
+      merchantName: shownAs,
+      phoneNumber,
+      email,
+      framers: this.framersOf(origins),
+      codeEverySeconds: CODE_EVERY_SECONDS,
+      minimumAge: this.config.onboardingMinimumAge,
+      identityProvider: NAMES[chosenOf(this.config).identity] ?? null,
+      imageDays: this.config.onboardingImageDays,
+      consent,
+      today: timestamp(this.clock).slice(0, 10),
+      sandbox: this.config.mode === 'sandbox' ? SANDBOX_NAMES : null,
+    };
+  }
+
+  /** The merchant's origins and no others; in the sandbox of a merchant that has none, any site. */
+  private framersOf(origins: readonly string[]): Framers {
+    if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
+    return origins.filter((origin) => origin.startsWith('https:'));
+  }
+
+  /** Once for each merchant: its page is blank in frames, and nothing else says why. */
+  private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
+    if (this.warned.has(merchantId)) return;
+    this.warned.add(merchantId);
+    const msg = 'page refused in a frame: the merchant has no origins (npm run merchant -- embedding)';
+    this.logger.warn({ msg, merchant_id: merchantId });
+  }
+
+  private callbackOf(given: unknown, { merchant: { callbacks } }: OnboardingVisitor): string | null {
+    if (given === undefined) return null;
+    const isSandbox = this.config.mode === 'sandbox';
+    const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks, isSandbox) : null;
+    if (accepted !== null) return accepted;
+    const allowed = callbacks.length === 0 ? '' : ', and one that the merchant allows';
+    throw new DomainError(
+      'bad_request',
+      `callback_url must be an https address or the deep link of an app${allowed}`,
+    );
+  }
+}

@@ -1,0 +1,167 @@
+import { Body, Inject, Optional, Param, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import { toProblem } from '../../../../platform/http/error-mapping.js';
+import { BytesBelow, PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
+import { refuseUntil } from '../../../../platform/http/pages/visitor-limits.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { findApplicant } from '../../application/applicant.js';
+import { ConfirmDetails } from '../../application/confirm-details.js';
+import { PresentTerms } from '../../application/present-terms.js';
+import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
+import { RetryCard } from '../../application/retry-card.js';
+import { SendPhoneCode } from '../../application/send-phone-code.js';
+import { StartOnboarding } from '../../application/start-onboarding.js';
+import { StoreImage } from '../../application/store-image.js';
+import { SubmitKyc } from '../../application/submit-kyc.js';
+import { VerifyPhone, WrongCode } from '../../application/verify-phone.js';
+import { IMAGE_KINDS, type IdentityImage } from '../../domain/identity-image.js';
+import type { Onboarding } from '../../domain/onboarding.js';
+import { UsersView } from '../../../users/contract.js';
+import { Images } from '../../store/images.js';
+import { reasonIn } from '../../words/reasons.js';
+import type { Locale } from '../../words/words.js';
+import { NO_IMAGE, readImage } from './image-content.js';
+import { ONBOARDING_PAGE } from './onboarding-page.js';
+import { OnboardingSessions } from './onboarding-sessions.js';
+import type { SentCode, StepState } from './onboarding-types.js';
+import { CodeEntry, CodeRequest, consentOf, DetailsEntry, detailsOf } from './step-bodies.js';
+import { SessionGuard, VisitorGuard, type OnboardingVisitor } from './visitor-guards.js';
+
+/** Images of this many bytes and more are refused with 413: cameras create smaller ones. */
+const IMAGE_LIMIT = 8 * 1_048_576;
+
+/** Of one user, in a process: three are needed, and some are retaken. */
+const IMAGES_PER_MINUTE = 20;
+
+type StepVisit = Visit<OnboardingVisitor>;
+
+/** The steps of the widget. Those after the phone need a session. */
+@PageController(ONBOARDING_PAGE, 'onboarding/:merchantId/:userId')
+@UseGuards(VisitorGuard)
+export class StepsController {
+  /** By the user, from whatever address: a session proved who they are. */
+  private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
+
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly users: UsersView,
+    private readonly sessions: OnboardingSessions,
+    private readonly images: Images,
+    private readonly terms: PresentTerms,
+    @Optional() @Inject(SMS_INBOX) private readonly inbox: SmsInbox | null = null,
+  ) {}
+
+  @PageCall('code')
+  async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
+    const { merchant, userId, ip, locale, cause } = visit;
+    // Without terms that people can agree to no message is sent either.
+    this.terms.present();
+    const applicant = await this.applicantOf(visit);
+    if (body.phone_number !== applicant.phoneNumber)
+      throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
+    // The first act of a person: opening the page starts nothing (contract.md 18.3).
+    await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
+    const request = { browser: body.browser, address: clientOf(ip) };
+    const words = { locale, merchant: merchant.shownAs };
+    const send = new SendPhoneCode(merchant.merchantId, userId, request, words);
+    return { long: (await this.commandBus.execute(send)).isLong };
+  }
+
+  @PageCall('phone')
+  async verifyPhone(@Visit() visit: StepVisit, @ValidBody() body: CodeEntry): Promise<StepState> {
+    const { merchant, userId, locale, cause } = visit;
+    const entry = [body.phone_number, body.code, body.browser] as const;
+    const verify = new VerifyPhone(merchant.merchantId, userId, ...entry, cause);
+    try {
+      const state = await this.commandBus.execute(verify);
+      return { ...(await this.stateOf(state, locale)), session: this.sessions.open(userId) };
+    } catch (error) {
+      if (!(error instanceof WrongCode) || error.attemptsLeft === null) throw error;
+      throw new Refusal({ ...toProblem(error), members: { attempts_left: error.attemptsLeft } });
+    }
+  }
+
+  @PageCall('details')
+  @UseGuards(SessionGuard)
+  confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
+    const { merchant, userId, cause, locale } = visit;
+    const given = [detailsOf(body), consentOf(body)] as const;
+    return this.after(new ConfirmDetails(merchant.merchantId, userId, ...given, cause), locale);
+  }
+
+  @PageCall('images/:kind')
+  @BytesBelow(IMAGE_LIMIT)
+  @UseGuards(SessionGuard)
+  async storeImage(
+    @Visit() visit: StepVisit,
+    @Param('kind') kind: string,
+    @Body() body: Buffer,
+  ): Promise<StepState> {
+    const { merchant, userId } = visit;
+    refuseUntil(this.uploads.take(userId));
+    await this.commandBus.execute(new StoreImage(merchant.merchantId, userId, imageOf(kind, body)));
+    return this.state(visit);
+  }
+
+  @PageCall('identity')
+  @UseGuards(SessionGuard)
+  submitIdentity(@Visit() { merchant, userId, cause, locale }: StepVisit): Promise<StepState> {
+    return this.after(new SubmitKyc(merchant.merchantId, userId, cause), locale);
+  }
+
+  @PageCall('card/retry')
+  @UseGuards(SessionGuard)
+  async retryCard(@Visit() visit: StepVisit): Promise<StepState> {
+    // Operators name the user alone; here the merchant has to be the user's.
+    await this.applicantOf(visit);
+    return this.after(new RetryCard(visit.userId, visit.cause), visit.locale);
+  }
+
+  /** All that the page needs after a reload. */
+  @PageCall('state')
+  @UseGuards(SessionGuard)
+  state(@Visit() { merchant, userId, cause, locale }: StepVisit): Promise<StepState> {
+    return this.after(new StartOnboarding(merchant.merchantId, userId, cause), locale);
+  }
+
+  /** The code that the sandbox's phone got last. */
+  @PageCall('inbox')
+  async readInbox(@Visit() visit: StepVisit): Promise<{ readonly code: string | null }> {
+    if (this.inbox === null) throw DomainError.notFound('Page');
+    return { code: this.inbox.lastCode((await this.applicantOf(visit)).phoneNumber) };
+  }
+
+  private applicantOf({ merchant, userId }: OnboardingVisitor): ReturnType<typeof findApplicant> {
+    return findApplicant(this.users, merchant.merchantId, userId);
+  }
+
+  private async after(
+    command: ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
+    locale: Locale,
+  ): Promise<StepState> {
+    return this.stateOf(await this.commandBus.execute(command), locale);
+  }
+
+  private async stateOf(state: Onboarding, locale: Locale): Promise<StepState> {
+    const { stage } = state;
+    if (stage === 'kyc_submitted') return { stage, submitted_at: state.submittedAt };
+    if (stage === 'kyc_failed' || stage === 'card_failed')
+      return { stage, reason: reasonIn(locale, stage, state.reason) };
+    if (stage !== 'details_confirmed') return { stage };
+    return { stage, images: await this.images.kinds(state.userId) };
+  }
+}
+
+/** The image of an upload by its bytes, whatever the sender calls it. Throws `not_found`, 415, `validation_failed`. */
+function imageOf(kind: string, body: Buffer): IdentityImage {
+  const known = IMAGE_KINDS.find((each) => each === kind);
+  if (known === undefined) throw DomainError.notFound('Page');
+  const content = readImage(body);
+  if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
+  if (content instanceof Fault) throw DomainError.invalid({ image: [content.message] });
+  return { kind: known, type: content.type, bytes: content.bytes };
+}

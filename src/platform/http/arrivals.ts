@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.js';
+import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, refuseClientError, TIMEOUT_CHECK_MS } from './connections.js';
+import { HTTPS_REQUIRED } from './https.js';
+import { HOST_REQUIRED, QUERY_NOT_UTF8, type Problem } from './problem.js';
+import { tooManyRequests } from './rate-limit.js';
+import { isHealthPath, isQueryUtf8, newRequestState } from './request-state.js';
+
+export type ArrivalConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
+
+/** A year. Subdomains are left out: they are not ours to decide about. */
+const HSTS = 'max-age=31536000';
+
+/** What every listener checks of a request before anything else: the API and each page have one of these. */
+export class Arrivals {
+  private readonly addresses: AddressRateLimiter;
+
+  constructor(private readonly config: ArrivalConfig) {
+    this.addresses = new AddressRateLimiter(addressLimit(config));
+  }
+
+  /** Gives the request its state and the response its headers. Why the request is refused; null when it is not. */
+  receive(request: FastifyRequest, reply: FastifyReply): Problem | null {
+    begin(request, reply, this.config);
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') return HOST_REQUIRED;
+    if (this.config.requireHttps && request.protocol !== 'https' && !isHealthPath(request))
+      return HTTPS_REQUIRED;
+    const blockedUntil = this.addresses.take(request.edge.client);
+    if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
+    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
+  }
+}
+
+/** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
+function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ArrivalConfig): void {
+  request.edge = newRequestState();
+  request.edge.client = clientOf(request.ip);
+  reply.header('request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
+}
+
+/** Fastify's options on every listener. `refuse` responds to what no route received, such as a malformed path. */
+export function listenerOptions(
+  config: ArrivalConfig & Pick<Config, 'trustProxy'>,
+  refuse: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void,
+) {
+  return {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // Node's own response to a request without Host is no problem document; the edge gives one.
+      requireHostHeader: false,
+    },
+    trustProxy: config.trustProxy ?? false,
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      begin(request, reply, config);
+      refuse(request, reply, error);
+    },
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
+  } as const;
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SUSPENDED } from '../admission.js';
+import type { Problem } from '../problem.js';
+import { readAssets } from './assets.js';
+import type { Locale } from './locale.js';
+import type { Page } from './page.js';
+import { PAGE_STYLE } from './page-style.js';
+
+type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
+/** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
+export type PageWords = Readonly<
+  Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
+    Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
+>;
+
+/** Who may show a page in a frame: `null` is any site, an empty list none. */
+export type Framers = readonly string[] | null;
+
+/** Nothing comes from other hosts. `own`: the source of CSP for scripts and styles. */
+function policyOf(own: string, media: string, framedBy: Framers): string {
+  const loads = `connect-src 'self'; script-src ${own}; style-src ${own}; ${media}`;
+  const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
+  const frames = framers === null ? '' : `; frame-ancestors ${framers.join(' ')}`;
+  return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'${frames}`;
+}
+
+export function acceptsHtml({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function sendHtml(reply: FastifyReply, policy: string, html: string): void {
+  reply
+    .headers({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
+    .type('text/html; charset=utf-8')
+    .send(html);
+}
+
+/** What a page is opened with. */
+export interface Opened {
+  readonly locale: Locale;
+  readonly framedBy: Framers;
+  /** What the script builds the page from. */
+  readonly facts: object;
+  readonly title: string;
+  /** For browsers without JavaScript, and until the script has run. */
+  readonly heading: string;
+  readonly text?: string;
+}
+
+/** Sends a page: the script builds it from the facts. */
+export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void {
+  const { locale, framedBy, facts, title, heading } = opened;
+  const { script, style } = readAssets(page.name);
+  const words = page.words[locale];
+  const head = `<link rel="stylesheet" href="${page.path}/assets/${style}">
+<script src="${page.path}/assets/${script}" defer></script>`;
+  const main = `<main data-facts="${escapeHtml(JSON.stringify(facts))}">
+<h1>${escapeHtml(heading)}</h1>
+<p class="lead">${escapeHtml(opened.text ?? words.loading)}</p>
+<noscript><p>${escapeHtml(words.noScript)}</p></noscript>
+</main>`;
+  reply.header('vary', 'accept-language');
+  sendHtml(reply, policyOf("'self'", page.media, framedBy), layout(title, head, main, locale));
+}
+
+/** Sends a document without a script, which no site may frame. `body` is HTML. */
+export function sendPlainPage(reply: FastifyReply, heading: string, body: string, lang: Locale): void {
+  const nonce = randomBytes(16).toString('base64');
+  const head = `<style nonce="${nonce}">${PAGE_STYLE}</style>`;
+  const main = `<main>\n<h1>${escapeHtml(heading)}</h1>\n${body}\n</main>`;
+  const policy = policyOf(`'nonce-${nonce}'`, 'img-src data:', []);
+  sendHtml(reply, policy, layout(heading, head, main, lang));
+}
+
+/** For people who followed a link that does not work; the service's own words are below in small print. */
+export function sendRefusal(reply: FastifyReply, problem: Problem, words: PageWords, lang: Locale): void {
+  const kind = kindOf(problem);
+  const heading = words[`refused${kind}`] ?? words.refusedLink;
+  const text = words[`refused${kind}Text`] ?? words.refusedLinkText;
+  const body = `<p class="lead">${escapeHtml(text)}</p>\n<p class="small">${escapeHtml(problem.detail)}</p>`;
+  reply.status(problem.status).headers(problem.headers ?? {});
+  sendPlainPage(reply, heading, body, lang);
+}
+
+function kindOf(problem: Problem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
+  if (problem === SUSPENDED) return 'Suspended';
+  if (problem.status >= 500) return 'Trouble';
+  if (problem.status === 429) return 'TooOften';
+  return problem.status === 409 ? 'Closing' : 'Link';
+}
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
+
+/** A whole document. `head` and `body` are HTML. */
+function layout(title: string, head: string, body: string, lang: Locale): string {
+  return `<!doctype html>
+<html lang="${escapeHtml(lang)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${ICON}">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as HTML, in attributes too. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+}

@@ -1,0 +1,163 @@
+import 'reflect-metadata';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Body, Delete, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { eventually } from '../../../../test/support/eventually.js';
+import { readConfig } from '../../../composition.js';
+import { WORDS } from '../../../contexts/onboarding/words/words.js';
+import { ConfigModule } from '../../config/config.module.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { TelemetryModule } from '../../telemetry/telemetry.module.js';
+import { EdgeAdapter } from '../fastify-adapter.js';
+import { BytesBelow, PageCall, PageController, type Page } from './page.js';
+import { PagesModule } from './pages.module.js';
+
+const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
+  ...{ name, path: `/${name}`, port: () => 0, words: WORDS, requestTimeoutMs },
+  media: "img-src 'self'",
+});
+const [SHOP, DESK] = [pageOf('onboarding', 1000), pageOf('pay')];
+
+class Closed implements CanActivate {
+  canActivate(): boolean {
+    throw new DomainError('forbidden', 'not in');
+  }
+}
+
+@PageController(SHOP, 'shop')
+class ShopController {
+  @Get('goods')
+  goods() {
+    return { goods: [] };
+  }
+
+  @PageCall('orders')
+  order(@Body() body: object) {
+    return { body };
+  }
+
+  @PageCall('closed')
+  @BytesBelow(8)
+  @UseGuards(Closed)
+  upload() {
+    return {};
+  }
+
+  @PageCall('open')
+  @BytesBelow(8)
+  raw(@Body() body: Buffer) {
+    return { bytes: body.length };
+  }
+}
+
+@PageController(DESK, 'desk')
+class DeskController {
+  @Get('work')
+  work() {
+    throw new Error('broken');
+  }
+}
+
+@Module({ controllers: [ShopController, DeskController] })
+class PagesOfTwo {}
+
+const running: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const app of running.splice(0)) await app.close();
+});
+
+async function started() {
+  const config = readConfig({ LOG_LEVEL: 'silent', SHUTDOWN_GRACE_MS: '20000' });
+  const imports = [ConfigModule.of(config), TelemetryModule, PagesModule, PagesOfTwo];
+  class Root {}
+  Module({ imports })(Root);
+  const adapter = new EdgeAdapter(config);
+  const app = await NestFactory.create(Root, adapter, { logger: false });
+  running.push(app);
+  await app.init();
+  const listeners = app.get(PagesModule);
+  const [shop, desk] = [SHOP, DESK].map((page) => listeners.portOf(page)!);
+  const at = (port: number, path: string, init?: RequestInit): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}${path}`, init);
+  return { app, adapter, shop: shop!, desk: desk!, at };
+}
+
+const json = (body: unknown): RequestInit => ({
+  ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+});
+
+describe('pages', () => {
+  it('are reachable on their own listeners and nowhere else, with their files and health', async () => {
+    const { adapter, shop, desk, at } = await started();
+    const statuses = async (port: number) =>
+      Promise.all(
+        ['/shop/goods', '/desk/work', '/onboarding/assets/licenses.txt', '/pay/assets/licenses.txt'].map(
+          async (path) => (await at(port, path)).status,
+        ),
+      );
+    expect(await statuses(shop)).toEqual([200, 404, 200, 404]);
+    expect(await statuses(desk)).toEqual([404, 500, 404, 200]);
+    expect(adapter.routes.list()).toEqual([]);
+    expect((await at(desk, '/health/live')).status).toBe(200);
+    const malformed = await at(desk, '/%');
+    expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
+  });
+
+  it('have no other methods than GET and POST', () => {
+    class Deleting {
+      @Delete()
+      remove() {}
+    }
+    expect(() => PageController(SHOP)(Deleting)).toThrow('Deleting.remove');
+  });
+
+  it('take JSON objects, or bytes below a limit, which are read after the guards', async () => {
+    const { shop, at } = await started();
+    const order = await at(shop, '/shop/orders', json({ a: 1 }));
+    expect([order.status, await order.json()]).toEqual([200, { body: { a: 1 } }]);
+    const text = { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } };
+    expect((await at(shop, '/shop/orders', text)).status).toBe(415);
+    expect((await at(shop, '/shop/orders', json([]))).status).toBe(400);
+    expect((await at(shop, '/shop/orders', json('x'.repeat(16_384)))).status).toBe(413);
+    expect(await (await at(shop, '/shop/open', { method: 'POST', body: '1234567' })).json()).toEqual({
+      bytes: 7,
+    });
+    const large = await at(shop, '/shop/open', { method: 'POST', body: '12345678' });
+    expect(await large.json()).toMatchObject({
+      status: 413,
+      detail: 'The request body must be smaller than 8 bytes',
+    });
+    const endless = connect(shop, '127.0.0.1');
+    endless.write('POST /shop/closed HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n');
+    const [response] = (await once(endless, 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 403 /);
+    endless.destroy();
+  });
+
+  it('end although a browser keeps a connection that it has sent nothing on', async () => {
+    const { app, shop } = await started();
+    const browser = connect(shop, '127.0.0.1');
+    await once(browser, 'connect');
+    running.pop();
+    await app.close();
+    await eventually(() => browser.destroyed);
+  });
+
+  it('408: a request that takes longer to send than it may', async () => {
+    const { shop } = await started();
+    const slow = connect(shop, '127.0.0.1');
+    slow.write(
+      'POST /shop/orders HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{',
+    );
+    const drip = setInterval(() => slow.write(' '), 100);
+    try {
+      const [response] = (await once(slow, 'data')) as [Buffer];
+      expect(response.toString()).toMatch(/^HTTP\/1\.1 408 /);
+    } finally {
+      clearInterval(drip);
+      slow.destroy();
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import {
+  Global,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { CONFIG, type Config } from '../../config/config.js';
+import { HealthRegistry } from '../../telemetry/health.js';
+import { Log } from '../../telemetry/logger.js';
+import type { EdgeAdapter } from '../fastify-adapter.js';
+import type { Page } from './page.js';
+import { PageListener } from './page-listener.js';
+import { VisitorLimits } from './visitor-limits.js';
+
+/** A listener for each page, in processes with the role `widget`. Controllers of pages are in the modules of contexts. */
+@Global()
+@Module({ providers: [VisitorLimits], exports: [VisitorLimits] })
+export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly listeners = new Map<Page, PageListener>();
+
+  constructor(
+    private readonly host: HttpAdapterHost<EdgeAdapter>,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(Log) private readonly log: Log,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.roles.includes('widget')) return;
+    const { config, log, health, listeners } = this;
+    for (const route of this.host.httpAdapter.pageRoutes) {
+      const listener = listeners.get(route.page) ?? new PageListener(route.page, config, log, health);
+      listener.add(route);
+      listeners.set(route.page, listener);
+    }
+    for (const listener of listeners.values()) await listener.listen();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.listeners.values()].map((listener) => listener.close()));
+  }
+
+  /** Where a page listens; null without the role `widget`. */
+  portOf(page: Page): number | null {
+    return this.listeners.get(page)?.port ?? null;
+  }
+}
