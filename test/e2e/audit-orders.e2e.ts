@@ -121,7 +121,7 @@ describe('npm run audit -- verify, of exchange orders', () => {
         `update work.items set key = 'gone' where kind = 'exchange.watch' and key = '${pending}'`,
         `update work.items set key = '${pending}' where kind = 'exchange.watch' and key = 'gone'`,
       ],
-      () => `exchange.watches ${pending}: not on the list, and the events say that it is open`,
+      () => `work.items ${pending}: not on the list, and the events say that it is open`,
     ],
   ])('names %s that was tampered with, and exits with 2', async (_name, change, difference) => {
     const [sql, undo] = change();

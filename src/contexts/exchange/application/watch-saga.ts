@@ -6,7 +6,7 @@ import {
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/work-list-check.js';
 import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
-import { addWatches, wakeWatches } from '../store/watches.js';
+import { addWatches, WATCH, wakeWatches } from '../store/watches.js';
 
 export const WATCH_SAGA = subscriptionName('exchange.watch');
 
@@ -18,8 +18,8 @@ export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => voi
 /** An order that is on no list would be open for ever. */
 export const OPEN_ORDERS: WorkList = {
   name: WATCH_SAGA,
-  table: 'exchange.watches',
-  listed: 'order_id = due.id and next_check_at is not null',
+  table: 'work.items',
+  listed: `kind = '${WATCH}' and key = due.id::text`,
   id: 'order_id',
   begins: 'order.created.v1',
   ends: [
