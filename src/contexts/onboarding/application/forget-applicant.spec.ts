@@ -12,7 +12,7 @@ async function erased(...fail: string[]): Promise<string[]> {
     if (fail.includes(name)) throw new Error(`${name} failed`);
   };
   const parts = new Map<unknown, object>([
-    [ApplicantRows, { dropHandedOver: act('images'), dropAll: act('rows') }],
+    [ApplicantRows, { dropPending: act('images'), dropAll: act('rows') }],
     [IDENTITY_VERIFIER, { forget: act('identity provider') }],
     [CARD_ISSUER, { forget: act('card issuer') }],
   ]);

@@ -11,7 +11,7 @@ import { calling } from './provider-call.js';
 export function forgetApplicant(get: Get): Forget {
   return async ({ userId }) => {
     const rows = get(ApplicantRows);
-    await rows.dropHandedOver(userId);
+    await rows.dropPending(userId);
     await calling('identity', () => get<IdentityVerifier>(IDENTITY_VERIFIER).forget(userId));
     await calling('card', () => get<CardIssuer>(CARD_ISSUER).forget(userId));
     await rows.dropAll(userId);
