@@ -61,12 +61,14 @@ export class DeliveriesCheck implements TableCheck {
 
   constructor(private readonly tables: CheckedTables) {
     this.published = publishedBy(tables.contexts);
-    this.names = new Set([...sagaEvents(this.published), USER_ERASED]);
+    this.names = new Set(sagaEvents(this.published));
     this.stored = new StoredDeliveries(tables);
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const { codec, position: until } = this.tables;
+    // Anywhere in the log: an erasure deletes rows before the checkpoint has passed its event.
+    for (const { type, data } of page) if (type === USER_ERASED) this.erased.add(String(data['user_id']));
     const wanted = page.filter(
       ({ type, position }) =>
         this.names.has(codec.currentName(type)) && comparePositions(position, until) <= 0,
@@ -122,11 +124,7 @@ export class DeliveriesCheck implements TableCheck {
   }
 
   private createdBy(event: RecordedEvent): readonly Created[] {
-    const { type, data, recordedAt } = event;
-    if (type === USER_ERASED) {
-      this.erased.add(String(data['user_id']));
-      return [];
-    }
+    const { data, recordedAt } = event;
     const merchant = String(data['merchant_id']);
     const lanes = this.lanes.get(merchant) ?? new Map<string, LaneRow>();
     const {

@@ -1,0 +1,57 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { WebhookHistory } from '../../../../test/support/webhook-history.js';
+import { ALL_CONTEXTS } from '../../../composition.js';
+import { newId } from '../../../kernel/ids.js';
+import { knownEvents, type CheckedTables } from '../../../platform/context.js';
+import type { Config } from '../../../platform/config/config.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { DeliveriesCheck } from './deliveries-check.js';
+import { deliveriesSaga } from './deliveries-saga.js';
+import { publishedBy } from './published-events.js';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+afterEach(() => db.database.query('delete from webhooks.lanes'));
+
+const config = { webhookRetentionDays: 90, webhookDisableWindowSeconds: 0 } as Config;
+const saga = deliveriesSaga(
+  publishedBy(ALL_CONTEXTS),
+  () => undefined,
+  () => 'mac',
+);
+
+function codec(): EventCodec {
+  const registry = new EventRegistry();
+  registry.register(knownEvents(ALL_CONTEXTS));
+  return new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+}
+
+it.each([
+  [
+    'accepts a delivery that was dropped with its user, when the checkpoint is 1 event before the erasure',
+    true,
+    0,
+  ],
+  ['reports a delivery of a user who was not erased', false, 1],
+])('%s', async (_title, isErased, different) => {
+  const [history, endpoint, user] = [new WebhookHistory(), newId(), newId()];
+  const started = { user_id: user, at: '2026-01-01T00:00:00.000Z' };
+  const before = [history.registered(endpoint), history.event('onboarding.started.v1', started)];
+  await db.database.transaction((tx) => saga.apply(before, tx));
+  await db.database.query('delete from webhooks.deliveries');
+  const erased = history.event('user.erased.v1', { user_id: user });
+  const query: CheckedTables['query'] = (sql, values) => db.database.query(sql, [...values]) as never;
+  const check = new DeliveriesCheck({
+    ...{ query, config, codec: codec(), contexts: ALL_CONTEXTS, position: before.at(-1)!.position },
+  });
+
+  await check.add(isErased ? [...before, erased] : before);
+
+  const compared = await check.compare();
+  expect(compared.get('webhooks.deliveries')).toMatchObject({ rows: 0, different });
+});
