@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SetEmbedding } from '../../src/contexts/access/application/merchant-commands.js';
 import type { Embedding } from '../../src/contexts/access/domain/merchant.js';
-import { Log } from '../../src/platform/telemetry/logger.js';
+import { Logger } from '@nestjs/common';
 import { eventually } from '../support/eventually.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
 
@@ -92,7 +92,7 @@ describe('the page in production', () => {
     await embed({ origins: [] });
     const visitor = await widget.visitor();
     await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
-    const warn = jest.spyOn(widget.people.module.get(Log, { strict: false }), 'warn');
+    const warn = jest.spyOn(Logger.prototype, 'warn');
     await visitor.page({ headers: { 'sec-fetch-dest': 'document' } });
     expect(warn).not.toHaveBeenCalled();
     for (let i = 0; i < 2; i += 1) await visitor.page({ headers: { 'sec-fetch-dest': 'iframe' } });
