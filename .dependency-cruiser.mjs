@@ -125,7 +125,9 @@ export default {
         'A controller turns requests into commands and queries: of the mechanisms it needs those of HTTP and reading.',
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
-      to: { path: inPlatform(['background', 'postgres', 'work', 'queue', 'outbound', 'event-store/(?!port)']) },
+      to: {
+        path: inPlatform(['background', 'postgres', 'work', 'queue', 'outbound', 'event-store/(?!port)']),
+      },
     },
     {
       name: 'adapters-know-no-http',

@@ -100,7 +100,8 @@ const SUITES: Readonly<Record<string, Entry>> = {
     suite: orderRaces,
     count: 10_000,
     of: 'interleavings',
-    promise: 'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
+    promise:
+      'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
   },
   orders: {
     suite: orders,
