@@ -13,7 +13,7 @@ function saysNothing(status: number): boolean {
   return status >= 500 || status === 401 || status === 413 || status === 429;
 }
 
-/** Of what is there at the moment, and nothing was written: a repeat may find more, and runs again (ADR 106). */
+/** Of what is there at the moment, and nothing was written: a repeat may find more, and runs again (ADR 22). */
 function isOfTheMoment(status: number): boolean {
   return status === 403 || status === 404 || status === 409;
 }

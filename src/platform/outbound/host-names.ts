@@ -13,7 +13,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 /** What some codes of c-ares mean for a name; ECONNREFUSED, left as it is, would speak of the host itself. */
 const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
 
-/** Addresses of names. Nothing is cached: requests for a name whose lookup is in flight share it. ADR 75. */
+/** Addresses of names. Nothing is cached: requests for a name whose lookup is in flight share it. ADR 76. */
 export class HostNames {
   private readonly lookups = new Map<string, Promise<readonly string[]>>();
   /** getaddrinfo holds one of libuv's threads until it is done; the others serve the names of our own servers. */

@@ -66,7 +66,7 @@ export async function liveTables<T>(
   });
 }
 
-/** No read model holds personal data (ADR 41): it is the same for whoever has no keys, and after a user was erased. */
+/** No read model holds personal data (ADR 127): it is the same for whoever has no keys, and after a user was erased. */
 function sealedCodec(contexts: readonly Context[]): EventCodec {
   const events = new EventRegistry();
   events.register(knownEvents(contexts));

@@ -8,7 +8,7 @@ import type {
   ThrottledEvent,
 } from '../application/ports.js';
 
-/** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 0084). */
+/** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). */
 export interface AmplitudeWaits {
   /** For a user or device that is throttled. */
   readonly throttled: number;

@@ -15,7 +15,7 @@ const REFUSED_DEVICE_IDS: ReadonlySet<string> = new Set([
 ]);
 const ALL_ZEROS = /^[0-]+$/;
 
-/** Amplitude's HTTP API V2 (`/2/httpapi`), or its batch API (`/batch`), which takes the same requests. ADR 0084. */
+/** Amplitude's HTTP API V2 (`/2/httpapi`), or its batch API (`/batch`), which takes the same requests. ADR 84. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
   readonly name = 'Amplitude';
   /** It takes fewer than 2000 events and less than 1 MB in one request. */

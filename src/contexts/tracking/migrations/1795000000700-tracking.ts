@@ -45,7 +45,7 @@ export class Tracking1795000000700 implements MigrationInterface {
       ) partition by range (received_at);
       create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
 
-      -- The ids of these events: each counts once per merchant (ADR 170).
+      -- The ids of these events: each counts once per merchant (ADR 82).
       create table tracking.event_ids (
         merchant_id uuid not null,
         event_id uuid not null,

@@ -29,7 +29,7 @@ interface Look {
 /**
  * The second look at an endpoint right before something is sent to it: deleted or disabled meanwhile, another URL, other
  * secrets. The table of lanes counts its changes (`webhooks.lane_changes`), so that one look at that number says of all
- * endpoints at once whether what is remembered of them still holds; under load, records bring it along (ADR 0073).
+ * endpoints at once whether what is remembered of them still holds; under load, records bring it along (ADR 77).
  */
 @Injectable()
 export class Destinations {

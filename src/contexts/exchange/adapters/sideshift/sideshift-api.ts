@@ -22,7 +22,7 @@ interface Refusal {
   readonly code: string;
 }
 
-/** SideShift's API, version 2 (docs.sideshift.ai; ADR 0119). Each call throws what the port of providers may throw. */
+/** SideShift's API, version 2 (docs.sideshift.ai; ADR 119). Each call throws what the port of providers may throw. */
 export class SideShiftApi {
   private readonly client: OutboundClient;
   private readonly base: string;

@@ -34,7 +34,7 @@ const AMOUNT_DECIMALS = 8;
 const MOST_SHIFT_MS = 24 * 3_600_000;
 
 /**
- * SideShift (ADR 0119): each order is a shift of a fixed rate, for exactly the amount that is asked for. SideShift
+ * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the amount that is asked for. SideShift
  * processes a deposit by itself; one of another amount, a second one and one after the expiry go back.
  */
 export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {

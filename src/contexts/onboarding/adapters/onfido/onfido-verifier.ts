@@ -21,7 +21,7 @@ const ID = /^[A-Za-z0-9-]{8,64}$/;
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
 /**
- * Onfido (ADR 0123). An applicant is made under our id and gets the person's details only once it is known here, so that
+ * Onfido (ADR 124). An applicant is made under our id and gets the person's details only once it is known here, so that
  * one that nobody heard of holds nothing of a person. Before anything is sent, what is there is listed; only a check
  * costs money, and of two the older one counts.
  */

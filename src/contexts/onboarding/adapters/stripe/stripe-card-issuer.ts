@@ -39,7 +39,7 @@ const NOBODY = {
 };
 
 /**
- * Virtual cards of Stripe Issuing (ADR 0124): one cardholder and one card per user for ever. Stripe's idempotency keys end
+ * Virtual cards of Stripe Issuing (ADR 124): one cardholder and one card per user for ever. Stripe's idempotency keys end
  * after a day, so what there is is looked up first, and after a card was made once more: of two the one stays that was kept first.
  */
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {

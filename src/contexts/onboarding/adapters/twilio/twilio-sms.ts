@@ -20,7 +20,7 @@ export interface TwilioAccount {
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
 const REASON = 'We cannot send a message to this number';
 
-/** Codes by SMS through Twilio (ADR 0124). */
+/** Codes by SMS through Twilio (ADR 124). */
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
   private readonly client;
   private twilio: Promise<Twilio> | null = null;

@@ -6,7 +6,7 @@ import type { IndexedKey, WalletIndexes } from '../../store/wallet-indexes.js';
 /** The non-hardened chain of an account that BIP 44 gives addresses for receiving. */
 const CHAIN = 0;
 
-/** Wallets that are children of an extended public key (BIP 32): no private key is on this server (ADR 0124). */
+/** Wallets that are children of an extended public key (BIP 32): no private key is on this server (ADR 124). */
 export class XpubWallets implements WalletProvisioner {
   private constructor(
     private readonly key: IndexedKey,

@@ -55,7 +55,7 @@ export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
 
 /**
  * Passes the new events of processed batches on to the analytics provider, at least once each, from one process at a
- * time (ADR 0084). No request of a merchant waits for it.
+ * time (ADR 84). No request of a merchant waits for it.
  */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -15,7 +15,7 @@ export interface LaneJob {
 const TICK_MS = 250;
 /**
  * Jobs that a process adds in a second: each costs half a millisecond of it, and the sweeper finds any number of lanes with
- * one statement (ADR 113).
+ * one statement (ADR 77).
  */
 const JOBS_PER_SECOND = 100;
 /** Jobs on their way to the queue. While it is unavailable they would only pile up. */

@@ -48,7 +48,7 @@ interface Use {
  * Who may send how much at once. Lanes go by turns, one delivery each. An endpoint that holds its senders up without a
  * response loses half of its slots each time, down to one, and gets one back with each response. All endpoints that have
  * lost some share half of the process, so that the others find room whatever hangs. Few deliveries may be fresh: what
- * hangs leaves their number by growing old (ADR 113).
+ * hangs leaves their number by growing old (ADR 77).
  */
 @Injectable()
 export class SendSlots {
