@@ -8,7 +8,7 @@ import {
   signedPrefix,
   timestampDrift,
 } from '../../src/platform/http/svc-signature/signature.js';
-import { prefersText, signatureMismatch } from '../../src/platform/http/svc-signature/signature-mismatch.js';
+import { prefersText, signatureMismatch } from '../../src/platform/http/svc-signature/svc-signature.js';
 
 /** Computed with openssl and Python's hmac over the bytes named here, not with this code. */
 const VECTORS = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { drainHttp } from '../../src/platform/http/drain.js';
+import { drainHttp } from '../../src/platform/http/connections.js';
 import { startEdgeApp } from '../support/edge-app.js';
 import { PATIENCE_MS } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { shownSettings } from '../../src/contexts/exchange/cli/settings.js';
 import { EXCHANGE_SETTINGS } from '../../src/contexts/exchange/settings.js';
 import { setting, type Setting } from '../../src/platform/config/settings.js';
-import { FRESH_MS } from '../../src/platform/http/cached-directory.js';
+import { FRESH_MS } from '../../src/platform/http/merchant-directory.js';
 import { startService, type Service } from '../../src/service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { ExchangeClient } from '../support/exchange-client.js';

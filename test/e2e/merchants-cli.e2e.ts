@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { FRESH_MS } from '../../src/platform/http/cached-directory.js';
+import { FRESH_MS } from '../../src/platform/http/merchant-directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { invoke } from '../support/operator.js';
 import { specFolder } from '../support/run-folder.js';

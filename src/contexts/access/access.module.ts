@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { CachedDirectory } from '../../platform/http/cached-directory.js';
-import { MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
+import { CachedDirectory, MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
 import {
   IssueSecretHandler,
   RevokeSecretHandler,

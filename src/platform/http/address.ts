@@ -25,7 +25,7 @@ export function isPrivateAddress(address: string): boolean {
   return PRIVATE_RANGES.includes(parseAddress(address)?.range() ?? '');
 }
 
-/** What stands for one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+/** One client: an IPv4 address, or the /64 of an IPv6 subscriber. */
 export function clientOf(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
@@ -42,15 +42,15 @@ interface Count {
 const MAX_CLIENTS = 50_000;
 const WINDOW_MS = 60_000;
 
-/** How many merchants at their full rate one address stands for when its limit is not set, and the least it may do. */
+/** The default limit of an address: that of 60 merchants, and at least 6000. */
 const MERCHANTS_PER_ADDRESS = 60;
-const LEAST_PER_ADDRESS = 6000;
+const MIN_PER_ADDRESS = 6000;
 
 /** Requests per minute that one address may send (contract.md 5.3). */
 export function addressLimit(config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>): number {
   return (
     config.rateLimitPerIpPerMinute ??
-    Math.max(LEAST_PER_ADDRESS, MERCHANTS_PER_ADDRESS * config.rateLimitPerMinute)
+    Math.max(MIN_PER_ADDRESS, MERCHANTS_PER_ADDRESS * config.rateLimitPerMinute)
   );
 }
 

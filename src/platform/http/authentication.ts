@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { MerchantCredentials } from './merchant-directory.js';
+import { type MerchantCredentials, callerOf } from './merchant-directory.js';
+import { isInside } from './address.js';
+import { sendProblem, type Problem } from './problem.js';
+import { tooManyRequests, type CallerRateLimiter } from './rate-limit.js';
 
 /** How the requests of one API show which merchant sends them; the rest of the edge is the same for every API. */
 export interface Authentication {
   /** Path of the API. Everything under it has to be authentic, unknown paths too. */
   readonly prefix: string;
-  /** Its operations take their inputs from the query string: that is what tells one from another under an Idempotency-Key. */
+  /** Its operations take their inputs from the query string, which therefore is part of what an Idempotency-Key covers. */
   readonly inputsInQuery?: boolean;
   /**
    * Before the body is read: the merchant whom the request names. What cannot be authentic is refused without a byte
@@ -16,7 +19,7 @@ export interface Authentication {
   verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
 }
 
-/** The {@link Authentication} of every API. Whoever serves one registers it in `onModuleInit`. */
+/** The {@link Authentication} of every API. A module that serves one registers it in `onModuleInit`. */
 export class Authentications {
   private readonly all: Authentication[] = [];
 
@@ -24,8 +27,42 @@ export class Authentications {
     this.all.push(authentication);
   }
 
-  /** Null for a path that is under no API: it is open to everybody. */
+  /** Null for a path that is under no API: it is open. */
   of(path: string): Authentication | null {
     return this.all.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`)) ?? null;
   }
+}
+
+export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
+const addressNotAllowed = (of: string): Problem => ({
+  status: 403,
+  detail: `The address is outside the IP allow-list of the ${of}`,
+});
+
+/** Lets an authentic request in or responds why not: 403 of contract.md 2, then 429. */
+export class Admission {
+  constructor(
+    private readonly limiter: CallerRateLimiter,
+    private readonly keyLimiter: CallerRateLimiter,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** False when the response was sent. */
+  async admit(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): Promise<boolean> {
+    const ofKey = merchant.callerId !== undefined;
+    if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
+    if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
+      return refuse(reply, addressNotAllowed(ofKey ? 'API key' : 'merchant'));
+    }
+    const limiter = ofKey ? this.keyLimiter : this.limiter;
+    const quota = await limiter.take(merchant.countedAs ?? callerOf(merchant));
+    reply.header('ratelimit-policy', limiter.policy);
+    reply.header('ratelimit', limiter.header(quota));
+    return quota.allowed || refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
+  }
+}
+
+function refuse(reply: FastifyReply, problem: Problem): false {
+  sendProblem(reply, problem);
+  return false;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { MerchantCredentials } from './merchant-directory.js';
-import { CachedDirectory, FRESH_MS } from './cached-directory.js';
+import { type MerchantCredentials, CachedDirectory, FRESH_MS } from './merchant-directory.js';
 
 const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';
 
@@ -9,36 +8,36 @@ function credentials(status: MerchantCredentials['status'] = 'active'): Merchant
   return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
 }
 
-/** A directory over `results`, the last of which is given again and again; counts how often it was asked. */
+/** A directory over `results`, the last of which is repeated; counts its queries. */
 function directoryOf(...results: (MerchantCredentials | null | Error)[]): {
   directory: CachedDirectory<MerchantCredentials>;
-  asked: () => number;
+  queries: () => number;
 } {
-  let asked = 0;
+  let queries = 0;
   const directory = new CachedDirectory(async () => {
-    const result = results[Math.min(asked++, results.length - 1)]!;
+    const result = results[Math.min(queries++, results.length - 1)]!;
     await wait(5);
     if (result instanceof Error) throw result;
     return result;
   });
-  return { directory, asked: () => asked };
+  return { directory, queries: () => queries };
 }
 
 describe('a directory in memory', () => {
-  it('asks once for many requests at a time, and not again while fresh', async () => {
-    const { directory, asked } = directoryOf(credentials());
+  it('queries once for 50 concurrent requests, and not again while fresh', async () => {
+    const { directory, queries } = directoryOf(credentials());
     const found = await Promise.all(Array.from({ length: 50 }, () => directory.find(ID)));
     expect(found.every((each) => each?.merchantId === ID)).toBe(true);
     await directory.find(ID.toUpperCase());
-    expect(asked()).toBe(1);
+    expect(queries()).toBe(1);
   });
 
-  it('remembers unknown api keys, and refuses what is no uuid without asking', async () => {
-    const { directory, asked } = directoryOf(null);
+  it('remembers unknown api keys, and refuses what is no uuid without a query', async () => {
+    const { directory, queries } = directoryOf(null);
     expect(await directory.find(ID)).toBeNull();
     expect(await directory.find(ID)).toBeNull();
     expect(await directory.find('no uuid')).toBeNull();
-    expect(asked()).toBe(1);
+    expect(queries()).toBe(1);
   });
 
   it('notices a suspension within its freshness, also while in constant use', async () => {
@@ -61,16 +60,16 @@ describe('a directory in memory', () => {
     expect(await gone.directory.find(ID)).toBeNull();
   });
 
-  it('goes by what it knows no longer when the process has stood still meanwhile', async () => {
+  it('does not use an expired entry after the process was stalled', async () => {
     const { directory } = directoryOf(credentials(), credentials('suspended'));
     await directory.find(ID);
     expect((await directory.find(ID))?.status).toBe('active');
-    // No timer has run when the next request is looked at.
+    // No timer ran before the next request.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FRESH_MS + 50);
     expect((await directory.find(ID))?.status).toBe('suspended');
   });
 
-  it('waits for no look-up that was begun longer ago than an entry may live', async () => {
+  it('does not wait for a query that started longer ago than an entry is fresh', async () => {
     const results: ((found: MerchantCredentials) => void)[] = [];
     const directory = new CachedDirectory<MerchantCredentials>(
       () => new Promise((resolve) => results.push(resolve)),
@@ -86,13 +85,13 @@ describe('a directory in memory', () => {
     expect(results).toHaveLength(2);
   });
 
-  it('reports a failed look-up and asks again next time', async () => {
+  it('reports a failed query and retries at the next request', async () => {
     const { directory } = directoryOf(new Error('unavailable'), credentials());
     await expect(directory.find(ID)).rejects.toThrow('unavailable');
     expect(await directory.find(ID)).not.toBeNull();
   });
 
-  it('forgets a key two seconds after it was asked for, also when the look-up was slow', async () => {
+  it('forgets a key 2 seconds after its query started, even when the query was slow', async () => {
     const slow = [credentials(), credentials('suspended')];
     const directory = new CachedDirectory(async () => {
       const found = slow.shift() ?? null;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { type Socket, Server as TcpServer } from 'node:net';
 import type { Config } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import { clientOf } from './address.js';
@@ -11,26 +11,26 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
 export const KEEP_ALIVE_MS = 72_000;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for late requests. */
 export const TIMEOUT_CHECK_MS = 5_000;
 
 /** What every listener allows one connection, and all of them. */
 export interface ConnectionBounds {
-  readonly most: number;
-  readonly mostPerAddress: number;
-  /** While bytes wait to be written, a client has to take `leastTaken` of them, or all, in each such time. */
+  readonly max: number;
+  readonly maxPerAddress: number;
+  /** While bytes are queued, a client has to read `minDrained` of them, or all, in each such time. */
   readonly stallMs: number;
-  readonly leastTaken: number;
+  readonly minDrained: number;
   /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
-  readonly mostPending: number;
+  readonly maxPending: number;
   /** How long a client may leave a connection open that we have ended. */
   readonly lingerMs: number;
 }
 
 export const CONNECTION_DEFAULTS = {
   stallMs: 30_000,
-  leastTaken: 1 << 20,
-  mostPending: 32,
+  minDrained: 1 << 20,
+  maxPending: 32,
   lingerMs: 5_000,
 } as const;
 
@@ -38,17 +38,17 @@ export const CONNECTION_DEFAULTS = {
 export function connectionBounds(
   config: Pick<Config, 'maxConnections' | 'maxConnectionsPerIp' | 'trustProxy'>,
 ): ConnectionBounds {
-  const mostPerAddress = config.trustProxy === null ? config.maxConnectionsPerIp : Infinity;
-  return { ...CONNECTION_DEFAULTS, most: config.maxConnections, mostPerAddress };
+  const maxPerAddress = config.trustProxy === null ? config.maxConnectionsPerIp : Infinity;
+  return { ...CONNECTION_DEFAULTS, max: config.maxConnections, maxPerAddress };
 }
 
 /** What is known of an open connection. */
 interface Connection {
   readonly client: string;
   readonly pending: Set<ServerResponse>;
-  /** When the time in which the client has to take bytes began, and how many it had taken then. */
+  /** When the current stall window began, and how many bytes the client had read by then. */
   waitingSince: number;
-  takenBefore: number;
+  drainedBefore: number;
   endedAt: number;
 }
 
@@ -57,11 +57,11 @@ type Reason = 'process' | 'address' | 'pipelined' | 'stalled' | 'lingering';
 /**
  * Bounds the connections of any HTTP server of Node, once, before it listens. Above the bounds a new connection is closed
  * without a response; when the process has too many, its idle ones are closed as well, so that the next finds a place.
- * Connections whose client does not take its responses, or does not go when told to, are destroyed.
+ * Connections whose client does not read its responses, or stays after we ended them, are destroyed.
  */
 export function guardConnections(server: Server, bounds: ConnectionBounds): ConnectionGuard {
   const guard = new ConnectionGuard(bounds);
-  server.maxConnections = bounds.most;
+  server.maxConnections = bounds.max;
   server.on('drop', () => {
     connectionsCut.inc({ reason: 'process' satisfies Reason });
     server.closeIdleConnections();
@@ -69,7 +69,7 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): Conn
   server.on('connection', (socket: Socket) => guard.opened(socket));
   // Before the handler: a response may be over by the time it returns.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    guard.asked(request.socket, response),
+    guard.requested(request.socket, response),
   );
   // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -88,16 +88,16 @@ export class ConnectionGuard {
   opened(socket: Socket): void {
     const client = clientOf(socket.remoteAddress ?? '');
     const count = (this.perClient.get(client) ?? 0) + 1;
-    if (count > this.bounds.mostPerAddress) {
+    if (count > this.bounds.maxPerAddress) {
       cut(socket, 'address');
       return;
     }
     this.perClient.set(client, count);
     const pending = new Set<ServerResponse>();
-    this.open.set(socket, { client, pending, waitingSince: 0, takenBefore: 0, endedAt: 0 });
+    this.open.set(socket, { client, pending, waitingSince: 0, drainedBefore: 0, endedAt: 0 });
     socket.once('close', () => {
       this.open.delete(socket);
-      // Node tells only the response whose turn it is; those pipelined behind it have no socket yet.
+      // Node closes only the current response; those pipelined behind it have no socket yet.
       for (const response of pending) if (response.socket === null) response.emit('close');
       const left = this.perClient.get(client)! - 1;
       if (left === 0) this.perClient.delete(client);
@@ -105,11 +105,11 @@ export class ConnectionGuard {
     });
   }
 
-  asked(socket: Socket, response: ServerResponse): void {
+  requested(socket: Socket, response: ServerResponse): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
     connection.pending.add(response);
-    if (connection.pending.size > this.bounds.mostPending) cut(socket, 'pipelined');
+    if (connection.pending.size > this.bounds.maxPending) cut(socket, 'pipelined');
     response.once('close', () => connection.pending.delete(response));
   }
 
@@ -130,16 +130,16 @@ export class ConnectionGuard {
       connection.waitingSince = 0;
       return false;
     }
-    const taken = socket.bytesWritten - socket.writableLength;
+    const drained = socket.bytesWritten - socket.writableLength;
     if (connection.waitingSince !== 0 && now - connection.waitingSince < this.bounds.stallMs) return false;
     const tooLittle =
-      connection.waitingSince !== 0 && taken - connection.takenBefore < this.bounds.leastTaken;
+      connection.waitingSince !== 0 && drained - connection.drainedBefore < this.bounds.minDrained;
     connection.waitingSince = now;
-    connection.takenBefore = taken;
+    connection.drainedBefore = drained;
     return tooLittle;
   }
 
-  /** Ended by us, all bytes taken, and the client keeps its half. */
+  /** Ended by us, all bytes sent, and the client keeps its half. */
   private lingers(socket: Socket, connection: Connection, now: number): boolean {
     if (!socket.writableFinished) return false;
     if (connection.endedAt === 0) connection.endedAt = now;
@@ -178,4 +178,70 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
     `Request-Id: ${randomUUID()}`,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** How long the listener accepts its queue when more and more come. */
+const ADMIT_MS = 2000;
+/** After so many ticks of the event loop without a new connection the queue is empty. */
+const QUIET_TICKS = 3;
+/** How long an idle keep-alive connection stays: a request already on its way through still gets its response. */
+const LINGER_MS = 500;
+const CHECK_MS = 50;
+
+/** A listener that can end without cutting a client off. */
+export interface Drainable {
+  readonly connections: ConnectionGuard;
+  getHttpServer(): Server;
+  /** From now on every response ends its connection. */
+  drain(): void;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function openConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
+}
+
+/**
+ * Accepts the connections in the queue of the listener: their clients may have sent requests, and would be reset. A busy
+ * process accepts few connections per tick, so quiet ticks are counted, not time.
+ */
+async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
+  const deadline = performance.now() + maxWaitMs;
+  let quiet = 0;
+  const admitted = (): void => {
+    quiet = 0;
+  };
+  server.on('connection', admitted);
+  while (quiet < QUIET_TICKS && performance.now() < deadline) {
+    quiet += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  server.off('connection', admitted);
+}
+
+/**
+ * Ends the listener without cutting a client off: it accepts what is queued and nothing after; responses from then on say
+ * `connection: close`; idle connections close after a short wait, the others after their response, the rest after `graceMs`
+ * by force. Call it before `app.close()`, which closes what requests still need.
+ */
+export async function drainHttp(listener: Drainable, graceMs: number): Promise<void> {
+  const server = listener.getHttpServer();
+  if (!server.listening) return;
+  const deadline = performance.now() + graceMs;
+  await admitQueue(server, Math.min(ADMIT_MS, graceMs));
+  // Not sooner: a client told to close connects again, and would be in the queue when the listener ends.
+  listener.drain();
+  // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
+  TcpServer.prototype.close.call(server);
+  await pause(Math.min(LINGER_MS, graceMs));
+  listener.connections.closeUnused();
+  while (performance.now() < deadline) {
+    server.closeIdleConnections();
+    if ((await openConnections(server)) === 0) return;
+    await pause(CHECK_MS);
+  }
+  server.closeAllConnections();
 }

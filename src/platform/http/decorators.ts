@@ -15,7 +15,7 @@ function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-/** Throws on a route that everybody may ask. */
+/** Throws on an open route. */
 export function merchantOf({ edge }: FastifyRequest): MerchantCredentials {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
@@ -54,7 +54,7 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 /**
  * Marks a write whose handler hands `ticket.response(...)` to `CommandLoop.execute` on every way to success. On a store
  * that carries responses the commit itself then finds out that the key already has a response. Without this mark the edge
- * looks the key up before the handler runs, which is always right and costs one query.
+ * queries the key before the handler runs, which is always right and costs one query.
  */
 export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTravels: true });
 

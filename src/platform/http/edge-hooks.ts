@@ -4,17 +4,14 @@ import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
-import type { Admission } from './admission.js';
+import type { Admission, Authentication, Authentications } from './authentication.js';
 import { Arrivals, type ArrivalConfig } from './arrivals.js';
-import type { Authentication, Authentications } from './authentication.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
-import { BUSY, BytesInHand } from './memory.js';
-import { dressProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
-import { announcesTooMuch, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
-import { endRequestSpan, recordRequest, startRequestSpan } from './request-record.js';
-import { rawPath } from './request-state.js';
+import { BytesInHand, announcesTooMuch, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
+import { BUSY, dressProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
+import { endRequestSpan, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
 type Done = (error?: Error) => void;
 type ReadDone = (error: Error | null) => void;
@@ -75,10 +72,7 @@ export class EdgeHooks {
     };
   }
 
-  /**
-   * onRequest of an unknown path: false where everybody may ask. Under an API nobody learns without a key which paths
-   * exist.
-   */
+  /** onRequest of an unknown path: false where no API is. Under an API only callers with a key learn which paths exist. */
   arriveNowhere(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
     return this.recognise(rawPath(request), request, reply, done);
   }
@@ -133,7 +127,7 @@ export class EdgeHooks {
     done();
   };
 
-  /** The payload, or 503 when it is too large for what responses may hold. What has written something is told its end. */
+  /** The payload, or 503 when there is no memory for it. A write always gets its response. */
   private fitting(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     const mustGo = request.method !== 'GET' && request.method !== 'HEAD';
@@ -148,7 +142,7 @@ export class EdgeHooks {
     return this.services;
   }
 
-  /** False where everybody may ask: then nothing was done. */
+  /** False for an open path: then nothing was done. */
   private recognise(path: string, request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
     const authentication = this.connected().authentications.of(path);
     if (authentication === null) return false;
@@ -181,7 +175,7 @@ export class EdgeHooks {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The response goes along with the events (`@ResponseTravels()`): a repeat need not be looked up before it runs. */
+    /** The response goes along with the events (`@ResponseTravels()`): a repeat needs no query before it runs. */
     responseTravels?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
@@ -200,10 +194,10 @@ function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   return true;
 }
 
-/** On with the request: a client that waits for the word sends its body now. */
+/** Continues the request: a client that waits for `100 Continue` sends its body now. */
 function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
   if (request.raw.headers.expect !== undefined) {
-    // HTTP/1.0 does not know the word, and would take it for the response.
+    // HTTP/1.0 would read `100 Continue` as the response.
     if (request.raw.httpVersion === '1.1') reply.raw.writeContinue();
     delete request.raw.headers.expect;
   }

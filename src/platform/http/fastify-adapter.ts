@@ -8,8 +8,8 @@ import {
   guardConnections,
   REQUEST_TIMEOUT_MS,
   type ConnectionGuard,
+  type Drainable,
 } from './connections.js';
-import type { Drainable } from './drain.js';
 import { EdgeHooks } from './edge-hooks.js';
 import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
@@ -17,7 +17,6 @@ import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
-import { RouteTable } from './route-table.js';
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
@@ -99,7 +98,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (request, payload, done) => this.edge.read(request, payload, done));
-    // The word to go on is given once it is known who asks.
+    // `100 Continue` is sent once the request is recognised.
     fastify.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
       fastify.server.emit('request', request, response),
     );
@@ -140,4 +139,34 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
 /** The adapter to hand to `NestFactory.create(AppModule, createFastifyAdapter(config))`; HttpModule completes it. */
 export function createFastifyAdapter(config: EdgeConfig): EdgeAdapter {
   return new EdgeAdapter(config);
+}
+
+interface Route {
+  readonly method: string;
+  /** As registered, for example `/merchants/v1/payouts/:id`. */
+  readonly url: string;
+  readonly pattern: RegExp;
+}
+
+/** Every route of the server: distinguishes an unknown path (404) from a wrong method (405). */
+export class RouteTable {
+  private readonly routes: Route[] = [];
+
+  add(methods: string | readonly string[], url: string): void {
+    const source = url
+      .split('/')
+      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[^\w]/g, '\\$&')))
+      .join('/');
+    const pattern = new RegExp(`^${source}$`);
+    for (const method of [methods].flat()) this.routes.push({ method, url, pattern });
+  }
+
+  /** The methods that the path has; empty when it is unknown. */
+  methodsOf(path: string): readonly string[] {
+    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+  }
+
+  list(): readonly { readonly method: string; readonly url: string }[] {
+    return this.routes.map(({ method, url }) => ({ method, url }));
+  }
 }

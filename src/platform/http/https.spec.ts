@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { isPrivateAddress } from './address.js';
-import { httpsNotices, noticeProxies } from './https.js';
+import { httpsNotices, noticeProxies } from './arrivals.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
 const production = {
@@ -17,7 +17,7 @@ describe('the boot', () => {
   it('says that HTTPS is demanded, and how that is switched off', () =>
     expect(said({ trustProxy: '10.0.0.1' })).toMatch(/^HTTPS is demanded: .*REQUIRE_HTTPS=false[^\n]*$/));
 
-  it('says that nobody will get in when no proxy is believed', () =>
+  it('says that every request will get 403 when no proxy is trusted', () =>
     expect(said({})).toMatch(/TRUST_PROXY is not set, .* every request will get 403/));
 
   it('says that a proxy is likely when the public URL is https', () => {
@@ -59,7 +59,7 @@ describe('a listener', () => {
     return { logged, done: () => new Promise((resolve) => server.close(() => resolve())) };
   };
 
-  it('says once that a proxy stands before it', async () => {
+  it('logs once that a proxy is in front of it', async () => {
     const { logged, done } = await listen(null);
     expect(logged).toEqual([expect.stringMatching(/^A request came with x-forwarded-for, and TRUST_PROXY/)]);
     await done();

@@ -19,7 +19,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   return parseText(text);
 }
 
-/** As {@link parseJsonBody}, of any depth: for who looks at that afterwards. */
+/** As {@link parseJsonBody}, of any depth: the caller checks it. */
 export function parseDeepJsonBody(bytes: Buffer): unknown {
   return parseText(decode(bytes));
 }
@@ -53,7 +53,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Whether the media type is one that bodies may come in. None at all is taken for JSON. */
+/** Whether the media type is one that bodies may come in. No media type counts as JSON. */
 export function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === undefined) return true;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');

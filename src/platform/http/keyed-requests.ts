@@ -3,8 +3,16 @@ import type { StoredResponse } from '../event-store/port.js';
 import { failpoint } from '../failpoints.js';
 import type { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
-import { UNAVAILABLE } from './error-mapping.js';
-import { dressProblem, JSON_TYPE, PROBLEM_TYPE, problemJson, sendProblem, type Problem } from './problem.js';
+
+import {
+  dressProblem,
+  JSON_TYPE,
+  PROBLEM_TYPE,
+  problemJson,
+  sendProblem,
+  UNAVAILABLE,
+  type Problem,
+} from './problem.js';
 import { rawPath, rawTarget } from './request-state.js';
 
 const MALFORMED_KEY: Problem = {
@@ -18,7 +26,7 @@ const KEY_REUSED: Problem = { status: 422, detail: 'This Idempotency-Key was use
 export class KeyedRequests {
   constructor(private readonly idempotency: Idempotency) {}
 
-  /** False when the response was sent: a bad key, one under way, or a response that stands already. */
+  /** False when the response was sent: a bad key, a key in flight, or a stored response. */
   async take(request: FastifyRequest, reply: FastifyReply, scope: string): Promise<boolean> {
     const header = request.headers['idempotency-key'];
     const { method, edge } = request;
@@ -43,7 +51,7 @@ export class KeyedRequests {
     return earlier === null;
   }
 
-  /** What to send: the payload, the response that stands already, or 503 when it cannot be made to stand. */
+  /** What to send: the payload, the response that is stored already, or 503 when the payload cannot be stored. */
   async settle(
     ticket: RequestTicket,
     request: FastifyRequest,

@@ -4,18 +4,15 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { isPrivateAddress } from './address.js';
 import { CONNECTION_DEFAULTS, guardConnections } from './connections.js';
-import { HTTPS_REQUIRED } from './https.js';
+import { HTTPS_REQUIRED } from './arrivals.js';
 import { JSON_TYPE, problemJson, PROBLEM_TYPE } from './problem.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 
 /** Scrapers are few. */
-const MOST_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 
-/**
- * GET /metrics on a listener of its own, so that the public port never shows it. Every process has this listener, and so
- * its health is asked for here too, whatever its roles are.
- */
+/** GET /metrics and health on a separate listener of every process: the public port never serves metrics. */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
   private server: Server | null = null;
@@ -25,7 +22,7 @@ export class MetricsServer implements OnApplicationShutdown {
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
 
-  /** Listens, and resolves to the port. Rejects when the port is taken. */
+  /** Listens, and resolves to the port. Rejects when the port is in use. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
     const server = createServer((request, response) => {
@@ -35,8 +32,8 @@ export class MetricsServer implements OnApplicationShutdown {
     });
     guardConnections(server, {
       ...CONNECTION_DEFAULTS,
-      most: MOST_CONNECTIONS,
-      mostPerAddress: MOST_CONNECTIONS,
+      max: MAX_CONNECTIONS,
+      maxPerAddress: MAX_CONNECTIONS,
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { decodeCursor, decodeExactCursor, encodeCursor, encodeExactCursor } from './page-cursor.js';
 
 describe('a page cursor', () => {
-  it('comes back as the place it was made of', () => {
+  it('decodes to the place it encodes', () => {
     const times = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -35,7 +35,7 @@ describe('a page cursor', () => {
 describe('a page cursor in microseconds', () => {
   const place = { microseconds: -62_135_596_800_000_000n, id: '00000000-0000-4000-8000-00000000abcd' };
 
-  it('comes back as the place it was made of, also before 1970', () => {
+  it('decodes to the place it encodes, also before 1970', () => {
     const microseconds = fc.bigInt({ min: place.microseconds, max: 253_402_300_799_999_999n });
     fc.assert(
       fc.property(microseconds, fc.uuid(), (each, id) => {

@@ -14,7 +14,7 @@ const TIME_BYTES = 6;
 const EXACT_TIME_BYTES = 8;
 
 /**
- * The opaque `next_cursor`: version, milliseconds and id, with a checksum that tells a cursor from other text.
+ * The opaque `next_cursor`: version, milliseconds and id, with a checksum that rejects other text.
  * It is only a place in the one order of a list, so it stays good under other filters and page sizes.
  */
 export function encodeCursor(place: PagePlace): string {
@@ -23,7 +23,7 @@ export function encodeCursor(place: PagePlace): string {
   return encode(VERSION, time, place.id);
 }
 
-/** The place a cursor stands for; null when the text is no cursor of ours. */
+/** The place of a cursor; null when the text is no cursor of ours. */
 export function decodeCursor(text: string): PagePlace | null {
   const place = decode(text, VERSION, TIME_BYTES);
   if (place === null) return null;

@@ -31,7 +31,7 @@ export interface CreatedPageQuery {
   readonly page_cursor?: PagePlace;
 }
 
-/** The parameters of a list in the order of creation, with so many items on a page unless another number is asked for. */
+/** The parameters of a list in the order of creation, with `pageSize` items on a page by default. */
 export function createdPageQuery(pageSize: number, sizeWords: string): Dto<CreatedPageQuery> {
   class PageOfCreated implements CreatedPageQuery {
     @Day('First day, in UTC.')

@@ -1,11 +1,23 @@
-import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, type ArgumentsHost, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AlreadyResponded } from '../event-store/command-loop.js';
-import { toProblem } from './error-mapping.js';
 import { sendReplay } from './keyed-requests.js';
-import { sendProblem } from './problem.js';
+import {
+  sendProblem,
+  BUSY,
+  Refusal,
+  RETRY_AFTER,
+  STATUS_OF,
+  titleOf,
+  UNAVAILABLE,
+  type Problem,
+} from './problem.js';
+import { EventStoreUnavailable } from '../event-store/port.js';
+import { isDatabaseUnavailable } from '../postgres/unavailable.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
 
-/** Responds to whatever was thrown, wherever: handler, hook or framework. */
+/** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent) return;
   if (error instanceof AlreadyResponded) {
@@ -24,4 +36,44 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     sendError(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), error);
   }
+}
+
+const UNEXPECTED: Problem = { status: 500, detail: 'An unexpected error occurred' };
+
+/** What Fastify reports before a handler runs, in words for the merchant. */
+const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type must be application/json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
+  FST_ERR_BAD_URL: 'The request path is malformed',
+};
+
+function codeOf(error: object): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Any thrown value as a problem. Unexpected errors reveal nothing internal. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof DomainError) {
+    const status = STATUS_OF[error.code];
+    const problem = { status, detail: error.message, errors: error.fields };
+    const retryAfter = error.retryAfterSeconds?.toString() ?? (status === 503 ? RETRY_AFTER : undefined);
+    return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
+  }
+  if (error instanceof Refusal) return error.problem;
+  if (error instanceof NoRoom) return BUSY;
+  if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) return UNAVAILABLE;
+  if (error instanceof HttpException && error.getStatus() < 500) {
+    return { status: error.getStatus(), detail: error.message };
+  }
+  return fromFramework(error) ?? UNEXPECTED;
+}
+
+function fromFramework(error: unknown): Problem | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  const status = error.statusCode;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
+  return { status, detail: known ?? titleOf(status) };
 }

@@ -9,10 +9,10 @@ export interface Problem {
   readonly status: number;
   /** In place of the status's own. */
   readonly title?: string;
-  /** Shown to the merchant. */
+  /** Displayed to the merchant. */
   readonly detail: string;
   readonly errors?: FieldErrors;
-  /** Members beside the standard ones, such as `string_to_sign_bytes`. */
+  /** Members in addition to the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -72,7 +72,22 @@ export function problemJson(problem: Problem): string {
   });
 }
 
-/** Of HTTP/1.1 alone: Node would respond by itself, with no problem details. */
+/** Seconds after which a client may retry when a dependency is unavailable. */
+export const RETRY_AFTER = '1';
+
+export const UNAVAILABLE: Problem = {
+  status: 503,
+  detail: 'The service is temporarily unavailable',
+  headers: { 'retry-after': RETRY_AFTER },
+};
+
+export const BUSY: Problem = {
+  status: 503,
+  detail: 'The service is busy: too many large requests and responses are under way',
+  headers: { 'retry-after': RETRY_AFTER },
+};
+
+/** Of HTTP/1.1 alone: Node's own response would have no problem details. */
 export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
 
 export const WRONG_MEDIA_TYPE: Problem = {

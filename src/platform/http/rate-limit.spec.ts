@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 it.each([5, 100, 250, 1001])(
-  'a limit of %i requests lets through exactly so many, whatever arrives at once at two processes',
+  'a limit of %i requests lets through exactly so many, for any number that arrive at once at two processes',
   async (limit) => {
     const keyedHash = { of: (...parts: readonly string[]) => parts.join(' ') };
     const processes = [1, 2].map(() => new CallerRateLimiter(db.pool, limit, keyedHash));
@@ -20,7 +20,7 @@ it.each([5, 100, 250, 1001])(
       const burst = Array.from({ length: 30 }, async (_, n) => processes[n % 2]!.take(caller));
       allowed += (await Promise.all(burst)).filter((quota) => quota.allowed).length;
     }
-    // What one process leased and the other one lacked may still be taken.
+    // Points that one process leased and the other lacked are still available.
     for (const process of processes) while ((await process.take(caller)).allowed) allowed += 1;
     expect(allowed).toBe(limit);
   },

@@ -7,8 +7,8 @@ import { withTimeout } from '../timeout.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 const WINDOW_SECONDS = 60;
-/** The most callers kept in mind; one that is forgotten takes new points from the shared counter. */
-const MOST_WINDOWS = 50_000;
+/** The most callers in memory; one that is evicted leases new points from the shared counter. */
+const MAX_WINDOWS = 50_000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -35,9 +35,9 @@ interface Grant {
   readonly resetsAt: number;
 }
 
-/** The requests of one caller that wait for, or live on, points taken from the shared counter. */
+/** The requests of one caller that wait for, or live on, points leased from the shared counter. */
 interface Window {
-  /** Points taken from the shared counter and not used yet. */
+  /** Points leased from the shared counter and not used yet. */
   leased: number;
   /** What the shared counter said was left beyond the lease. */
   remaining: number;
@@ -54,10 +54,10 @@ interface Window {
  *
  * The table has keyed hashes of callers: some are addresses of people.
  *
- * When the database is unavailable the process counts alone, up to the whole limit: the gate never stands open.
+ * When the database is unavailable the process counts alone, up to the whole limit.
  */
 export class CallerRateLimiter {
-  private readonly windows = new LRUCache<string, Window>({ max: MOST_WINDOWS });
+  private readonly windows = new LRUCache<string, Window>({ max: MAX_WINDOWS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
   private readonly local: RateLimiterMemory;
@@ -122,13 +122,13 @@ export class CallerRateLimiter {
   private async serveWaiting(callerId: string, window: Window): Promise<void> {
     window.fetching = true;
     while (window.waiting.length > 0) {
-      const wanted = Math.max(this.lease, window.waiting.length);
-      const { granted, remaining, resetsAt } = await this.consume(callerId, wanted);
+      const requested = Math.max(this.lease, window.waiting.length);
+      const { granted, remaining, resetsAt } = await this.consume(callerId, requested);
       Object.assign(window, {
         leased: granted,
         remaining,
         resetsAt,
-        exhausted: granted < wanted,
+        exhausted: granted < requested,
       } satisfies Partial<Window>);
       this.serve(window);
     }

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { Problem } from './problem.js';
-import { NO_BODY } from './request-state.js';
+import { NO_BODY, type RequestState } from './request-state.js';
+import { callerOf } from './merchant-directory.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
@@ -14,7 +15,7 @@ export function tooLarge(limit: number): string {
   return `The request body must be smaller than ${limit} bytes`;
 }
 
-/** What any request may hold: small ones go on when large ones wait or are refused. */
+/** What any request may hold: small ones pass while large ones wait or are refused. */
 export const SMALL_BYTES = 16_384;
 
 type Done = (error: Error | null, body?: Buffer) => void;
@@ -36,7 +37,7 @@ export function isLarge({ headers }: IncomingMessage): boolean {
 
 /**
  * Reads a body into memory that grows with what has come, not with what is announced: the chunks of a body of a megabyte
- * may be of one byte each, and cost hundreds of bytes as objects. `room` is asked before memory is taken.
+ * may be of one byte each, and cost hundreds of bytes as objects. `room` is called before memory is allocated.
  */
 export function readBody(
   payload: IncomingMessage,
@@ -66,7 +67,7 @@ export function readBody(
     length = needed;
   };
   const onEnd = (): void => end(null, memory.subarray(0, length));
-  // The client is gone: nobody reads the response, and nothing is wrong here.
+  // The client is gone: no error of ours.
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }));
   payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
@@ -74,8 +75,8 @@ export function readBody(
 /** The process, or this client's share of it, is full of bodies. */
 export class NoRoom extends Error {}
 
-/** How much of a refused body is read and thrown away before the connection is cut. */
-const MOST_DISCARDED_BYTES = 16 * 1_048_576;
+/** How much of a refused body is read and discarded before the connection is cut. */
+const MAX_DISCARDED_BYTES = 16 * 1_048_576;
 
 /**
  * Before a response is sent: reads on when the body was not read to its end. Closing a connection with unread bytes resets
@@ -83,7 +84,7 @@ const MOST_DISCARDED_BYTES = 16 * 1_048_576;
  */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
-  // A client that was not told to continue sends no body, and its next request must not be read as one.
+  // A client without `100 Continue` sends no body, and its next request must not be read as one.
   if (request.raw.headers.expect !== undefined) {
     reply.header('connection', 'close');
     return;
@@ -92,6 +93,64 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   let discarded = 0;
   request.raw.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded > MOST_DISCARDED_BYTES) request.raw.destroy();
+    if (discarded > MAX_DISCARDED_BYTES) request.raw.destroy();
   });
+}
+
+/** One client's share of all bytes: a part of this. */
+const SHARES = 4;
+
+/**
+ * The bytes of request bodies and of responses not yet sent, of the whole process and of each client: an address while
+ * its request is read, the merchant or its key once that is known. What is above the bound is refused; what small requests hold above
+ * it is bounded by the number of connections.
+ */
+export class BytesInHand {
+  private total = 0;
+  private readonly held = new Map<string, number>();
+
+  constructor(private readonly limit: number) {}
+
+  /** Counts bytes of a request's body; false when there is no room for them. */
+  takeBody(edge: RequestState, bytes: number): boolean {
+    if (edge.over) return false;
+    if (!this.fits(edge.client, edge.bodyBytes, bytes)) return false;
+    edge.bodyBytes += bytes;
+    this.add(edge.client, bytes);
+    return true;
+  }
+
+  /** Counts the bytes of a response; false when there is no room for them, and they are not counted unless they must go. */
+  takeResponse(edge: RequestState, bytes: number, mustGo: boolean): boolean {
+    if (edge.over) return true;
+    const holder = responderOf(edge);
+    if (!this.fits(holder, 0, bytes) && !mustGo) return false;
+    edge.responseBytes += bytes;
+    this.add(holder, bytes);
+    return true;
+  }
+
+  /** The response is over, or its client gone. */
+  release(edge: RequestState): void {
+    edge.over = true;
+    if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
+    if (edge.responseBytes > 0) this.add(responderOf(edge), -edge.responseBytes);
+  }
+
+  private fits(holder: string, already: number, bytes: number): boolean {
+    if (already + bytes <= SMALL_BYTES) return true;
+    const ofHolder = (this.held.get(holder) ?? 0) + bytes;
+    return ofHolder <= this.limit / SHARES && this.total + bytes <= this.limit;
+  }
+
+  private add(holder: string, bytes: number): void {
+    this.total += bytes;
+    const left = (this.held.get(holder) ?? 0) + bytes;
+    if (left === 0) this.held.delete(holder);
+    else this.held.set(holder, left);
+  }
+}
+
+function responderOf({ merchant, client }: RequestState): string {
+  return merchant === null ? client : callerOf(merchant);
 }

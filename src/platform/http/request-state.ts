@@ -1,24 +1,26 @@
-import type { Span } from '@opentelemetry/api';
-import type { FastifyRequest } from 'fastify';
+import { type Span, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { FastifyRequest, FastifyReply } from 'fastify';
 import type { Authentication } from './authentication.js';
 import type { MerchantCredentials } from './merchant-directory.js';
 import type { RequestTicket } from '../idempotency/ticket.js';
+import type { Log } from '../telemetry/logger.js';
+import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 
-/** How a request with an Idempotency-Key came to its response; told in the request's log line. */
+/** How a request with an Idempotency-Key got its response; part of its log line. */
 export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
-/** What the edge knows of one request under way. */
+/** What the edge knows of one request in flight. */
 export interface RequestState {
   readonly startedAt: number;
   /** The body exactly as it came; empty when there was none. */
   rawBody: Buffer;
   /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
   route: string | null;
-  /** What stands for the client's address. */
+  /** {@link clientOf} its address. */
   client: string;
-  /** How the API that the request is for tells who sends it; null where everybody may ask. */
+  /** Of the API that the request is for; null for an open path. */
   authentication: Authentication | null;
-  /** The merchant that the request names; not known to have sent it. */
+  /** The merchant that the request names, before it is authenticated. */
   named: MerchantCredentials | null;
   merchant: MerchantCredentials | null;
   /** Who sent the request of a page, as the guard of its route found out. */
@@ -26,11 +28,11 @@ export interface RequestState {
   /** Bytes that are counted as held for this request. */
   bodyBytes: number;
   responseBytes: number;
-  /** Nothing is held for it any more: its response was taken, or its client is gone. */
+  /** Its memory is released: the response was sent, or the client is gone. */
   over: boolean;
   ticket: RequestTicket | null;
   idempotency: IdempotencyOutcome | null;
-  /** How many things the request brought, such as events of a batch; told in the log line. */
+  /** How many items the request carried, such as events of a batch; part of its log line. */
   items: number | null;
   /** Set once the response is final, so that sending it twice settles it once. */
   settled: boolean;
@@ -102,7 +104,59 @@ export function isQueryUtf8(request: FastifyRequest): boolean {
   }
 }
 
-/** Asked by load balancers and operators, in the clear. */
+/** Load balancers and operators request these without HTTPS. */
 export function isHealthPath(request: FastifyRequest): boolean {
   return rawPath(request).startsWith('/health/');
+}
+
+/** One metric series for all unknown paths: clients cannot create series. */
+const UNKNOWN_ROUTE = 'unknown';
+
+/** One wide line and the metrics of a request with its response. */
+export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  const { edge, method } = request;
+  const status = reply.statusCode;
+  const duration = performance.now() - edge.startedAt;
+  const route = edge.route ?? UNKNOWN_ROUTE;
+  httpRequests.inc({ route, method, status });
+  httpDuration.observe({ route, method }, duration / 1000);
+  if (edge.idempotency !== null) idempotentRequests.inc({ outcome: edge.idempotency });
+  log.wideLog('request', {
+    request_id: request.id,
+    method,
+    route,
+    status,
+    duration_ms: Math.round(duration * 100) / 100,
+    merchant_id: edge.merchant?.merchantId,
+    key_id: edge.merchant?.callerId,
+    idempotency: edge.idempotency ?? undefined,
+    items: edge.items ?? undefined,
+    bytes_in: edge.rawBody.length,
+    bytes_out: Number(reply.getHeader('content-length') ?? 0),
+  });
+  if (edge.failure !== undefined) {
+    log.error({ msg: 'request failed', request_id: request.id, route, err: edge.failure });
+  }
+}
+
+/** Runs the rest of the request inside a span that continues the client's traceparent. Only called while tracing. */
+export function startRequestSpan(request: FastifyRequest, next: () => void): void {
+  const parent = propagation.extract(context.active(), request.headers);
+  const attributes = { 'http.request.method': request.method, 'disburse.request_id': request.id };
+  const span = trace
+    .getTracer('disburse')
+    .startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parent);
+  request.edge.span = span;
+  context.with(trace.setSpan(parent, span), next);
+}
+
+export function endRequestSpan(span: Span, request: FastifyRequest, reply: FastifyReply): void {
+  const { route, merchant, idempotency } = request.edge;
+  span.updateName(`${request.method} ${route ?? 'unknown'}`);
+  span.setAttribute('http.response.status_code', reply.statusCode);
+  if (route !== null) span.setAttribute('http.route', route);
+  if (merchant !== null) span.setAttribute('disburse.merchant_id', merchant.merchantId);
+  if (idempotency !== null) span.setAttribute('disburse.idempotency', idempotency);
+  if (reply.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
 }

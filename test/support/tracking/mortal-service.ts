@@ -9,7 +9,7 @@ import { BackgroundModule } from '../../../src/platform/background/background.mo
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { readConfig } from '../../../src/composition.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
-import { drainHttp } from '../../../src/platform/http/drain.js';
+import { drainHttp } from '../../../src/platform/http/connections.js';
 import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { IdempotencyModule } from '../../../src/platform/idempotency/idempotency.module.js';

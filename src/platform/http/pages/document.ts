@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SUSPENDED } from '../admission.js';
+import { SUSPENDED } from '../authentication.js';
 import type { Problem } from '../problem.js';
 import { readAssets } from './assets.js';
 import type { Locale } from './locale.js';

@@ -1,3 +1,5 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   Global,
   Inject,
@@ -6,13 +8,29 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../config/config.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
-import type { Page } from './page.js';
-import { PageListener } from './page-listener.js';
-import { VisitorLimits } from './visitor-limits.js';
+import type { Page, PageRoute } from './page.js';
+import { VisitorLimits } from './visitors.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Arrivals, listenerOptions, noticeProxies } from '../arrivals.js';
+import {
+  connectionBounds,
+  guardConnections,
+  type ConnectionGuard,
+  drainHttp,
+  type Drainable,
+} from '../connections.js';
+import { toProblem } from '../problem-filter.js';
+import { sendProblem, type Problem } from '../problem.js';
+import { settleBody } from '../request-body.js';
+import { recordRequest } from '../request-state.js';
+import { readAssets, sendAsset } from './assets.js';
+import { acceptsHtml, sendRefusal } from './document.js';
+import { localeOf } from './locale.js';
 
 /** A listener for each page, in processes with the role `widget`. Controllers of pages are in the modules of contexts. */
 @Global()
@@ -45,5 +63,108 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
   /** Where a page listens; null without the role `widget`. */
   portOf(page: Page): number | null {
     return this.listeners.get(page)?.port ?? null;
+  }
+}
+
+/** Serves one page: its routes, its built files, health, and refusals that people can read. */
+export class PageListener implements Drainable {
+  readonly connections: ConnectionGuard;
+  private readonly routes: FastifyInstance;
+  private draining = false;
+
+  constructor(
+    private readonly page: Page,
+    private readonly config: Config,
+    private readonly log: Log,
+    health: HealthRegistry,
+  ) {
+    const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
+      this.refuse(request, reply, error);
+    const options = { ...listenerOptions(config, refuse), requestTimeout: page.requestTimeoutMs };
+    const routes = fastify(options);
+    this.routes = routes;
+    this.connections = guardConnections(routes.server, connectionBounds(config));
+    noticeProxies(routes.server, config, log);
+    this.observe(new Arrivals(config));
+    routes.decorateRequest('edge');
+    routes.removeAllContentTypeParsers();
+    // Bodies are read by PageBody, once the guards of a route have let a request in.
+    routes.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    routes.setErrorHandler((error, request, reply) => refuse(request, reply, error));
+    routes.setNotFoundHandler((request, reply) => refuse(request, reply, DomainError.notFound('Page')));
+    routes.get('/health/live', () => ({ status: 'ok' }));
+    routes.get('/health/ready', async (_, reply) => {
+      const report = await health.report();
+      return reply.code(report.status === 'ok' ? 200 : 503).send(report);
+    });
+    const assets = readAssets(page.name);
+    routes.get(`${page.path}/assets/:file`, (request, reply) => sendAsset(request, reply, assets));
+  }
+
+  add({ method, url, handler }: PageRoute): void {
+    this.routes.route({ method, url, handler });
+  }
+
+  async listen(): Promise<void> {
+    await this.routes.listen({ port: this.page.port(this.config), host: this.config.host });
+  }
+
+  /** The port it listens on; null when it does not. */
+  get port(): number | null {
+    return (this.getHttpServer().address() as AddressInfo | null)?.port ?? null;
+  }
+
+  getHttpServer(): Server {
+    return this.routes.server;
+  }
+
+  drain(): void {
+    this.draining = true;
+  }
+
+  async close(): Promise<void> {
+    await drainHttp(this, this.config.shutdownGraceMs);
+    await this.routes.close().catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_SERVER_NOT_RUNNING') throw error;
+    });
+  }
+
+  private observe(arrivals: Arrivals): void {
+    this.routes.addHook('onRequest', (request, reply, done) => {
+      const refusal = arrivals.receive(request, reply);
+      reply.header('x-content-type-options', 'nosniff');
+      request.edge.route = request.routeOptions.url ?? null;
+      if (refusal === null) done();
+      else this.send(request, reply, refusal);
+    });
+    this.routes.addHook('onSend', (request, reply, payload, done) => {
+      settleBody(request, reply);
+      if (this.draining) reply.header('connection', 'close');
+      done(null, payload);
+    });
+    this.routes.addHook('onResponse', (request, reply, done) => {
+      recordRequest(this.log, request, reply);
+      done();
+    });
+  }
+
+  /** What went wrong inside is for the log alone. */
+  private refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+    const problem = toProblem(error);
+    if (problem.status >= 500) request.edge.failure = error;
+    this.send(request, reply, problem);
+  }
+
+  /** A document for people who navigate, problem details for everybody else; no page may frame either. */
+  private send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+    // No hook ran for a malformed path.
+    reply.header('x-content-type-options', 'nosniff');
+    if (!acceptsHtml(request)) {
+      reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+      sendProblem(reply, problem);
+      return;
+    }
+    const locale = localeOf(request);
+    sendRefusal(reply, problem, this.page.words[locale], locale);
   }
 }

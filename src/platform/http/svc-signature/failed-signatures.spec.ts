@@ -32,7 +32,7 @@ describe('wrong signatures', () => {
     expect(fail(300)).toBeNull();
   });
 
-  it('for one merchant are explained 3,000 times a minute, from whatever addresses', () => {
+  it('for one merchant are explained 3,000 times a minute, from any addresses', () => {
     for (let n = 0; n < 10; n += 1) expect(fail(300, { ...claim, client: `192.0.2.${n}` })).toBeNull();
     expect(fail(1, { ...claim, client: '198.51.100.1' })).toBe(START + 60_000);
     expect(fail(1, { client: '198.51.100.1', merchantId: 'other' })).toBeNull();
@@ -47,7 +47,7 @@ describe('wrong signatures', () => {
     expect(fail(1, other)).not.toBeNull();
   });
 
-  it('do not shut out whoever has signed rightly from the same address', () => {
+  it('do not shut out a caller who has signed correctly from the same address', () => {
     fail(301);
     expect([failures.isProven(claim), failures.blockedUntil(claim)]).toEqual([false, START + 60_000]);
     failures.succeeded(claim);
@@ -66,7 +66,7 @@ describe('large bodies of a merchant who has not signed rightly', () => {
     failures = new FailedSignatures();
   });
   const start = (name: string, by = claim): void => {
-    void failures.turn(by).then(() => started.push(name));
+    void failures.acquireRead(by).then(() => started.push(name));
   };
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -75,13 +75,13 @@ describe('large bodies of a merchant who has not signed rightly', () => {
     start('elsewhere', elsewhere);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere']);
-    failures.turnEnded(claim);
+    failures.releaseRead(claim);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere', 'c']);
-    failures.turnEnded(claim);
-    failures.turnEnded(claim);
-    failures.turnEnded(claim);
-    failures.turnEnded(claim);
+    failures.releaseRead(claim);
+    failures.releaseRead(claim);
+    failures.releaseRead(claim);
+    failures.releaseRead(claim);
     for (const name of ['e', 'f', 'g']) start(name);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere', 'c', 'd', 'e', 'f']);

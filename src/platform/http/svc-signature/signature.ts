@@ -13,7 +13,7 @@ export function signedPrefix(timestamp: string, method: string, path: string): s
   return `${timestamp}\n${method}\n${path}\n`;
 }
 
-/** Private keys in the form the HMAC takes them: making it anew would double the cost of a check. */
+/** Private keys as KeyObjects: creating them for each check would double its cost. */
 const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
 
 function keyOf(privateKey: string): KeyObject {
@@ -30,7 +30,7 @@ export function sign(privateKey: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keyOf(privateKey)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Whether one of the keys made the signature; the time it takes tells nothing of how much of it was right. */
+/** Whether one of the keys created the signature, compared in constant time. */
 export function isSignedBy(
   privateKeys: readonly string[],
   signature: string,
@@ -57,7 +57,7 @@ export function missingHeaders(names: readonly string[]): Problem {
 
 export const INVALID_API_KEY: Problem = { status: 401, detail: 'Invalid svc-api-key' };
 
-/** Tells the server's time, so that a client can see how far off it is, and knows milliseconds when it sees them. */
+/** Contains the server's time, so that a client sees its drift, and detects milliseconds. */
 export function timestampDrift(timestamp: string, now: number): Problem {
   const detail =
     'svc-timestamp must be Unix seconds within 5 minutes of server time, which is ' +

@@ -60,7 +60,7 @@ describe('the signature of a merchant request', () => {
     'svc-signature': sign(key, signedPrefix(TIMESTAMP, method, path), Buffer.from('{}')).toString('hex'),
   });
 
-  it('names its merchant, whatever the case of the key', async () => {
+  it('names its merchant, in upper or lower case', async () => {
     expect(await recognise({ ...HEADERS, 'svc-api-key': KEY.toUpperCase() })).toBe(MERCHANT);
     expect(authentication.prefix).toBe('/merchants/v1');
   });
@@ -152,7 +152,7 @@ describe('the signature of a merchant request', () => {
     for (let n = 0; n < 4; n += 1) expect(await recognise(large, {}, new Reply())).toBe(MERCHANT);
   });
 
-  it('is asked no further when the client of a large body is gone before its turn', async () => {
+  it('stops when the client of a large body disconnects while it waits', async () => {
     const large = { ...HEADERS, 'content-length': '20000' };
     for (let n = 0; n < 5; n += 1) expect(await recognise(large, { over: true })).toBe(MERCHANT);
   });

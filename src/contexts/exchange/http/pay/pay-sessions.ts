@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { PageSessions } from '../../../../platform/http/pages/page-sessions.js';
+import { PageSessions } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import type { Payer, PayerSession } from '../../application/payer.js';
 

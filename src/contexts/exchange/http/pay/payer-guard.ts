@@ -1,13 +1,12 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { SUSPENDED } from '../../../../platform/http/admission.js';
+import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
-import { bearerOf } from '../../../../platform/http/pages/page-sessions.js';
-import { VisitorLimits } from '../../../../platform/http/pages/visitor-limits.js';
+import { bearerOf, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import type { PayerSession } from '../../application/payer.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { PageSessions } from '../../../../platform/http/pages/page-sessions.js';
+import { PageSessions } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 
 const VALID_MS = 3_600_000;

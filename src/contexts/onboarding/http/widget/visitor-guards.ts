@@ -2,14 +2,13 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
-import { SUSPENDED } from '../../../../platform/http/admission.js';
+import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
-import { bearerOf } from '../../../../platform/http/pages/page-sessions.js';
-import { VisitorLimits } from '../../../../platform/http/pages/visitor-limits.js';
+import { bearerOf, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { OnboardingSessions } from './onboarding-sessions.js';
 
