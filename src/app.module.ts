@@ -16,7 +16,7 @@ import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { VitalsModule } from './platform/boot/vitals.module.js';
 
-/** The table of contents: what the service is made of. Its contexts are listed in contexts/index.ts. */
+/** The table of contents: the modules of the service. Its contexts are listed in contexts/index.ts. */
 @Module({})
 export class AppModule {
   static of(config: Config): DynamicModule {

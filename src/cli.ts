@@ -14,7 +14,7 @@ const YIELDS = 'rebuild';
 const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** Runs an operator's program, `cli.js NAME ...`, and turns what it throws into a sentence and an exit code. */
+/** Runs an operator's program, `cli.js NAME ...`; an error becomes a sentence and an exit code. */
 async function run([name = '', ...args]: readonly string[]): Promise<void> {
   if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
   const program = await programOf(name, { env: process.env, print, exit });

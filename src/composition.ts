@@ -7,7 +7,7 @@ import type { Migration } from './platform/postgres/migrate.js';
 import { Platform1795000000100 } from './platform/postgres/migrations/1795000000100-platform.js';
 import { Work1795000000050 } from './platform/work/migrations/1795000000050-work.js';
 
-/** What the service is made of: the platform, and what the contexts declare. */
+/** The platform and what the contexts declare, put together. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
 
 /** Every setting by its key in the configuration. */

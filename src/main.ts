@@ -12,7 +12,7 @@ import { Unreachable } from './platform/postgres/unreachable.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
-/** Beyond the grace of requests under way: whatever hangs then is cut, so that the process ends within 35 s. */
+/** After the grace of requests in flight: then the process ends by force, within 35 s. */
 const FORCED_EXIT_AFTER_MS = 4000;
 
 /** Of <sysexits.h>: what the operator can mend, and what may be mended by waiting. */
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
       issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
     });
   } catch (error) {
-    // Whatever fails, also after the service listens: what the sandbox started does not outlive it.
+    // After any failure, also once the service listens, the servers of the sandbox end too.
     await service?.close().catch(() => undefined);
     await sandbox?.stop();
     throw error;

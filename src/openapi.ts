@@ -27,7 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Health: 'For load balancers and operators; not signed.',
 };
 
-/** What a merchant's endpoints hear of: what contexts publish, and the deliveries that the merchant asks for. */
+/** What a merchant's endpoints receive: what contexts publish, and test deliveries. */
 const WEBHOOKS: readonly WebhookWords[] = [
   ...ALL_CONTEXTS.flatMap(({ publishes = {} }) => Object.values(publishes)),
   { type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData },

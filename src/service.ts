@@ -16,7 +16,7 @@ export interface Service {
   readonly app: NestFastifyApplication;
   /** Where the API listens; null without the role `api`. */
   readonly address: string | null;
-  /** Says "not ready", finishes what is under way, and lets go of everything. */
+  /** Reports "not ready", finishes what is in flight, and closes everything. */
   close(): Promise<void>;
 }
 

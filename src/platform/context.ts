@@ -21,7 +21,7 @@ export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
 /** A provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
 
-/** What endpoints of merchants hear of a stored event. */
+/** What endpoints of merchants receive for a stored event. */
 export interface Announced {
   readonly occurredAt: string;
   /** Of `data`, in the order in which they are sent. */
@@ -43,7 +43,7 @@ export function publication<Event extends { readonly data: object }>(
   return { ...words, read: (data) => read(data) };
 }
 
-/** Programs of operators, by name; loaded when they are asked for. */
+/** Programs of operators, by name; loaded on demand. */
 export type Programs = Readonly<Record<string, () => Promise<Program>>>;
 
 /** Tables that are no read model, in one snapshot of the database, and the events that an audit compares them with. */
@@ -74,7 +74,7 @@ export interface Forgotten {
  */
 export type Forget = (person: Forgotten, signal: AbortSignal) => Promise<boolean>;
 
-/** What a context declares of itself: once, here. Whoever runs events, migrations or programs asks for all of these. */
+/** What a context declares: once, here. Events, migrations and programs are collected from all contexts. */
 export interface Context extends SettingsOwner {
   /** That of its folder, and of its schema in the database. */
   readonly name: string;
@@ -82,19 +82,19 @@ export interface Context extends SettingsOwner {
   readonly module?: (config: Config) => Type | DynamicModule;
   /** Stored names of its events; a name belongs to one context. */
   readonly events?: readonly string[];
-  /** By stored name: fields that never stand in clear in the store. */
+  /** By stored name: fields that are never in clear in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
   /** Secrets in its tables that keys of the ring have sealed: `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
-  /** What auditors hold the streams of its categories against, event by event. */
+  /** Rules for the streams of its categories, event by event. */
   readonly histories?: readonly HistoryRules[];
-  /** What auditors hold a whole log against, across streams; each of these begins anew with a log. */
+  /** Rules for a whole log, across streams; each starts afresh with a log. */
   readonly logRules?: readonly (() => LogRule)[];
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models and process managers. */
   readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
-  /** Tables of its process managers that follow from the events alone: an audit makes them once more, as it does read models. */
+  /** Tables of its process managers that follow from the events alone: an audit rebuilds them like read models. */
   readonly derived?: readonly DerivedTables[];
   /** What an audit compares of its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
@@ -102,7 +102,7 @@ export interface Context extends SettingsOwner {
   readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
   /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */
   readonly forgets?: (get: Get) => Forget;
-  /** By stored name: what endpoints of merchants hear of its events. */
+  /** By stored name: what endpoints of merchants receive for its events. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
   readonly migrations?: readonly Migration[];

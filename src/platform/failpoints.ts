@@ -10,7 +10,7 @@ export const FAILPOINTS = [
   'response.sent',
 ] as const;
 
-/** A context adds its own beside their declaration. */
+/** A context adds its own next to their declaration. */
 export interface Failpoints extends Record<(typeof FAILPOINTS)[number], true> {}
 
 export type Failpoint = keyof Failpoints;

@@ -8,8 +8,8 @@ const CREATE_INDEX =
 
 /** Tables on which the text of a migration makes an index in a way that holds up their writers. */
 function heldUp(text: string): string[] {
-  const made = new Set([...text.matchAll(CREATE_TABLE)].map(([, table]) => table));
-  return [...text.matchAll(CREATE_INDEX)].map(([, table]) => table!).filter((table) => !made.has(table));
+  const created = new Set([...text.matchAll(CREATE_TABLE)].map(([, table]) => table));
+  return [...text.matchAll(CREATE_INDEX)].map(([, table]) => table!).filter((table) => !created.has(table));
 }
 
 describe('migrations', () => {
@@ -21,7 +21,7 @@ describe('migrations', () => {
     expect(heldUp(readFileSync(join('src', file), 'utf8'))).toEqual([]);
   });
 
-  it('are judged by their text', () => {
+  it('are checked by their text', () => {
     expect(files.length).toBeGreaterThan(5);
     expect(heldUp('create table a.b (c int); create index d on a.b (c)')).toEqual([]);
     expect(heldUp('create index concurrently d on a.b (c)')).toEqual([]);

@@ -54,7 +54,7 @@ describe('size, owners, ways and words', () => {
     );
   });
 
-  it('rise only by an entry with a reason, and fall by themselves', () => {
+  it('rise only by an entry with a reason, and fall automatically', () => {
     const raised = [{ figure: 'lines of src/kernel', to: 9, because: 'Money in a second currency.' }];
     expect(violations({ 'lines of src/kernel': 8 }, { raised, ceilings: one })).toEqual([]);
     expect(violations({ 'lines of src/kernel': 10 }, { raised, ceilings: one })).toHaveLength(1);

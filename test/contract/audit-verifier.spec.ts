@@ -83,13 +83,13 @@ function broken(proof: PayoutProof, seed: number): PayoutProof {
   for (const name of place.slice(0, -1)) holder = holder[name] as Record<string | number, unknown>;
   const name = place.at(-1)!;
   const value = holder[name];
-  const manner = Math.floor(seed / places.length) % 4;
-  if (manner === 0 && Array.isArray(holder)) holder.splice(Number(name), 1);
-  else if (manner === 0 && name === 'public_key') holder[name] = other;
-  else if (manner === 0) delete holder[name];
-  else if (manner === 1) holder[name] = null;
-  else if (typeof value === 'number') holder[name] = value + (manner === 2 ? 1 : -1);
-  else holder[name] = flipped(String(value), seed, manner === 2);
+  const change = Math.floor(seed / places.length) % 4;
+  if (change === 0 && Array.isArray(holder)) holder.splice(Number(name), 1);
+  else if (change === 0 && name === 'public_key') holder[name] = other;
+  else if (change === 0) delete holder[name];
+  else if (change === 1) holder[name] = null;
+  else if (typeof value === 'number') holder[name] = value + (change === 2 ? 1 : -1);
+  else holder[name] = flipped(String(value), seed, change === 2);
   return copy as unknown as PayoutProof;
 }
 

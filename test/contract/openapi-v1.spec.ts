@@ -14,7 +14,7 @@ const now = (await builtDocument('sandbox')) as JsonObject;
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The part without references: where a schema stands is of no matter to who reads it. */
+/** The part without references: the place of a schema does not matter to readers. */
 function resolved(document: JsonObject, part: Json): Json {
   if (Array.isArray(part)) return part.map((each: Json) => resolved(document, each));
   if (!isObject(part)) return part;
@@ -50,21 +50,21 @@ function lost(before: Json, after: Json | undefined, path: string): string[] {
 const same = (one: readonly Json[], other: readonly Json[]): boolean =>
   JSON.stringify([...one].sort()) === JSON.stringify([...other].sort());
 
-/** Taken back on purpose (docs/adr/0111). */
-const TAKEN_BACK = [
+/** Removed on purpose (docs/adr/0111). */
+const REMOVED = [
   // v1 only grows: clients let responses have members that they do not know.
   /\/(additional|unevaluated)Properties$/,
   // anyOf an object and null, in place of an object that may be null.
   /\/webhook_endpoint_stats\/properties\/latency_ms\//,
-  // It stands at the list.
+  // It is at the list.
   /\/properties\/events\/items\/description$/,
 ];
 
 describe('the OpenAPI document', () => {
-  it('has all that it ever said, but for what was taken back on purpose', () => {
+  it('has all that it ever said, but for what was removed on purpose', () => {
     const missing = lost(resolved(first, first['paths']!), resolved(now, now['paths']!), '');
     expect(missing.length).toBeGreaterThan(0);
-    expect(missing.filter((path) => !TAKEN_BACK.some((pattern) => pattern.test(path)))).toEqual([]);
+    expect(missing.filter((path) => !REMOVED.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
   it('describes every type of webhook, with the headers of its signature', async () => {
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
     expect([valid, errors ?? []]).toEqual([true, []]);
   });
 
-  it('tells of the sandbox in the sandbox alone', async () => {
+  it('documents the sandbox in the sandbox alone', async () => {
     const { paths } = (await builtDocument('production')) as { readonly paths: object };
     expect(Object.keys(paths).filter((path) => path.includes('sandbox'))).toEqual([]);
     expect(Object.keys(now['paths'] as object).filter((path) => path.includes('sandbox'))).toHaveLength(2);

@@ -111,7 +111,7 @@ test.each([2, 16_384, 16_385, 1_048_575])(
   },
 );
 
-test('a large mismatch is made as it is taken', () => {
+test('a large mismatch is created while it is read', () => {
   const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);
   expect((payload as Readable).readableLength).toBe(0);
   expect((payload as Readable).readableObjectMode).toBe(false);
@@ -119,7 +119,7 @@ test('a large mismatch is made as it is taken', () => {
   expect((payload as Readable).readableLength).toBeLessThan(100_000);
 });
 
-test('a mismatch in upper case is told so; one that is wrong otherwise is not', async () => {
+test('a mismatch in upper case says so; any other does not', async () => {
   const detail = async (signature: string): Promise<unknown> =>
     (JSON.parse(await mismatch(signature, Buffer.alloc(0), false)) as { detail: string }).detail;
   expect(await detail('A1'.repeat(32))).toContain('lower-case');
@@ -128,7 +128,7 @@ test('a mismatch in upper case is told so; one that is wrong otherwise is not', 
   }
 });
 
-test('drift tells the time of the server, and milliseconds when it sees them', () => {
+test('drift contains the time of the server, and detects milliseconds', () => {
   const now = 1_700_000_000_900;
   expect(timestampDrift('1', now).detail).toContain('1700000000');
   expect(timestampDrift('1700000000123', now).detail).toContain('milliseconds');

@@ -19,7 +19,7 @@ const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: tru
 const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
 /** Where lines are broken in prose is of no matter. */
 const prose = guide.replaceAll(/\s+/g, ' ');
-/** What stands in code type in the first column of any table, each on its own. */
+/** Each term in code type in the first column of any table. */
 const rows = [...guide.matchAll(/^\| `([^|]+)` \|/gm)].flatMap((match) => match[1]!.split(/`, `/));
 const config = readConfig({});
 

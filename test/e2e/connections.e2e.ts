@@ -20,7 +20,7 @@ let port: number;
 const clients: Socket[] = [];
 
 async function start(bounds: Partial<Parameters<typeof guardConnections>[1]>): Promise<void> {
-  guardConnections(server, { ...CONNECTION_DEFAULTS, most: 100, mostPerAddress: 100, ...bounds });
+  guardConnections(server, { ...CONNECTION_DEFAULTS, max: 100, maxPerAddress: 100, ...bounds });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   port = (server.address() as AddressInfo).port;
 }
@@ -74,7 +74,7 @@ describe('a guarded listener', () => {
   });
 
   test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
-    await start({ stallMs: 2000, leastTaken: 1 });
+    await start({ stallMs: 2000, minDrained: 1 });
     const [slow, waiting, idle] = [await client(), await client(), await client()];
     waiting.write(GET('/never'));
     idle.write(GET('/'));
@@ -98,7 +98,7 @@ describe('a guarded listener', () => {
   const onLinux = process.platform === 'linux' ? test : test.skip;
 
   onLinux('closes what is above the bound of one address, and takes others', async () => {
-    await start({ mostPerAddress: 2 });
+    await start({ maxPerAddress: 2 });
     const [first] = [await client(), await client()];
     expect(await closed(await client())).toBe(true);
     const other = await client('127.0.0.2');
@@ -112,7 +112,7 @@ describe('a guarded listener', () => {
   });
 
   test('makes place for new connections by closing idle ones when the process has too many', async () => {
-    await start({ most: 2 });
+    await start({ max: 2 });
     for (const each of [await client(), await client()]) {
       each.write(GET('/'));
       await once(each, 'data');
@@ -125,7 +125,7 @@ describe('a guarded listener', () => {
   });
 
   test('lets a client pipeline, but not pile up', async () => {
-    await start({ mostPending: 8 });
+    await start({ maxPending: 8 });
     const few = await client();
     few.write(GET('/never').repeat(8));
     const many = await client();

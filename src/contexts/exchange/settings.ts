@@ -39,7 +39,7 @@ const PROVIDER_SETTINGS = {
   exchangeProvider: optional(
     'EXCHANGE_PROVIDER',
     oneOf('sandbox', 'sideshift'),
-    'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be made.',
+    'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be created.',
   ),
   exchangeProviderCallsPerMinute: optional(
     'EXCHANGE_PROVIDER_CALLS_PER_MINUTE',
@@ -49,7 +49,7 @@ const PROVIDER_SETTINGS = {
   sideshiftSecret: optional(
     'SIDESHIFT_SECRET',
     pattern(/^[!-~]{8,200}$/, 'the private key of a SideShift account, without spaces'),
-    'the private key of the SideShift account; keep it set for as long as orders that were made there are watched.',
+    'the private key of the SideShift account; keep it set while orders that were created there are polled.',
     true,
   ),
   sideshiftAffiliateId: optional(
@@ -83,7 +83,7 @@ const ORDER_SETTINGS = {
     'EXCHANGE_CHECK_INTERVAL_MS',
     integer(50, 3_600_000),
     1000,
-    'how often a fresh exchange order is looked up at its provider, in milliseconds; older ones more rarely.',
+    'how often a fresh exchange order is polled at its provider, in milliseconds; older ones more rarely.',
   ),
 };
 
@@ -102,7 +102,7 @@ const SHOWN_SETTINGS = {
   exchangeOnramps: optional(
     'EXCHANGE_ONRAMPS_FILE',
     jsonFile('a JSON file of on-ramps', readOnramps),
-    'a file of the on-ramp providers that are shown; none when not set, examples in the sandbox.',
+    'a file of the on-ramp providers that are displayed; none when not set, examples in the sandbox.',
   ),
 };
 
@@ -128,7 +128,7 @@ const PAY_SETTINGS = {
     'PAY_FRAMED_BY',
     origins,
     [],
-    'the origins, separated by commas, whose pages may show the pay page in a frame; nobody may when not set.',
+    'the origins, separated by commas, whose pages may show the pay page in a frame; none may when not set.',
   ),
 };
 

@@ -116,7 +116,7 @@ const WALLET_SETTINGS = {
   walletXpub: optional(
     'ONBOARDING_WALLET_XPUB',
     extendedPublicKey,
-    'the extended public key (BIP 32) whose children 0/0, 0/1 and so on are the wallets of users. With it and one private key of a child all others can be told: treat it as a secret.',
+    'the extended public key (BIP 32) whose children 0/0, 0/1 and so on are the wallets of users. With it and one private key of a child all other private keys can be computed: treat it as a secret.',
     true,
   ),
   walletFirstIndex: setting(

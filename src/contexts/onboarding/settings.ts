@@ -8,22 +8,22 @@ export const ONBOARDING_SETTINGS = {
   onboardingTermsUrl: optional(
     'ONBOARDING_TERMS_URL',
     url('https', 'http'),
-    'where the terms stand that people agree to; the sandbox has a page of its own.',
+    'the address of the terms that people agree to; the sandbox has its own page.',
   ),
   onboardingTermsVersion: optional(
     'ONBOARDING_TERMS_VERSION',
     text,
-    'the version of these terms; it stands in the event of their consent.',
+    'the version of these terms; the event of their consent contains it.',
   ),
   onboardingPrivacyUrl: optional(
     'ONBOARDING_PRIVACY_URL',
     url('https', 'http'),
-    'where the privacy notice stands that people agree to; the sandbox has a page of its own.',
+    'the address of the privacy notice that people agree to; the sandbox has its own page.',
   ),
   onboardingPrivacyVersion: optional(
     'ONBOARDING_PRIVACY_VERSION',
     text,
-    'the version of this notice; it stands in the event of their consent.',
+    'the version of this notice; the event of their consent contains it.',
   ),
   onboardingMinimumAge: setting(
     'ONBOARDING_MINIMUM_AGE',
@@ -41,7 +41,7 @@ export const ONBOARDING_SETTINGS = {
     'ONBOARDING_GIVE_UP_SECONDS',
     integer(1, 2_592_000),
     86_400,
-    'how long an identity or card provider that gives nothing is asked again before the step has failed.',
+    'how long an identity or card provider without a response is retried before the step has failed.',
   ),
   onboardingImageDays: setting(
     'ONBOARDING_IMAGE_DAYS',
@@ -58,7 +58,7 @@ export const ONBOARDING_SETTINGS = {
   sandboxReviewSeconds: optional(
     'SANDBOX_REVIEW_SECONDS',
     integer(0, 31_536_000),
-    'how long the sandbox keeps an identity with the last name Review under review before it passes by itself; without it, until an operator decides.',
+    'how long the sandbox keeps an identity with the last name Review under review before it passes automatically; without it, until an operator decides.',
   ),
   ...PROVIDER_SETTINGS,
 };

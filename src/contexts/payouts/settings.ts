@@ -17,7 +17,7 @@ export const PAYOUT_SETTINGS = {
   chainRpcUrl: optional(
     'CHAIN_RPC_URL',
     urls('http', 'https'),
-    'the JSON-RPC node of the chain, or several separated by commas: the next one is asked while one cannot be relied on.',
+    'the JSON-RPC node of the chain, or several separated by commas: the next one is used while one is unavailable.',
     true,
   ),
   chainQuorum: setting(
@@ -29,7 +29,7 @@ export const PAYOUT_SETTINGS = {
   chainMaxHeadAgeSeconds: optional(
     'CHAIN_MAX_HEAD_AGE_SECONDS',
     integer(0, 86_400),
-    'how old the newest block of a node may be; by chain when not set. 0: the chain mines on demand, its blocks tell no time.',
+    'how old the newest block of a node may be; by chain when not set. 0: the chain mines on demand, its blocks have no meaningful time.',
   ),
   chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
   usdcAddress: optional(
@@ -51,13 +51,13 @@ export const PAYOUT_SETTINGS = {
   payoutExpiryMarginSeconds: optional(
     'PAYOUT_EXPIRY_MARGIN_SECONDS',
     integer(0, 86_400),
-    'how far past the window the newest final block has to be, and how far apart the two looks that let a payout expire; by chain when not set.',
+    'how far past the window the newest final block has to be, and how far apart the two observations that let a payout expire; by chain when not set.',
   ),
   payoutCheckIntervalMs: setting(
     'PAYOUT_CHECK_INTERVAL_MS',
     integer(50, 3_600_000),
     1000,
-    'how often pending payouts are looked up on the chain.',
+    'how often pending payouts are checked on the chain.',
   ),
 };
 

@@ -21,7 +21,7 @@ export const TRACKING_SETTINGS = {
     'TRACKING_RETENTION_MONTHS',
     integer(1, 1200),
     25,
-    'how long events are kept, and known again when they are sent once more.',
+    'how long events are kept, and recognised when they are sent again.',
   ),
   amplitudeApiKey: optional(
     'AMPLITUDE_API_KEY',

@@ -21,7 +21,7 @@ export const WEBHOOK_SETTINGS = {
     'WEBHOOK_TIMEOUT_MS',
     integer(100, 30_000),
     30_000,
-    'how long a receiver may take to answer.',
+    'how long a receiver may take to respond.',
   ),
   webhookDisableFailures: setting(
     'WEBHOOK_DISABLE_FAILURES',

@@ -25,8 +25,8 @@ export function refuseWhatIsForgotten(boot: Boot): void {
     if (foreign !== undefined)
       throw new Error(`${name} publishes ${foreign}, an event type that it does not declare`);
   }
-  for (const { name, events: wanted } of subscriptions) {
-    const orphan = wanted.find((type) => !events.find(type));
+  for (const { name, events: requested } of subscriptions) {
+    const orphan = requested.find((type) => !events.find(type));
     if (orphan !== undefined)
       throw new Error(`the subscription ${name} wants ${orphan}, an event type without an owner`);
   }

@@ -19,7 +19,7 @@ import {
 } from '../telemetry/metrics.js';
 import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
-/** What readiness and the metrics tell of the database, the event store and the subscriptions. */
+/** Readiness and metrics of the database, the event store and the subscriptions. */
 @Module({ imports: [TelemetryModule] })
 export class VitalsModule implements OnModuleInit {
   private readonly logger = new Logger(VitalsModule.name);
@@ -55,7 +55,7 @@ export class VitalsModule implements OnModuleInit {
     try {
       await this.followedLog?.verify();
     } catch (error) {
-      // The health report holds no details, and nothing else would tell the operator.
+      // The health report has no details; the log does.
       if (error instanceof ConfigError) this.logger.error(error.message);
       throw error;
     }

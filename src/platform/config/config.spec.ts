@@ -60,18 +60,18 @@ describe('the configuration', () => {
     },
   );
 
-  it('demands HTTPS in production, unless it is told otherwise', () => {
+  it('demands HTTPS in production, unless REQUIRE_HTTPS is false', () => {
     expect(readConfig({})).toMatchObject({ requireHttps: false });
     expect(readConfig(production)).toMatchObject({ requireHttps: true });
     expect(readConfig({ ...production, REQUIRE_HTTPS: 'false' })).toMatchObject({ requireHttps: false });
     expect(readConfig({ REQUIRE_HTTPS: 'true' })).toMatchObject({ requireHttps: true });
   });
 
-  it('has no mode of its own where NODE_ENV is production: a container that is not told stops', () => {
-    const untold = { NODE_ENV: 'production' };
-    expect(() => readConfig(untold)).toThrow(ConfigError);
-    expect(() => readConfig(untold)).toThrow(/^MODE must be set where NODE_ENV is production\. MODE: /);
-    expect(readConfig({ ...untold, MODE: 'sandbox' })).toMatchObject({ mode: 'sandbox' });
+  it('has no default mode where NODE_ENV is production: a container without MODE stops', () => {
+    const withoutMode = { NODE_ENV: 'production' };
+    expect(() => readConfig(withoutMode)).toThrow(ConfigError);
+    expect(() => readConfig(withoutMode)).toThrow(/^MODE must be set where NODE_ENV is production\. MODE: /);
+    expect(readConfig({ ...withoutMode, MODE: 'sandbox' })).toMatchObject({ mode: 'sandbox' });
   });
 
   it('refuses a span of failures that no window holds', () => {

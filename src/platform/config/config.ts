@@ -106,7 +106,7 @@ export const SETTINGS = {
     'REQUEST_MEMORY_MIB',
     integer(16, 65_536),
     128,
-    'the most memory that request bodies and responses under way may hold, in MiB; a quarter of it for one client.',
+    'the most memory that request bodies and responses in flight may hold, in MiB; a quarter of it for one client.',
   ),
   maxClockSkewSeconds: setting(
     'MAX_CLOCK_SKEW_SECONDS',
@@ -130,12 +130,12 @@ export const SETTINGS = {
     'SHUTDOWN_GRACE_MS',
     integer(0, 600_000),
     30_000,
-    'how long SIGTERM waits for requests under way.',
+    'how long SIGTERM waits for requests in flight.',
   ),
   trustProxy: optional(
     'TRUST_PROXY',
     proxies,
-    'the addresses of the proxies whose X-Forwarded-* headers count; the others are not believed.',
+    'the addresses of the proxies whose X-Forwarded-* headers count; others are ignored.',
   ),
   requireHttps: {
     name: 'REQUIRE_HTTPS',
@@ -157,7 +157,7 @@ export const SETTINGS = {
   ),
 } satisfies Settings;
 
-/** The whole configuration, read once at boot. Each context adds its settings beside their declaration. */
+/** The whole configuration, read once at boot. Each context adds its settings next to their declaration. */
 export interface Config extends Omit<SettingsOf<typeof SETTINGS>, 'requireHttps'> {
   readonly requireHttps: boolean;
 }
@@ -165,7 +165,7 @@ export interface Config extends Omit<SettingsOf<typeof SETTINGS>, 'requireHttps'
 /** Nest injection token of the {@link Config}. */
 export const CONFIG = Symbol('CONFIG');
 
-/** Who has settings of its own, and may check them together, throwing a {@link ConfigError}. */
+/** A context with settings, which may check them together, throwing a {@link ConfigError}. */
 export interface SettingsOwner {
   readonly settings?: Settings;
   readonly checkSettings?: (config: Config) => void;

@@ -6,7 +6,7 @@ export interface Setting<T> {
   readonly help: string;
   readonly parse: Parser<T>;
   readonly fallback: T;
-  /** Shown in the documentation instead of the fallback. */
+  /** Neither documentation nor errors display its value. */
   readonly secret?: boolean;
 }
 
@@ -129,7 +129,7 @@ export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
     return setting.parse(given.trim());
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const shown = setting.secret ? '' : `, not "${given}"`;
-    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${shown}. ${about(setting)}`);
+    const quoted = setting.secret ? '' : `, not "${given}"`;
+    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${quoted}. ${about(setting)}`);
   }
 }

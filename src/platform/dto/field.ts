@@ -4,7 +4,7 @@ import { Expose, Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateNested } from 'class-validator';
 import { Fault } from '../../kernel/fault.js';
 
-/** JSON Schema (2020-12) of one member, as the document shows it. */
+/** JSON Schema (2020-12) of one member, as the document has it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A member of a response. The types of @nestjs/swagger are those of OpenAPI 3.0, without `const` and objects of any content. */
@@ -45,7 +45,7 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   );
 }
 
-/** A member that is an object with a class of its own. */
+/** A member that is an object with its own class. */
 export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyDecorator {
   const read = (value: unknown): unknown => (isObject(value) ? value : new Fault('must be an object'));
   return applyDecorators(
@@ -56,7 +56,7 @@ export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyD
   );
 }
 
-/** A member that is an array of objects with a class of their own. */
+/** A member that is an array of objects with their own class. */
 export function Many(
   nested: () => Dto,
   { minItems, maxItems, ...options }: FieldOptions & { minItems?: number; maxItems?: number } = {},

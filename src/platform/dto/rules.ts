@@ -22,7 +22,7 @@ export function text(schema: Schema = {}, read: (value: string) => unknown = (va
   };
 }
 
-/** In lower case, whatever was sent. */
+/** In lower case. */
 export const uuid: Rule = {
   schema: UUID,
   read: (value) => (isUuid(value) ? value.toLowerCase() : new Fault('must be a uuid')),

@@ -52,8 +52,8 @@ ${mayTry ? KEYS : ''}
 }
 
 /**
- * The page that shows the document, with the parts it loads; none of them from elsewhere. In the sandbox its requests can
- * be tried; nobody is asked for the key of a production merchant in a browser.
+ * The page that displays the document, with the parts it loads; none of them from elsewhere. In the sandbox its requests
+ * can be tried; no page requests the key of a production merchant.
  */
 @Injectable()
 export class DocsPage {

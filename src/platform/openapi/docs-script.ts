@@ -1,4 +1,4 @@
-/** Shows the document; where it may be tried, requests of the page are signed with what stands in its two fields. */
+/** Displays the document; where it may be tried, the page signs requests with the keys of its two fields. */
 export function docsScript(mayTry: boolean): string {
   return `${mayTry ? SIGNING : ''}
 SwaggerUIBundle({

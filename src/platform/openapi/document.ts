@@ -14,7 +14,7 @@ export interface ApiScheme {
   responsesOf(method: string): Readonly<Record<number, string>>;
   /** Names of parameters. */
   parametersOf(method: string): readonly string[];
-  /** Its responses, beside those that all APIs share. */
+  /** Its responses in addition to those of all APIs. */
   readonly responses: Readonly<Record<string, object>>;
   /** A caller needs all of them. */
   readonly securitySchemes: Readonly<Record<string, object>>;
@@ -117,7 +117,7 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
   };
 }
 
-/** @nestjs/swagger puts examples beside the schema of a parameter, where OpenAPI wants a map of them. */
+/** @nestjs/swagger puts examples next to the schema of a parameter, where OpenAPI wants a map of them. */
 function withExamplesInSchema(parameter: Parameter): object {
   const { examples, schema, ...rest } = parameter;
   return examples === undefined ? parameter : { ...rest, schema: { ...schema, examples } };

@@ -13,7 +13,7 @@ export const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
 /** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
 const PLACES = ['../../../openapi', '../../../dist/openapi'];
 
-/** The document that the build made of the decorators. Throws when there is none. */
+/** The document that the build created from the decorators. Throws when there is none. */
 export async function builtDocument(mode: Config['mode']): Promise<object> {
   for (const place of PLACES) {
     const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);

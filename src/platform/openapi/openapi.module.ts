@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { DocsPage } from './docs-page.js';
 import { builtDocument, OPENAPI_DOCUMENT, OpenApiController } from './openapi.controller.js';
 
-/** Serves the document that the build made for the mode of this process; a test may bring its own. */
+/** Serves the document that the build created for the mode of this process; a test may bring its own. */
 @Module({})
 export class OpenApiModule {
   static of(document?: () => Promise<object>): DynamicModule {

@@ -10,7 +10,7 @@ import type { Operator } from './operator.js';
 const MISSING = ['3F000', '42P01', '42703'];
 
 /**
- * For programs that look at database and event store and migrate nothing. Throws ConfigError when the two do not
+ * For programs that read database and event store and migrate nothing. Throws ConfigError when the two do not
  * belong together (ADR 102), or when the database is older than this version.
  */
 export async function connected<T>(

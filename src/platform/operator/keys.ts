@@ -30,12 +30,12 @@ export function keysProgram(program: Command, operator: Operator): void {
 
   program
     .command('fresh')
-    .description('make a new key, which seals everything that is written from then on')
+    .description('create a new key, which seals everything that is written from then on')
     .action(
       operate(operator, async (context) => {
         const id = await addFreshKey(...parts(context));
         return {
-          text: `Made ${id}, which seals in ${FRESH_AFTER_SECONDS} seconds; personal keys are wrapped by it after that`,
+          text: `Created ${id}, which seals in ${FRESH_AFTER_SECONDS} seconds; personal keys are wrapped by it after that`,
           json: { key_id: id, seals_in_seconds: FRESH_AFTER_SECONDS },
         };
       }),
@@ -43,7 +43,7 @@ export function keysProgram(program: Command, operator: Operator): void {
 
   program
     .command('retire-former')
-    .description('let no master key but MASTER_KEY open the key ring, and make a new key that seals')
+    .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals')
     .action(
       operate(operator, async (context) => {
         const retired = await retireFormer(...parts(context));
@@ -58,7 +58,7 @@ function parts(context: INestApplicationContext): [Database, MasterKeys] {
 }
 
 function retiredText(retired: readonly string[]): string {
-  return `Retired ${retired.join(', ')}: MASTER_KEY alone opens the key ring. Take MASTER_KEY_FORMER away wherever it is set.`;
+  return `Retired ${retired.join(', ')}: MASTER_KEY alone opens the key ring. Remove MASTER_KEY_FORMER wherever it is set.`;
 }
 
 function describe({ masters, keys }: RingStatus): string {
@@ -74,7 +74,7 @@ function describe({ masters, keys }: RingStatus): string {
           ? `seals from ${sealsFrom.toISOString()}`
           : 'seals';
     const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-    return `  ${id}  made ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
+    return `  ${id}  created ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
   });
   const verdict =
     masters.length === 1

@@ -7,7 +7,7 @@ import type { Migration } from '../postgres/migrate.js';
 /** What programs of operators work with. */
 export interface Operator {
   readonly contexts: readonly Context[];
-  /** All that the database was made by. */
+  /** Of the whole database. */
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
@@ -26,9 +26,9 @@ export interface Outcome {
   readonly json: object;
 }
 
-/** The text, and a word more when no worker has brought the change to where it takes effect. */
+/** The text, with a notice when no worker has applied the change yet. */
 export function withNotice(text: string, { visible }: { readonly visible: boolean }): string {
-  return visible ? text : `${text}\n\nNo worker has taken it up yet: it takes effect once the service runs.`;
+  return visible ? text : `${text}\n\nNo worker has applied it yet: it takes effect once the service runs.`;
 }
 
 /** What a change prints. */
@@ -36,7 +36,7 @@ export function changed(done: string, change: { readonly visible: boolean }): Ou
   return { text: withNotice(done, change), json: { visible: change.visible } };
 }
 
-/** Makes a commander action that boots what operators act on, prints what `act` returns, and lets go of everything. */
+/** A commander action that boots what operators act on, prints what `act` returns, and closes everything. */
 export function operate(
   operator: Operator,
   act: (context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,

@@ -5,7 +5,7 @@ import { inOneLine, printable } from './printable.js';
 
 const HOSTILE = 'a\u001b[2K\u001b]0;x\u0007\r\u009b1A\u202eb\u2066\u2028';
 
-describe('what operators are shown', () => {
+describe('what programs print for operators', () => {
   it('has nothing that steers a terminal, and is the same JSON as before', () => {
     expect(printable(HOSTILE)).toBe('a\\u001b[2K\\u001b]0;x\\u0007\\u000d\\u009b1A\\u202eb\\u2066\\u2028');
     expect(printable('é 漢 👩‍🚀\n\tб')).toBe('é 漢 👩‍🚀\n\tб');

@@ -1,6 +1,6 @@
 /**
- * What steers a terminal or turns the order of a line round: control characters but the line break and the tab, and
- * marks of direction. Names, addresses and whatever stands in a database may hold them.
+ * Characters that control a terminal or the direction of text: control characters but the line break and the tab, and
+ * marks of direction. Names, addresses and any stored text may contain them.
  */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const BREAKS = /[\n\t]/g;

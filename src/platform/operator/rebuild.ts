@@ -7,21 +7,21 @@ import type { ComparedTable } from '../projections/twin-comparison.js';
 /** Exit code of a comparison that found differences. */
 const EXIT_DIFFERENT = 2;
 
-interface Asked {
+interface RebuildOptions {
   readonly compare: boolean;
   readonly compareOnly?: boolean;
 }
 
-/** `npm run rebuild`: builds read models anew from the events, while the service runs. */
+/** `npm run rebuild`: rebuilds read models from the events, while the service runs. */
 export function rebuildProgram(program: Command, { boot, print, exit }: Operator): void {
   program
     .description(
-      'Builds read models anew from the events, and tells what stood there otherwise. Readers see the old rows until the new ones are complete.',
+      'Rebuilds read models from the events, and reports rows that differed. Readers see the old rows until the new ones are complete.',
     )
     .argument('[names...]', 'read models, such as payouts.views; all of them when none is named')
-    .option('--compare-only', 'tell what differs, and leave everything as it is; exit 2 when anything does')
+    .option('--compare-only', 'report what differs, and leave everything as it is; exit 2 when anything does')
     .option('--no-compare', 'build and swap alone, which takes less time')
-    .action(async (names: string[], { compare, compareOnly = false }: Asked) => {
+    .action(async (names: string[], { compare, compareOnly = false }: RebuildOptions) => {
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const context = await boot('service');
       try {
@@ -56,7 +56,11 @@ function differs({ compared }: Rebuilt): boolean {
   return compared?.some(({ different }) => different > 0) === true;
 }
 
-function describe(rebuilt: Rebuilt, seconds: number, { compare, compareOnly = false }: Asked): string {
+function describe(
+  rebuilt: Rebuilt,
+  seconds: number,
+  { compare, compareOnly = false }: RebuildOptions,
+): string {
   const { name, events, position, compared } = rebuilt;
   const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
   return [

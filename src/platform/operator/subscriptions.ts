@@ -8,8 +8,8 @@ import type { Database } from '../postgres/database.js';
 import { connected } from './connected.js';
 import type { Operator } from './operator.js';
 
-/** Where a subscription stands: its checkpoint, and the event it takes next. */
-interface Standing {
+/** The checkpoint of a subscription, and its next event. */
+interface SubscriptionStatus {
   readonly name: string;
   readonly position: string | null;
   readonly next: { readonly type: string; readonly recorded_at: Date; readonly known: boolean } | null;
@@ -24,10 +24,10 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
 
   program
     .command('show')
-    .description('where each subscription stands, what it takes next, and which types may pass')
+    .description('the checkpoint of each subscription, its next event, and which types may pass')
     .action(() =>
       connected(operator, async (database, store) => {
-        const subscriptions = await standings(database, store, known);
+        const subscriptions = await statuses(database, store, known);
         const let_pass = await new PassingTypes(database).all();
         say(describe(subscriptions, let_pass), { subscriptions, let_pass });
       }),
@@ -35,7 +35,7 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
 
   program
     .command('let-pass <type>')
-    .requiredOption('--because <reason>', 'kept beside the rule')
+    .requiredOption('--because <reason>', 'stored with the rule')
     .description(
       'subscriptions go past events of this type, for good: only for types that no version will need',
     )
@@ -50,9 +50,7 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
 
   program
     .command('hold <type>')
-    .description(
-      'takes the rule back; a process that went past one of this type does so until it is restarted',
-    )
+    .description('removes the rule; a process that went past one of this type does so until it is restarted')
     .action((type: string) =>
       connected(operator, async (database) => {
         if (!(await new PassingTypes(database).forbid(type)))
@@ -62,12 +60,12 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
     );
 }
 
-async function standings(
+async function statuses(
   database: Database,
   store: EventStore,
   knownTypes: ReadonlySet<string>,
-): Promise<readonly Standing[]> {
-  const all: Standing[] = [];
+): Promise<readonly SubscriptionStatus[]> {
+  const all: SubscriptionStatus[] = [];
   for (const { name, position } of await new Checkpoints(database).all()) {
     const [next] = await store.readAll(position, 1);
     const { type, recordedAt } = next ?? {};
@@ -83,7 +81,7 @@ async function standings(
   return all;
 }
 
-function describe(subscriptions: readonly Standing[], passing: readonly PassingType[]): string {
+function describe(subscriptions: readonly SubscriptionStatus[], passing: readonly PassingType[]): string {
   const width = Math.max(0, ...subscriptions.map(({ name }) => name.length));
   const lines = subscriptions.map(({ name, position, next }) => {
     const where = `${name.padEnd(width)}  at ${position ?? 'the start'}`;

@@ -2,7 +2,7 @@ import { withTimeout } from '../timeout.js';
 
 /** One thing the service cannot work without. */
 export interface HealthCheck {
-  /** As it is shown: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
+  /** Its name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
   /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
   check(): Promise<string | void>;
@@ -23,7 +23,7 @@ export interface HealthReport {
 /** How long a check may take before it counts as failed. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/** Where every part of the service registers what it depends on; GET /health/ready asks all of them. */
+/** Every part of the service registers its dependencies here; GET /health/ready checks all of them. */
 export class HealthRegistry {
   private readonly checks: HealthCheck[] = [];
   private draining = false;

@@ -43,7 +43,7 @@ describe("Nest's log lines", () => {
     });
   });
 
-  it('tell the stack of an error', async () => {
+  it('contain the stack of an error', async () => {
     log.error(new TypeError('broken'), 'Worker');
     const line = await lastLine();
     expect(line).toMatchObject({ msg: 'broken', context: 'Worker' });
@@ -52,16 +52,16 @@ describe("Nest's log lines", () => {
 });
 
 describe('wide lines', () => {
-  it('stand between the others in the order in which they were told, however many there are', async () => {
-    const told: string[] = [];
+  it('are between the others in the order in which they were written, however many there are', async () => {
+    const written: string[] = [];
     for (let n = 0; n < 200; n += 1) {
       if (n % 50 === 7) log.warn(`other ${n}`);
       else log.wideLog(`wide ${n}`, { filler: 'x'.repeat(100) });
-      told.push(n % 50 === 7 ? `other ${n}` : `wide ${n}`);
+      written.push(n % 50 === 7 ? `other ${n}` : `wide ${n}`);
     }
     log.close();
     const lines = (await readFile(join(folder, 'service.log'), 'utf8')).trim().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(told);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(written);
   });
 
   it('are in the log of a process that ends without a word', async () => {

@@ -5,7 +5,7 @@ import pino from 'pino';
 import type { Config } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
 
-/** What a line tells, by name. */
+/** The fields of a line, by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -13,7 +13,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** Bytes gathered before the log is written, and how long they may wait. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** Wide lines are handed to the buffer in pieces of so many characters: for each piece it measures all it holds anew. */
+/** Wide lines are handed to the buffer in pieces of so many characters: for each piece it measures all it holds. */
 const PIECE = 8192;
 
 /**
@@ -48,8 +48,8 @@ export class Log implements LoggerService {
         base: { pid: process.pid },
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }), log: redact },
-        // Errors are made plain while they are redacted; pino's own serializer would see an object without a type.
-        serializers: { err: (shown: unknown) => shown },
+        // Errors become plain objects while they are redacted; pino's own serializer would see an object without a type.
+        serializers: { err: (redacted: unknown) => redacted },
       },
       destination,
     );
@@ -66,14 +66,14 @@ export class Log implements LoggerService {
   }
 
   /**
-   * A line whose fields were chosen with care: no secrets, no personal data. It is written as it stands, in the form
+   * A line whose fields were chosen with care: no secrets, no personal data. It is written unchanged, in the form
    * of the other lines: neither redacted nor serialized field by field, because every request writes one.
    */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
     if (!this.free.isLevelEnabled(level)) return;
     // Put together as text: copying the fields into an object of more costs several times what writing them does.
-    const told = JSON.stringify(fields).slice(1, -1);
-    const line = `{"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid},${told}${told === '' ? '' : ','}"msg":${JSON.stringify(message)}}`;
+    const members = JSON.stringify(fields).slice(1, -1);
+    const line = `{"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid},${members}${members === '' ? '' : ','}"msg":${JSON.stringify(message)}}`;
     this.lines += `${line}\n`;
     if (this.lines.length > PIECE) this.handOver();
   }
@@ -121,7 +121,7 @@ export class Log implements LoggerService {
   }
 }
 
-/** Opened at once, so that a process that ends right away still writes what it logged. */
+/** Opened at once, so that a process that ends at once still writes what it logged. */
 function openFile(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   return openSync(path, 'a');

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What GET /metrics shows: the metrics below, and those of each context in its metrics.ts. */
+/** What GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -78,7 +78,7 @@ export const clockSkew = new Gauge({
 
 const measurements: (() => Promise<void>)[] = [];
 
-/** Has something measured, into a gauge, whenever GET /metrics is asked. One that fails leaves its gauge as it was. */
+/** Measures into a gauge at each GET /metrics. A failure leaves the gauge as it was. */
 export function measureOnScrape(measure: () => Promise<void>): void {
   measurements.push(measure);
 }

@@ -1,11 +1,11 @@
-/** Names of fields that are never logged in clear, wherever they stand. */
+/** Names of fields that are never logged in clear. */
 const SECRET_FIELD =
   /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 
-/** Personal data and secrets that may stand inside a text: e-mail addresses, E.164 numbers, secrets of ours, URL passwords. */
+/** Personal data and secrets that may be inside a text: e-mail addresses, E.164 numbers, secrets of ours, URL passwords. */
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
   [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],
@@ -20,14 +20,14 @@ export function redactText(text: string): string {
 }
 
 function redactError(error: Error, depth: number): Record<string, unknown> {
-  const shown: Record<string, unknown> = {
+  const redacted: Record<string, unknown> = {
     type: error.name,
     message: redactText(error.message),
     stack: redactText(error.stack ?? ''),
   };
-  if ('code' in error) shown['code'] = error.code;
-  if (error.cause !== undefined) shown['cause'] = redactValue(error.cause, depth + 1);
-  return shown;
+  if ('code' in error) redacted['code'] = error.code;
+  if (error.cause !== undefined) redacted['cause'] = redactValue(error.cause, depth + 1);
+  return redacted;
 }
 
 function redactValue(value: unknown, depth: number): unknown {
@@ -42,11 +42,11 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 function redactFields(fields: object, depth: number): Record<string, unknown> {
-  const shown: Record<string, unknown> = {};
+  const redacted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    shown[name] = SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1);
+    redacted[name] = SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1);
   }
-  return shown;
+  return redacted;
 }
 
 /** The fields of a log line without secrets and personal data. */

@@ -30,7 +30,7 @@ export function traced<T>(
   });
 }
 
-/** The W3C traceparent of the span under way; undefined without one. */
+/** The W3C traceparent of the current span; undefined without one. */
 export function traceparent(): string | undefined {
   if (!enabled) return undefined;
   const carrier: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { isProgram, isTest, type Source } from './sources.js';
 
-/** `src/contexts/x`, `src/platform/x`, `src/kernel`, `src`; each other top folder whole; specs beside the code as one. */
+/** `src/contexts/x`, `src/platform/x`, `src/kernel`, `src`; each other top folder whole; specs next to the code as one. */
 export function folderOf(path: string): string {
   const folders = path.split('/').slice(0, -1);
   if (folders.length === 0) return 'the root';
@@ -28,7 +28,7 @@ export function sizes(files: readonly Source[]): Record<string, number> {
   return figures;
 }
 
-/** Files of the program in which a mechanism stands that should have one owner. */
+/** Files of the program that contain a mechanism that should have one owner. */
 export const OWNED: Readonly<Record<string, RegExp>> = {
   'files that claim work with "skip locked"': /skip locked/i,
   'files that race with a timer': /Promise\.race\([^;]*(?:late|timer|setTimeout)/i,

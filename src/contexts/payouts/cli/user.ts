@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { acting, type Acting } from '../../../platform/operator/acting.js';
+import { withReason, type Reasoned } from '../../../platform/operator/with-reason.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { StartDeactivation, type UserChanged } from '../../users/contract.js';
@@ -12,12 +12,12 @@ import { SettleDeactivation } from '../application/settle-deactivation.js';
 
 /** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
 export function deactivationProgram(program: Command, operator: Operator): void {
-  acting(program.command('deactivate <user-id>'))
+  withReason(program.command('deactivate <user-id>'))
     .description(
       'accept no more payouts for the user, who is deactivated once none is pending; there is no way back',
     )
     .action(async function (this: Command, id: string) {
-      const act = this.opts<Acting>();
+      const act = this.opts<Reasoned>();
       await operate(operator, (context) => change(context, new StartDeactivation(userId(id), act))).call(
         this,
       );

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { acting, type Acting } from '../../../platform/operator/acting.js';
+import { withReason, type Reasoned } from '../../../platform/operator/with-reason.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { EraseUser } from '../application/erase-user.js';
@@ -22,11 +22,11 @@ export function eraseCommand(
   operator: Operator,
   userId: (text: string | undefined) => string,
 ): void {
-  acting(program.command('erase <user-id>'))
+  withReason(program.command('erase <user-id>'))
     .description('forget a deactivated user for good: all that tells who it was is dropped, payouts stay')
     .option('--yes', 'do it: nothing brings the data back, short of a backup')
     .action(async function (this: Command, id: string) {
-      const { yes, ...act } = this.opts<Acting & { yes?: true }>();
+      const { yes, ...act } = this.opts<Reasoned & { yes?: true }>();
       if (yes !== true)
         throw new DomainError(
           'bad_request',
@@ -40,7 +40,7 @@ async function erase(context: INestApplicationContext, command: EraseUser): Prom
   const { state, position } = await context.get(CommandBus).execute(command);
   const { userId } = command;
   const begun = await context.get(ViewProgress).reached(ERASING_SAGA, position);
-  const left = begun ? await leftInTheEnd(context, userId) : 'everything: no worker has taken it up yet';
+  const left = begun ? await leftInTheEnd(context, userId) : 'everything: no worker has applied it yet';
   const text =
     left === null
       ? `The user is erased, and nothing is left to drop.\n${CACHED}`
