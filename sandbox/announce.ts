@@ -32,7 +32,7 @@ export interface SandboxFile {
   readonly pid: number;
 }
 
-/** What the service tells the process that started it (`npm start`) while it boots. */
+/** What the service reports to the process that started it (`npm start`) while it boots. */
 export type Announcement =
   | { readonly type: 'started'; readonly step: string }
   | { readonly type: 'done'; readonly step: string; readonly note: string }
@@ -40,12 +40,12 @@ export type Announcement =
 
 let parentListens = false;
 
-/** Tells the parent process, if {@link followParent} found one. */
+/** Notifies the parent process, if {@link followParent} found one. */
 export function announce(announcement: Announcement): void {
   if (parentListens && process.connected) process.send?.(announcement);
 }
 
-/** Runs one step of the boot and tells when it begins and ends. `note` says in a few words what came out. */
+/** Runs one step of the boot and reports its start and end, with a `note` of the result. */
 export async function step<T>(name: string, work: () => Promise<T>, note: (result: T) => string): Promise<T> {
   announce({ type: 'started', step: name });
   const result = await work();
@@ -54,7 +54,7 @@ export async function step<T>(name: string, work: () => Promise<T>, note: (resul
 }
 
 /**
- * For the service as a process of its own: tells `npm start` from now on how the boot goes, and when that parent is
+ * For the service as a separate process: reports the boot to `npm start` from now on, and when that parent is
  * gone (killed, perhaps), ends too, the orderly way.
  */
 export function followParent(): void {

@@ -25,7 +25,7 @@ export function anvilBinary(): string {
   return join(root, 'bin', 'anvil');
 }
 
-/** Platform packages are optional dependencies of `parent`, so they are resolved from where it stands. */
+/** Platform packages are optional dependencies of `parent`, so they are resolved from its folder. */
 function packageRoot(parent: string, name: string, instead: string): string {
   for (const from of [require, createRequire(packageJson(parent))]) {
     for (const folder of from.resolve.paths(name) ?? []) {

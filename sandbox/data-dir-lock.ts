@@ -6,20 +6,20 @@ import { SandboxError } from './sandbox-error.js';
 
 interface Holder {
   readonly pid: number;
-  /** When the process began: tells it from a later one under the same number. */
+  /** When the process began: distinguishes it from a later one with the same pid. */
   readonly started: string | null;
 }
 
 /** How long a service that is on its way out may still hold the folder. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 /**
  * Takes the folder for this process: a second service on it would stop the database of the first when it ends.
  * A holder that was killed does not count. Returns the release.
  */
-export async function lockDataDir(dataDir: string, patienceMs = PATIENCE_MS): Promise<() => void> {
+export async function lockDataDir(dataDir: string, timeoutMs = TIMEOUT_MS): Promise<() => void> {
   const file = join(dataDir, 'service.pid');
-  if (!(await until(() => holderOf(file) === null, patienceMs))) {
+  if (!(await until(() => holderOf(file) === null, timeoutMs))) {
     const pid = holderOf(file)?.pid ?? 0;
     throw new SandboxError(
       `A sandbox is already running in ${dataDir} (process ${pid}): stop it with Ctrl-C or kill ${pid}, or set DATA_DIR to another folder.`,

@@ -13,7 +13,7 @@ export interface PostgresOptions {
   /** Folder with `bin`, `lib` and `share`. */
   readonly home: string;
   readonly password: string;
-  /** The port it had the last time; another one is taken when somebody else has it now. */
+  /** The port it had the last time; another one is chosen when it is in use. */
   readonly port?: number | null;
   /** False only in tests: no fsync. */
   readonly durable: boolean;
@@ -66,7 +66,7 @@ function run(options: PostgresOptions, command: string, args: readonly string[])
     );
     child.on('close', (code) => {
       if (code === 0) return resolve();
-      // Only initdb asks for the name, so nothing but an entry in /etc/passwd helps.
+      // Only initdb needs the name, so nothing but an entry in /etc/passwd helps.
       const hint = /effective user ID/.test(said) ? ' Start as a user with a name, or set DATABASE_URL.' : '';
       reject(
         new SandboxError(

@@ -61,13 +61,13 @@ function makePlace(dataDir: string): string {
 
 function copyPrograms(home: string, dir: string): string {
   const copy = join(dir, 'programs');
-  const made = join(copy, 'made-from');
+  const stamp = join(copy, 'built-from');
   const version = readFileSync(join(home, '..', 'package.json'), 'utf8');
-  if (existsSync(made) && readFileSync(made, 'utf8') === version) return copy;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === version) return copy;
   rmSync(copy, { recursive: true, force: true });
   cpSync(home, `${copy}.new`, { recursive: true, verbatimSymlinks: true });
   openToAll(`${copy}.new`);
-  writeFileSync(join(`${copy}.new`, 'made-from'), version);
+  writeFileSync(join(`${copy}.new`, 'built-from'), version);
   renameSync(`${copy}.new`, copy);
   return copy;
 }

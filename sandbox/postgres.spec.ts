@@ -47,7 +47,7 @@ async function killHard(server: RunningPostgres): Promise<void> {
 }
 
 describe('the embedded PostgreSQL', () => {
-  test('is made on the first start and keeps its data over a stop', async () => {
+  test('is created on the first start and keeps its data over a stop', async () => {
     const dir = specFolder('postgres');
     const first = await start({ dir });
     expect(first.origin).toBe('created');
@@ -99,7 +99,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.url('postgres'), 'select 1')).toEqual([1]);
   });
 
-  test('takes another port when its last one is taken', async () => {
+  test('uses another port when its last one is in use', async () => {
     const dir = specFolder('postgres');
     const first = await start({ dir });
     await first.stop();
@@ -110,7 +110,7 @@ describe('the embedded PostgreSQL', () => {
     await new Promise((resolve) => squatter.close(resolve));
   });
 
-  test('begins anew when the making of the cluster was interrupted', async () => {
+  test('starts over when the creation of the cluster was interrupted', async () => {
     const dir = specFolder('postgres');
     mkdirSync(join(dir, 'data'));
     writeFileSync(join(dir, 'data', 'PG_VERSION'), '18');

@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   return handle(options, data, await launch(options, data), created ? 'created' : 'restarted');
 }
 
-/** Stops whatever server still runs in `dir`. */
+/** Stops a server that still runs in `dir`. */
 export async function stopAbandonedPostgres(dir: string): Promise<void> {
   const running = readPostmaster(join(dir, 'data'));
   if (running) await stopPostmaster(running.pid);

@@ -81,12 +81,12 @@ describe('prepareSandbox', () => {
   test.each([
     ['PORT', 'the port of the API'],
     ['WIDGET_PORT', 'the port of the onboarding widget'],
-  ])('says which port is taken and which setting changes it: %s', async (name, meaning) => {
+  ])('says which port is in use and which setting changes it: %s', async (name, meaning) => {
     const port = await freePort();
     const squatter = createServer().listen(port, '127.0.0.1');
     const dataDir = specFolder('sandbox');
     const failed = prepare({ DATA_DIR: dataDir, [name]: String(port) });
-    await expect(failed).rejects.toThrow(new RegExp(`Port ${port} is taken .* ${name} .* ${meaning}`));
+    await expect(failed).rejects.toThrow(new RegExp(`Port ${port} is in use .* ${name} .* ${meaning}`));
     expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
     squatter.close();
   });
@@ -141,9 +141,9 @@ describe('serverUser', () => {
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
   asRoot('is postgres where there is one, else nobody', () => {
-    const nobody = 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65533::/:/bin/false\n';
-    expect(serverUser(() => nobody)).toEqual({ uid: 65534, gid: 65533 });
-    expect(serverUser(() => `${nobody}postgres:x:101:104::/:/bin/sh\n`)).toEqual({ uid: 101, gid: 104 });
+    const passwd = 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65533::/:/bin/false\n';
+    expect(serverUser(() => passwd)).toEqual({ uid: 65534, gid: 65533 });
+    expect(serverUser(() => `${passwd}postgres:x:101:104::/:/bin/sh\n`)).toEqual({ uid: 101, gid: 104 });
     expect(() => serverUser(() => 'root:x:0:0::/root:/bin/sh\n')).toThrow('set DATABASE_URL');
   });
 });

@@ -55,7 +55,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
     const secrets = SecretsFile.open(dataDir);
     const supervisor = new Supervisor((message) => process.stderr.write(`sandbox: ${message}\n`));
     teardown.add(() => supervisor.stop());
-    const note = (made: { note: string }): string => made.note;
+    const note = (part: { note: string }): string => part.note;
     const prepared = await Promise.allSettled([
       step('PostgreSQL', () => teardown.start(prepareDatabase(config, dataDir, secrets, supervisor)), note),
       step('Dev chain', () => teardown.start(prepareChain(config, dataDir, supervisor)), note),
@@ -125,8 +125,8 @@ function describeChain(config: Config): SandboxFile['chain'] {
 }
 
 /**
- * The ports this sandbox listens on: 0 becomes a free one, a taken one stops the boot with a sentence.
- * Nobody chose the default metrics port, so a second sandbox simply gets another.
+ * The ports this sandbox listens on: 0 becomes a free one, one in use stops the boot with a sentence.
+ * The default metrics port was not chosen by the user, so a second sandbox simply gets another.
  */
 async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
   const resolve = async (key: PortName): Promise<number> => {
@@ -136,7 +136,7 @@ async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
     const setting = ALL_SETTINGS[key];
     if (key === 'metricsPort' && port === setting.fallback) return freePort();
     throw new SandboxError(
-      `Port ${port} is taken by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,
+      `Port ${port} is in use by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,
     );
   };
   return {

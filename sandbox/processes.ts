@@ -21,7 +21,7 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts a server in a session of its own: Ctrl-C in the terminal does not reach it, so that the service can
+ * Starts a server in a separate session: Ctrl-C in the terminal does not reach it, so that the service can
  * drain its requests first, and `kill -9` of the service leaves it running, to be adopted by the next start.
  */
 export function startDaemon(options: DaemonOptions): Daemon {
@@ -58,7 +58,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Dead, but never asked for: in a container whose first process does not reap orphans they stay for good. */
+/** Dead, but never reaped: in a container whose first process does not reap orphans they stay for good. */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -84,23 +84,23 @@ export async function stopProcess(
   pid: number,
   steps: readonly (readonly [NodeJS.Signals, number])[],
 ): Promise<void> {
-  for (const [signal, patienceMs] of steps) {
+  for (const [signal, timeoutMs] of steps) {
     if (!isAlive(pid)) return;
     try {
       process.kill(pid, signal);
     } catch {
       return;
     }
-    if (await until(() => !isAlive(pid), patienceMs)) return;
+    if (await until(() => !isAlive(pid), timeoutMs)) return;
   }
 }
 
 /** Checks every 25 ms; false when the condition did not become true in time. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (await condition()) return true;
     if (performance.now() > deadline) return false;
@@ -119,10 +119,10 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
 
 /**
  * A free loopback port below 32768: from there up the kernel hands out ports to outgoing connections, and a
- * server that comes back later would find its own taken. `last` is preferred when it is free.
+ * server that restarts later would find its port in use. `last` is preferred when it is free.
  */
 export async function freePort(last: number | null = null): Promise<number> {
-  // The threads of a killed server take a moment to let go of its port.
+  // The threads of a killed server take a while to release its port.
   if (last !== null && (await until(() => isFree(last), 1000))) return last;
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);

@@ -1,4 +1,4 @@
-/** A part of the sandbox cannot run here. The message is a sentence for whoever started it. */
+/** A part of the sandbox cannot run here. The message is a sentence for the user who started it. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
 }

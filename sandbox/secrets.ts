@@ -24,7 +24,7 @@ export class SecretsFile {
     const file = join(dataDir, 'secrets.json');
     const found = readJson<SandboxSecrets>(file);
     if (found !== null) return new SecretsFile(file, found);
-    const made = new SecretsFile(file, {
+    const secrets = new SecretsFile(file, {
       master_key: randomBytes(32).toString('hex'),
       postgres_password: randomBytes(24).toString('hex'),
       postgres_port: null,
@@ -32,8 +32,8 @@ export class SecretsFile {
       second_merchant: null,
       exchange: null,
     });
-    made.remember({});
-    return made;
+    secrets.remember({});
+    return secrets;
   }
 
   get current(): SandboxSecrets {

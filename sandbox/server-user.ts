@@ -9,7 +9,7 @@ export interface ServerUser {
 
 /**
  * Whom PostgreSQL runs as, because it refuses root: `postgres` where the system has it, else `nobody`, who is in
- * every passwd file, so that no user has to be made. Null when the service is not root: then it runs as itself.
+ * every passwd file, so that no user has to be created. Null when the service is not root: then it runs as itself.
  */
 export function serverUser(
   passwd: () => string = () => readFileSync('/etc/passwd', 'utf8'),

@@ -1,7 +1,7 @@
 import { isAlive } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
 
-const LOOK_EVERY_MS = 200;
+const CHECK_EVERY_MS = 200;
 
 /** A server of the sandbox. */
 export interface Server {
@@ -24,7 +24,7 @@ export class Supervisor {
   private stopped = false;
 
   constructor(private readonly log: (message: string) => void) {
-    this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.timer = setInterval(() => this.check(), CHECK_EVERY_MS);
     this.timer.unref();
   }
 
@@ -35,7 +35,7 @@ export class Supervisor {
     return () => part.server;
   }
 
-  /** From now on processes may end. Waits for restarts under way, so that none is left behind. */
+  /** From now on processes may end. Waits for restarts in flight, so that none is left behind. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
@@ -43,7 +43,7 @@ export class Supervisor {
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  private look(): void {
+  private check(): void {
     for (const part of this.parts) {
       if (!this.stopped && !part.restarting && !isAlive(part.server.pid)) this.restart(part);
     }
@@ -58,7 +58,7 @@ export class Supervisor {
         // The service has the URL with the port: on another one it would never find its server again.
         if (server.port !== part.server.port) {
           await server.stop();
-          throw new SandboxError(`another program has taken its port ${part.server.port}`);
+          throw new SandboxError(`another program uses its port ${part.server.port}`);
         }
         part.server = server;
       })

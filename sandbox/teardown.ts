@@ -20,7 +20,7 @@ export class Teardown {
     }
   }
 
-  /** Every step runs, whatever the others do; rejects with the first failure. */
+  /** Every step runs, also after failures; rejects with the first failure. */
   run(): Promise<void> {
     this.running ??= this.undo();
     return this.running;

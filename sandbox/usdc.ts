@@ -1,17 +1,17 @@
 import { TEST_USDC } from './contracts/test-usdc.js';
 import { SandboxError } from './sandbox-error.js';
 
-// The first three accounts of DEV_MNEMONIC, as every dev chain prints them. They stand here because deriving a key takes
+// The first three accounts of DEV_MNEMONIC, as every dev chain prints them. They are here because deriving a key takes
 // longer than the rest of a start.
 
-/** Holds test USDC and gas from the start. sandbox.json shows its key: whoever tries the sandbox pays from it. */
+/** Holds test USDC and gas from the start. sandbox.json shows its key: users of the sandbox pay from it. */
 export const FUNDED = {
   address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 };
 /** Deploys the token as its first transaction, so that the token has the same address on every dev chain. */
 const DEPLOYER_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
-/** Pays what `POST /sandbox/transfers` sends; nobody else uses it, so that its nonces are its own. */
+/** Pays what `POST /sandbox/transfers` sends; no other process uses it, so that its nonces are in order. */
 export const TREASURY = {
   address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',

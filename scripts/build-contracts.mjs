@@ -1,4 +1,4 @@
-// Compiles sandbox/contracts/TestUSDC.sol into test-usdc.ts beside it, which is committed: nobody needs solc to start.
+// Compiles sandbox/contracts/TestUSDC.sol into test-usdc.ts next to it, which is committed: no user needs solc to start.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Interface } from 'ethers';

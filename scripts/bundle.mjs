@@ -12,13 +12,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const out = join(dist, 'bundle');
 
-/** Optional packages that are not installed stay as they are written: whoever asks for them at run time finds out. */
+/** Optional packages that are not installed stay as they are written: their use at run time fails. */
 const optionalPackages = {
   name: 'optional-packages',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (pluginData === 'asked' || path.startsWith('node:')) return undefined;
-      const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      if (pluginData === 'resolved' || path.startsWith('node:')) return undefined;
+      const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });
       return found.errors.length > 0 ? { path, external: true } : found;
     });
   },
@@ -34,7 +34,7 @@ const noDocument = {
   },
 };
 
-/** A module's own address: that of the file it was built to, not of the bundle, so that it finds what lies beside it. */
+/** A module's own address: that of the file it was built to, not of the bundle, so that it finds the files next to it. */
 const ownAddresses = {
   name: 'own-addresses',
   setup({ onLoad }) {
@@ -46,7 +46,7 @@ const ownAddresses = {
         loader: 'js',
       };
     });
-    // Nest asks for some packages in a way that bundlers do not see; a second copy of them would be loaded.
+    // Nest requires some packages in a way that bundlers do not see; a second copy of them would be loaded.
     onLoad({ filter: /@nestjs[/\\].*\.js$/ }, ({ path }) => {
       const contents = readFileSync(path, 'utf8').replaceAll(
         /createRequire\(import\.meta\.url\)\('/g,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // npm run image: builds the Dockerfile, starts what was built as a sandbox, runs its health check and says how large it is.
-// With Docker where it runs, else with buildah on a base image that is made here (scripts/lib/image-base.mjs).
+// With Docker where it runs, else with buildah on a base image that is created here (scripts/lib/image-base.mjs).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

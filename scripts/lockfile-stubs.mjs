@@ -32,7 +32,7 @@ lock.packages = Object.fromEntries(sorted.map((path) => [path, packages[path]]))
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`${FILE}: ${added} optional packages of other platforms added`);
 
-/** Looks where Node would: beside the dependent, then in every folder above. */
+/** Searches where Node would: next to the dependent, then in every folder above. */
 function isThere(path, name) {
   for (let base = path; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${base === '' ? '' : `${base}/`}node_modules/${name}`]) return true;

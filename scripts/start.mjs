@@ -59,7 +59,7 @@ async function welcome(sandbox) {
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
 }
 
-/** The screen shows what there is: a page that nobody serves in this process is left out. */
+/** The screen shows what there is: a page that this process does not serve is left out. */
 async function isServed(url) {
   const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => null);
   return response !== null && !(response.status === 404 && url.endsWith('/docs'));

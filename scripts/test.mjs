@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // npm test: installs when needed, runs Jest with the arguments given, and ends with "N passed, N failed". Of a whole run,
-// suites that failed run once more, alone; one that passes then is named as unstable.
+// suites that failed run again, alone; one that passes then is named as unstable.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const MAX_RUN_MS = 3_600_000;
 try {
   requireNode();
   await install();
-  // Some suites start the service as processes of its own.
+  // Some suites start the service as separate processes.
   await build();
   process.exitCode = await test(process.argv.slice(2));
 } catch (error) {
@@ -32,10 +32,10 @@ async function test(args) {
   if (args.length > 0 || first.failing.length === 0 || first.failing.length > MAX_REPEATED)
     return verdict(first);
   const names = first.failing.map((file) => relative(ROOT, file));
-  console.error(`\nOnce more, alone: ${names.join(', ')}`);
+  console.error(`\nAgain, alone: ${names.join(', ')}`);
   const second = await attempt(['--runInBand', '--runTestsByPath', ...first.failing]);
   for (const name of names.filter((_, n) => !second.failing.includes(first.failing[n]))) {
-    console.log(`unstable: ${name} failed beside other suites and passed alone`);
+    console.log(`unstable: ${name} failed next to other suites and passed alone`);
   }
   return verdict({ ...second, passed: first.passedElsewhere + second.passed });
 }
@@ -69,10 +69,10 @@ async function attempt(args) {
   }
 }
 
-/** In a process group of its own, which ends with it: whatever suites have left in there goes, too. */
+/** In a separate process group, which ends with it, along with all that suites left in there. */
 async function jest(args, result) {
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  // Standard output would carry the whole result as JSON; what Jest tells people goes to standard error.
+  // Standard output would carry the whole result as JSON; Jest reports to people on standard error.
   const child = spawn(process.execPath, [program, ...args], {
     cwd: ROOT,
     stdio: ['inherit', 'ignore', 'inherit'],
@@ -105,6 +105,6 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // It is empty already.
   }
 }

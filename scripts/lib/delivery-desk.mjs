@@ -1,16 +1,16 @@
-// What stands between the HTTP side and the screen of npm run webhooks:listen.
+// Between the HTTP side and the screen of npm run webhooks:listen.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
 import { printable } from './json-text.mjs';
 import { dim, elapsed, say } from './terminal.mjs';
 import { forward, whyNotGenuine } from './webhook-receiver.mjs';
 
-/** What a listener says to a GET. It tells other listeners that the endpoint is in use. */
+/** What a listener says to a GET. It shows other listeners that the endpoint is in use. */
 export function greetingOf(endpointId) {
   return `webhooks:listen ${endpointId ?? ''}\n`;
 }
 
-/** Judges each delivery, shows it and responds to it. */
+/** Verifies each delivery, displays it and responds to it. */
 export class DeliveryDesk {
   webhooks = null;
   endpointId = null;
@@ -18,7 +18,7 @@ export class DeliveryDesk {
   counts = { genuine: 0, refused: 0 };
   closing = new AbortController();
   opened = new Promise((resolve) => (this.letIn = resolve));
-  /** Resolves when nobody reads standard output any more. */
+  /** Resolves when standard output is closed. */
   readerGone = new Promise((resolve) => process.stdout.on('error', resolve));
 
   constructor(options) {

@@ -6,7 +6,7 @@ import { transferUsdc } from './transfer-usdc.mjs';
 
 /** Where the exchanged SOL goes: any Solana address. */
 const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
-const SETTLED_PATIENCE_MS = 60_000;
+const SETTLED_TIMEOUT_MS = 60_000;
 
 export const EXCHANGE_TITLE = 'an exchange order, from USDC on the dev chain to SOL';
 
@@ -33,10 +33,10 @@ export async function exchangeDemo({ base_url, pay_url, chain, exchange }) {
     return `${order.amount_from} USDC in block ${blockNumber}, ${hash.slice(0, 18)}…`;
   });
   await step('Settlement', async () => {
-    const until = performance.now() + SETTLED_PATIENCE_MS;
+    const until = performance.now() + SETTLED_TIMEOUT_MS;
     while (order.status !== 'completed') {
       if (performance.now() > until || ['failed', 'expired', 'refunded'].includes(order.status)) {
-        const waited = elapsed(SETTLED_PATIENCE_MS);
+        const waited = elapsed(SETTLED_TIMEOUT_MS);
         throw new Problem(`The order is ${order.status} and not completed (waited up to ${waited}).`);
       }
       await sleep(100);

@@ -7,8 +7,8 @@ import { transferUsdc } from './transfer-usdc.mjs';
 
 const AMOUNT = '12.50';
 const DESCRIPTION = 'npm run demo';
-const WEBHOOK_PATIENCE_MS = 60_000;
-const EVENTS_PATIENCE_MS = 10_000;
+const WEBHOOK_TIMEOUT_MS = 60_000;
+const EVENTS_TIMEOUT_MS = 10_000;
 
 export const PAYOUT_TITLE = 'a payout, from a new user to a verified webhook';
 
@@ -33,10 +33,10 @@ async function journey(sandbox) {
     const transfer = await broadcast(sandbox.chain, user.issuer_wallet_address);
     const arrival = receiver.next(
       ({ type, data }) => type === 'payout.received' && data.transaction_hash === transfer,
-      WEBHOOK_PATIENCE_MS,
-      `No payout.received arrived within ${elapsed(WEBHOOK_PATIENCE_MS)}. Is PAYOUT_FINALITY set to more than 1? The dev chain makes a block per transaction only. The log of the service tells more.`,
+      WEBHOOK_TIMEOUT_MS,
+      `No payout.received arrived within ${elapsed(WEBHOOK_TIMEOUT_MS)}. Is PAYOUT_FINALITY set to more than 1? The dev chain makes a block per transaction only. The log of the service has details.`,
     );
-    // Whoever fails before the webhook is awaited has already said so.
+    // A failure before the webhook is awaited is reported already.
     arrival.catch(() => undefined);
     steps.begin('Webhook');
     const payout = await reportPayout(merchant, user, transfer);
@@ -135,7 +135,7 @@ async function sendEvents(merchant, user) {
   await step('Events', async () => {
     await merchant.expect(202, 'POST', '/events', { events: [event] });
     await merchant.expect(202, 'POST', '/events', { events: [event] });
-    const until = performance.now() + EVENTS_PATIENCE_MS;
+    const until = performance.now() + EVENTS_TIMEOUT_MS;
     for (;;) {
       const { events } = (await merchant.expect(200, 'GET', `/users/${user.id}/events`)).body;
       if (events.length === 1) return `sent twice, once in the user's journey: ${events[0].event_name}`;

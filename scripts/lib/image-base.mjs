@@ -8,7 +8,7 @@ import { Problem, step } from './terminal.mjs';
 
 const EXTRA_CERTIFICATES = '/usr/local/share/extra-certificates.pem';
 
-/** Debian with Node and npm, as the Dockerfile's `FROM node:24-bookworm-slim` names them; made once per machine. */
+/** Debian with Node and npm, as the Dockerfile's `FROM node:24-bookworm-slim` names them; created once per machine. */
 export async function makeBase(run, succeeds) {
   const [name, major, suite] = /^FROM node:(\d+)-([a-z]+)-slim/m
     .exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
@@ -39,7 +39,7 @@ function addNode(run, folder, root, major) {
   }
   writeFileSync(join(local, 'etc', 'npmrc'), `registry=${run('npm', 'config', 'get', 'registry').trim()}\n`);
   run('chroot', root, 'useradd', '--uid', '1000', '--user-group', '--create-home', 'node');
-  // Where a proxy signs connections anew, npm inside the build has to know its certificate.
+  // Where a proxy re-signs connections, npm inside the build has to know its certificate.
   const certificates = process.env.NODE_EXTRA_CA_CERTS;
   if (certificates) copyFileSync(certificates, join(root, EXTRA_CERTIFICATES));
 }
@@ -77,6 +77,6 @@ function mirrorOf(suite) {
     }
   }
   throw new Problem(
-    `No source of apt on this machine has Debian's ${suite}: the base image is made from it.`,
+    `No source of apt on this machine has Debian's ${suite}: the base image is built from it.`,
   );
 }

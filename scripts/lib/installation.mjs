@@ -11,7 +11,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NEEDED = [20, 19];
 const LOCK = join(ROOT, '.installing');
-const BUILD_STAMP = join(ROOT, 'dist', '.made-from');
+const BUILD_STAMP = join(ROOT, 'dist', '.built-from');
 
 export function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
@@ -19,7 +19,7 @@ export function requireNode() {
   throw new Problem(`disburse needs Node ${NEEDED.join('.')} or later; this is ${process.versions.node}.`);
 }
 
-/** `npm ci` when node_modules is missing or was made from another package-lock.json. */
+/** `npm ci` when node_modules is missing or was installed from another package-lock.json. */
 export async function install() {
   await step('Dependencies', async (note) => {
     if (isInstalled()) return 'installed';
@@ -35,7 +35,7 @@ export async function install() {
   });
 }
 
-/** Compiles src and sandbox into dist unless dist was made from these very files. */
+/** Compiles src and sandbox into dist unless dist was built from these very files. */
 export async function build() {
   await step('Build', async () => {
     if (isBuilt()) return 'up to date';
@@ -56,11 +56,11 @@ function isBuilt() {
 }
 
 function isInstalled() {
-  const made = join(ROOT, 'node_modules', '.package-lock.json');
-  if (!existsSync(made)) return false;
+  const installed = join(ROOT, 'node_modules', '.package-lock.json');
+  if (!existsSync(installed)) return false;
   const mark = join(ROOT, 'node_modules', '.disburse-lock');
   if (existsSync(mark) && readFileSync(mark, 'utf8') === lockHash()) return true;
-  return statSync(made).mtimeMs >= statSync(join(ROOT, 'package-lock.json')).mtimeMs;
+  return statSync(installed).mtimeMs >= statSync(join(ROOT, 'package-lock.json')).mtimeMs;
 }
 
 function lockHash() {
@@ -120,7 +120,7 @@ function unlock() {
   rmSync(LOCK, { force: true });
 }
 
-/** Runs a program quietly; what it said is shown when it fails. */
+/** Runs a program quietly; its output is displayed when it fails. */
 function run(command, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,8 +1,8 @@
-// JSON as text: laid out anew without being parsed, so that large integers and the order of keys stay as they came.
+// JSON as text: laid out without being parsed, so that large integers and the order of keys stay as they came.
 const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 /** Deeper levels are not indented further. */
 const MAX_INDENT = 40;
-/** What could steer a terminal or hide in it: controls, and marks that turn the direction of text. */
+/** What could steer a terminal or hide in it: controls, and marks that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export function isJson(text) {
@@ -24,7 +24,7 @@ export function jsonLines(text, paintKey = String) {
   const tokens = text.match(TOKEN) ?? [];
   const lines = [''];
   let depth = 0;
-  const add = (shown) => (lines[lines.length - 1] += shown);
+  const add = (piece) => (lines[lines.length - 1] += piece);
   const breakLine = () => lines.push('  '.repeat(Math.min(depth, MAX_INDENT)));
   tokens.forEach((token, index) => {
     const next = tokens[index + 1];

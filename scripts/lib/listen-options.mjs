@@ -6,7 +6,7 @@ export const HELP = `
   npm run webhooks:listen -- [options]
 
   Receives webhooks on this machine, verifies them and prints them as they come.
-  It registers an endpoint of its own with the running sandbox (npm start) and
+  It registers its own endpoint with the running sandbox (npm start) and
   deletes it again when it ends (Ctrl-C).
 
   Where
@@ -38,7 +38,7 @@ export const HELP = `
                           and respond as it does
 `;
 
-/** What stands on the command line. Throws a Problem for what it does not understand. */
+/** The options of the command line. Throws a Problem for what it does not understand. */
 export function readOptions() {
   const text = { type: 'string' };
   const flag = { type: 'boolean', default: false };
@@ -76,7 +76,7 @@ export function readOptions() {
   };
 }
 
-/** Of two options that exclude each other one would be passed over in silence. */
+/** Of two options that exclude each other one would be ignored without notice. */
 function refuseContradictions({ forward, status, 'retry-after': retryAfter, secret, test }) {
   if (forward !== undefined && (status !== undefined || retryAfter !== undefined))
     throw new Problem('--forward responds as your application does: leave out --status and --retry-after.');

@@ -6,7 +6,7 @@ import { build } from './installation.mjs';
 import { dataDir, nextSignal, startService, stopService } from './service.mjs';
 import { Problem, step } from './terminal.mjs';
 
-const BOOT_PATIENCE_MS = 60_000;
+const BOOT_TIMEOUT_MS = 60_000;
 
 /** Returns what is in sandbox.json, and how to let go: stops the sandbox only when it was started here. */
 export async function useSandbox() {
@@ -30,7 +30,7 @@ export async function useSandbox() {
 /** What is in sandbox.json; null when none runs. One that is booting just now is waited for. */
 export async function findSandbox() {
   const file = join(dataDir(), 'sandbox.json');
-  const deadline = performance.now() + BOOT_PATIENCE_MS;
+  const deadline = performance.now() + BOOT_TIMEOUT_MS;
   for (;;) {
     const holder = holderOf(join(dataDir(), 'service.pid'));
     if (holder === null) return null;

@@ -22,10 +22,10 @@ export async function startService(signalled) {
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'main.js')], {
     cwd: ROOT,
-    // NODE_ENV of a shell does not take the mode away: this command is the sandbox.
+    // NODE_ENV of a shell does not change the mode: this command is the sandbox.
     env: { ...process.env, MODE: process.env.MODE || 'sandbox', DATA_DIR: dataDir(), LOG_FILE: logFile },
     stdio: ['ignore', log, log, 'ipc'],
-    // A group of its own: Ctrl-C reaches this command alone, which hands it on once.
+    // A separate group: Ctrl-C reaches this command alone, which hands it on once.
     detached: true,
   });
   closeSync(log);
@@ -64,7 +64,7 @@ function makeDataDir() {
   chmodSync(dataDir(), 0o711);
 }
 
-/** Asks the service to end, and waits until it has drained. */
+/** Signals the service to end, and waits until it has drained. */
 export async function stopService({ child, exited }) {
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
   await exited;
@@ -90,7 +90,7 @@ export function ending(code, signal) {
     : `The service was killed (${signal}).`;
 }
 
-/** The service ends with 78 (EX_CONFIG) or 69 (EX_UNAVAILABLE) when its last words are a sentence for whoever started it. */
+/** The service ends with 78 (EX_CONFIG) or 69 (EX_UNAVAILABLE) when its last words are a sentence for the user. */
 function reasonFor(code, signal, file, from) {
   const lines = readFileSync(file).subarray(from).toString().trim().split('\n');
   if (code === 78 || code === 69) return lines.filter((line) => !line.startsWith('{')).join('\n');

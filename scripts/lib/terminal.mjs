@@ -42,7 +42,7 @@ export function say(text = '') {
 }
 
 /**
- * A list of steps, each with a tick, a note and its time. Steps may overlap: on a terminal the running ones stand at
+ * A list of steps, each with a tick, a note and its time. Steps may overlap: on a terminal the running ones are at
  * the bottom with a spinner; elsewhere each step is one line, printed when it ends.
  */
 class Steps {
@@ -145,7 +145,7 @@ export function table(rows) {
   for (const [name, value] of rows) say(`  ${dim(name.padEnd(width))}   ${value}`);
 }
 
-/** A problem for whoever runs the command: its message is printed as it is, without a stack. */
+/** A problem for the user of the command: its message is printed as it is, without a stack. */
 export class Problem extends Error {
   name = 'Problem';
 }

@@ -17,7 +17,7 @@ const HOP_HEADERS = new Set([
 
 /**
  * Listens on 127.0.0.1. `post({body, headers, rawHeaders}, response)` gets each POST with its raw bytes and responds to
- * it; `get()` is the text for whoever looks in with a browser. Returns `{server, url, close}`.
+ * it; `get()` is the text for a browser. Returns `{server, url, close}`.
  */
 export async function listen(port, { post, get }) {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
@@ -31,8 +31,8 @@ export async function listen(port, { post, get }) {
   });
   await new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      const taken = error.code === 'EADDRINUSE';
-      reject(new Problem(taken ? `Port ${port} is taken: choose another with --port.` : error.message));
+      const inUse = error.code === 'EADDRINUSE';
+      reject(new Problem(inUse ? `Port ${port} is in use: choose another with --port.` : error.message));
     });
     server.listen(port, '127.0.0.1', resolve);
   });
@@ -45,7 +45,7 @@ export async function listen(port, { post, get }) {
   };
 }
 
-/** `done` gets the bytes as they came, or null when there are more than {@link MAX_BODY_BYTES}. A cut-off body ends in silence. */
+/** `done` gets the bytes as they came, or null when there are more than {@link MAX_BODY_BYTES}. A cut-off body ends without a call. */
 function readBody(request, done) {
   const chunks = [];
   let size = 0;
@@ -73,7 +73,7 @@ export function whyNotGenuine(webhooks, headers, body) {
       webhook.verify(body, headers, { jsonParse: false });
       return null;
     } catch {
-      // Another secret may fit; `reason` looks at what all have in common.
+      // Another secret may fit; `reason` checks what all have in common.
     }
   }
   return reason(headers);
@@ -110,8 +110,8 @@ export function forward(url, { body, rawHeaders }) {
       let size = 0;
       const finish = () => {
         const kept = ['content-type', 'retry-after'].filter((name) => incoming.headers[name] !== undefined);
-        const shown = Object.fromEntries(kept.map((name) => [name, incoming.headers[name]]));
-        resolve({ status: incoming.statusCode, headers: shown, body: Buffer.concat(chunks) });
+        const returned = Object.fromEntries(kept.map((name) => [name, incoming.headers[name]]));
+        resolve({ status: incoming.statusCode, headers: returned, body: Buffer.concat(chunks) });
       };
       incoming.on('data', (chunk) => {
         chunks.push(chunk.subarray(0, MAX_FORWARDED_RESPONSE_BYTES - size));

@@ -61,7 +61,7 @@ describe('a boot while something it needs is unavailable', () => {
     wrong.pathname = '/no_such_database';
     const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
     expect(said).toMatch(
-      // Both are in it, and either may be looked for first.
+      // Both are in it, and either may be checked first.
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
     expect(code).toBe(69);

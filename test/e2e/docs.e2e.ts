@@ -27,7 +27,7 @@ afterAll(() => app?.close());
   }, 60_000);
   afterAll(() => browser?.close());
 
-  /** The response that stands below an operation once it came. */
+  /** The response below an operation, once it came. */
   const responded = (operation: Locator, status: number): Promise<void> =>
     operation
       .locator('.live-responses-table tr.response .response-col_status')
@@ -75,7 +75,7 @@ afterAll(() => app?.close());
   }, 120_000);
 });
 
-it('/docs asks nobody for keys outside the sandbox', async () => {
+it('/docs has no fields for keys outside the sandbox', async () => {
   const production = await startTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
   try {
     const html = await (await fetch(`${production.url}/docs`)).text();
@@ -111,9 +111,9 @@ it('/docs asks nobody for keys outside the sandbox', async () => {
       .replace('<secret>', exchange.secret);
     const { said, errors, code } = await bash(script.replaceAll('curl ', 'curl -sS '), specFolder('docs'));
     expect([code, errors]).toEqual([0, '']);
-    const [user, made, list] = said.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
+    const [user, created, list] = said.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
     expect(user).toMatchObject({ user: { phone_number: '+14155550100' } });
-    const { order } = made as { order: object };
+    const { order } = created as { order: object };
     expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
   }, 60_000);
 });

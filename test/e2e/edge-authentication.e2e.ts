@@ -94,7 +94,7 @@ describe('an API with another way to authenticate', () => {
     expect(response.headers.get('ratelimit')).toMatch(/^"merchant";r=\d+/);
   });
 
-  it('refuses others in its own words, without telling which paths exist', async () => {
+  it('refuses others in its own words, without revealing which paths exist', async () => {
     for (const path of ['/v1/orders', '/v1/nothing']) {
       const response = await ask(path, { headers: { 'x-api-key': 'unknown' } });
       expect(response.status).toBe(401);

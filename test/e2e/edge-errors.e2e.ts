@@ -37,7 +37,7 @@ test('404 for an unknown path; under the signed prefix only to who may ask', asy
 });
 
 test('404 for a path id that is no uuid, however long', async () => {
-  for (const id of ['7', 'nobody', 'x'.repeat(5000), '%00']) {
+  for (const id of ['7', 'unknown', 'x'.repeat(5000), '%00']) {
     expectProblem(await edge.client().get(`/merchants/v1/probe/things/${id}`), 404, 'Resource not found');
   }
 });
@@ -111,7 +111,7 @@ test('413 at 1,048,576 bytes, counted or announced; one less passes', async () =
   expect((await edge.client().post(PLAIN, padded(1_048_575))).status).toBe(201);
   expectProblem(await edge.client().post(PLAIN, padded(1_048_576)), 413, 'Content too large');
   expectProblem(await edge.client().post(PLAIN, padded(4_000_000)), 413, 'Content too large');
-  // Its size is not known before it is read, and nobody's is read whom we do not know.
+  // Its size is unknown before it is read, and no body of an unknown caller is read.
   const { apiKey } = edge.client().credentials;
   const streamed = await raw(
     `POST ${PLAIN} HTTP/1.1\r\nHost: x\r\nsvc-api-key: ${apiKey}\r\n` +

@@ -93,7 +93,7 @@ test.each([
   expect(await until(socket, detail)).toContain(detail);
 });
 
-test('who expects to be told to go on is told when the key is known, and not before', async () => {
+test('100 Continue is sent once the key is known, and not before', async () => {
   edge = await startEdgeApp(db.database);
   const more = ['Content-Length: 2', 'Expect: 100-continue', 'Content-Type: application/json'];
   const stranger = await open();
@@ -108,7 +108,7 @@ test('who expects to be told to go on is told when the key is known, and not bef
   expect(await until(known, 'string_to_sign_bytes')).toContain('401 Unauthorized');
 });
 
-test('a client of HTTP/1.0 is not told to go on: it would take that for the response', async () => {
+test('a client of HTTP/1.0 gets no 100 Continue: it would read that as the response', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const more = ['Content-Length: 2', 'Expect: 100-continue'];
@@ -122,7 +122,7 @@ test('a client of HTTP/1.0 is not told to go on: it would take that for the resp
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 onLinux(
-  'an address whose signatures fail is refused before its body is read; the merchant goes on',
+  'an address whose signatures fail is refused before its body is read; the merchant continues',
   async () => {
     edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
     const client = edge.client();
@@ -133,7 +133,7 @@ onLinux(
       socket.write(LARGE);
       return (await until(socket, /\]\}\r\n|\{\}\}/)).slice(9, 12);
     };
-    // From an address of its own, and from the merchant's.
+    // From another address, and from the merchant's.
     for (const address of ['127.0.0.3', '127.0.0.1']) {
       if (address === '127.0.0.1') expect((await client.post(PLAIN, {})).status).toBe(201);
       expect(await fails(address)).toBe('401');
@@ -181,13 +181,13 @@ test('large bodies of those who never signed rightly are read two at a time, unt
   const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
   const waiting = [1, 2, 3, 4].map(() => client.post(PLAIN, large));
   expect(await Promise.race([...waiting, sleep(500, null)])).toBeNull();
-  // A small one waits for nobody, and shows who it is.
+  // A small one does not wait, and proves who sent it.
   expect((await client.post(PLAIN, {})).status).toBe(201);
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
   expect(held.every((socket) => !socket.destroyed)).toBe(true);
 });
 
-test('who goes while he waits for his turn gives it on', async () => {
+test('a client that disconnects while it waits passes its slot on', async () => {
   edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const { apiKey } = client.credentials;
@@ -202,7 +202,7 @@ test('who goes while he waits for his turn gives it on', async () => {
   expect((await client.post(PLAIN, large)).status).toBe(201);
 });
 
-test('bodies and responses share a bound; small requests go on, and all is given back', async () => {
+test('bodies and responses share a bound; small requests pass, and all is released', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const { apiKey } = client.credentials;
@@ -273,7 +273,7 @@ test('requests whose clients have gone leave nothing counted', async () => {
   expect((await client.post(PLAIN, large)).status).toBe(201);
 });
 
-test('requests pipelined behind one under way, whose client has gone, leave nothing counted and no turn taken', async () => {
+test('requests pipelined behind one in flight, whose client has gone, leave nothing counted and no slot in use', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
   // All that is left behind would be the whole share of the address.

@@ -97,9 +97,9 @@ test('a repeat while the original is in flight is 409; after it, a replay', asyn
 test('100 concurrent repeats in two processes: one event, every response 409 or the first 201', async () => {
   const client = edge.client();
   const credentials = edge.merchants.get(client.credentials.apiKey)!;
-  const twin = other.client({ ...credentials });
+  const second = other.client({ ...credentials });
   const key = randomUUID();
-  const calls = Array.from({ length: 100 }, (_, i) => (i % 2 ? client : twin).post(COMMIT, { a: 1 }, key));
+  const calls = Array.from({ length: 100 }, (_, i) => (i % 2 ? client : second).post(COMMIT, { a: 1 }, key));
   const responses = await Promise.all(calls);
   const created = responses.filter(({ status }) => status === 201);
   expect(responses.every(({ status }) => status === 201 || status === 409)).toBe(true);
@@ -163,7 +163,7 @@ test.each([
     edge.probe.fail(null);
     const done = await client.post(COMMIT, { a: 1 }, key);
     expect([done.status, done.headers['idempotent-replayed']]).toEqual([201, undefined]);
-    // Whatever would be said now: the operation was done.
+    // A later result does not count: the operation was done.
     edge.probe.fail(fail);
     const after = await client.post(COMMIT, { a: 1 }, key);
     edge.probe.fail(null);
@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test('a response given once stands, whatever a later run would say', async () => {
+test('a response given once remains, regardless of a later run', async () => {
   const client = edge.client();
   const key = randomUUID();
   const first = await client.post(PLAIN, {}, key);
@@ -230,7 +230,7 @@ test.each([
   expect((await client.get('/merchants/v1/probe/whoami', call.headers)).status).toBe(200);
 });
 
-test('the events tell which route, request and merchant caused them', async () => {
+test('the events name the route, request and merchant that caused them', async () => {
   const client = edge.client();
   const response = await client.post(COMMIT, {});
   expect(edge.probe.causes.at(-1)).toEqual({

@@ -20,18 +20,18 @@ afterAll(() => db.drop());
 
 const PATH = '/merchants/v1/probe/whoami';
 
-test('the limit of a merchant is exact over two processes, told in headers, and leaves other merchants alone', async () => {
+test('the limit of a merchant is exact over two processes, reported in headers, and leaves other merchants alone', async () => {
   const env = { RATE_LIMIT_PER_MINUTE: '100' };
   const one = await startEdgeApp(db.database, env);
   const two = await startEdgeApp(db.database, env);
   const client = one.client();
-  const twin = two.client(one.merchants.get(client.credentials.apiKey));
+  const second = two.client(one.merchants.get(client.credentials.apiKey));
 
   const first = await client.get(PATH);
   expect(first.headers['ratelimit-policy']).toBe('"merchant";q=100;w=60');
   expect(first.headers['ratelimit']).toMatch(/^"merchant";r=99;t=(59|60)$/);
 
-  const rest = await Promise.all(Array.from({ length: 149 }, (_, i) => (i % 2 ? client : twin).get(PATH)));
+  const rest = await Promise.all(Array.from({ length: 149 }, (_, i) => (i % 2 ? client : second).get(PATH)));
   const passed = rest.filter(({ status }) => status === 200).length;
   expect(passed).toBe(99);
   const refused = rest.filter(({ status }) => status !== 200);

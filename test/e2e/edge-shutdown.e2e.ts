@@ -67,7 +67,7 @@ const CLIENT = `
   Promise.all(Array.from({ length: 10 }, ask)).then((all) => console.log(all.join()));
 `;
 
-test('whoever stands in the queue of the listener when draining begins still gets its response', async () => {
+test('a client in the queue of the listener when draining begins still gets its response', async () => {
   const edge = await startEdgeApp(db.database);
   const marker = join(specFolder('drain'), 'sent');
   const { port } = new URL(edge.url);
@@ -75,7 +75,7 @@ test('whoever stands in the queue of the listener when draining begins still get
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const printed = text(client.stdout);
-  // The event loop stands still meanwhile, so that nobody is let in before draining begins.
+  // The event loop is blocked meanwhile, so that no connection is accepted before draining begins.
   const still = new Int32Array(new SharedArrayBuffer(4));
   for (let waits = 0; waits < 6000 && !existsSync(marker); waits += 1) Atomics.wait(still, 0, 0, 10);
   await drainHttp(edge.adapter, 10_000);
@@ -83,7 +83,7 @@ test('whoever stands in the queue of the listener when draining begins still get
   expect((await printed).trim()).toBe(Array.from({ length: 10 }, () => '200').join());
 });
 
-test('a request under way is waited for, up to the grace', async () => {
+test('a request in flight is waited for, up to the grace', async () => {
   const edge = await startEdgeApp(db.database);
   const client = edge.client();
   edge.probe.hold();

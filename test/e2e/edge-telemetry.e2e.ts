@@ -105,12 +105,12 @@ test('secrets and personal data never reach the log', async () => {
   expect(line).toMatchObject({ nested: { deep: [{ status: 'kept' }] }, err: { code: 'ECONNREFUSED' } });
 });
 
-test('GET /metrics counts requests on a port of its own, by route and not by path', async () => {
+test('GET /metrics counts requests on a separate port, by route and not by path', async () => {
   // Suites of one worker share it.
   registry.resetMetrics();
   const client = edge.client();
   await client.get('/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11');
-  await send(`${edge.url}/made-up-${Date.now()}`);
+  await send(`${edge.url}/invented-${Date.now()}`);
   const server = edge.app.get(MetricsServer);
   const port = await server.listen(0, '127.0.0.1');
   const metrics = await send(`http://127.0.0.1:${port}/metrics`);
@@ -121,7 +121,7 @@ test('GET /metrics counts requests on a port of its own, by route and not by pat
   expect(metrics.text).toMatch(
     /^disburse_http_requests_total\{route="unknown",method="GET",status="404"\} \d+$/m,
   );
-  expect(metrics.text).not.toContain('made-up');
+  expect(metrics.text).not.toContain('invented');
   for (const name of [
     'command_conflicts_total',
     'append_duration_seconds',
@@ -137,7 +137,7 @@ test('GET /metrics counts requests on a port of its own, by route and not by pat
   await server.onApplicationShutdown();
 });
 
-test('ready tells the truth about each dependency, within its time', async () => {
+test('ready reports each dependency, within its time', async () => {
   const ready = await send(`${edge.url}/health/ready`);
   expect([ready.status, ready.json()]).toEqual([
     200,

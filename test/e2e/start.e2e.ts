@@ -71,13 +71,13 @@ describe('npm start', () => {
     async () => {
       const dataDir = specFolder('sandbox');
       const [first, before] = await startSandbox(dataDir);
-      for (const shown of [
+      for (const line of [
         before.base_url,
         before.merchant.api_key,
         before.merchant.private_key,
         'npm run demo',
       ]) {
-        expect(first.output()).toContain(shown);
+        expect(first.output()).toContain(line);
       }
       const demo = run('demo.mjs', { DATA_DIR: dataDir });
       expect([await demo.ended, demo.output()]).toEqual([
@@ -115,7 +115,7 @@ describe('npm start', () => {
       if (!redis) throw new Error('redis-server is missing and cannot be installed here');
       const [started] = await startSandbox(specFolder('sandbox'), { QUEUE_URL: redis.url });
       await redis.stop();
-      // Long enough for every connection to stand between two tries.
+      // Long enough for every connection to be between two tries.
       await new Promise((resolve) => setTimeout(resolve, 1500));
       const began = performance.now();
       started.child.kill('SIGTERM');
@@ -173,14 +173,14 @@ describe('npm start', () => {
   );
 
   test(
-    'stops with a sentence when its port is taken',
+    'stops with a sentence when its port is in use',
     async () => {
       const port = await freePort();
       const squatter = createServer().listen(port, '127.0.0.1');
       const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
       expect(await failed.ended).toBe(1);
       expect(failed.output().replace(/\s+/g, ' ')).toMatch(
-        new RegExp(`Port ${port} is taken .* set PORT to another`),
+        new RegExp(`Port ${port} is in use .* set PORT to another`),
       );
       squatter.close();
     },
@@ -190,7 +190,7 @@ describe('npm start', () => {
 
 describe('npm run demo', () => {
   test(
-    'starts a sandbox of its own where none runs, with the queue on Redis, and stops it',
+    'starts its own sandbox where none runs, with the queue on Redis, and stops it',
     async () => {
       const redis = await startRedis();
       const dataDir = specFolder('sandbox');
