@@ -105,13 +105,13 @@ describe('docs/extending.md', () => {
     await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
     const program = (...args: string[]): string =>
       execFileSync(process.execPath, ['dist/src/cli.js', ...args], { cwd: copy, env, encoding: 'utf8' });
-    const created = JSON.parse(program('merchant', '--json', 'create', '--name', 'Notes')) as {
+    const merchant = JSON.parse(program('merchant', '--json', 'create', '--name', 'Notes')) as {
       merchant_id: string;
       private_key: string;
     };
     const client = new SignedClient(baseUrl, {
-      apiKey: created.merchant_id,
-      privateKey: created.private_key,
+      apiKey: merchant.merchant_id,
+      privateKey: merchant.private_key,
     });
     const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
     const { id } = created.json<{ user: { id: string } }>().user;
