@@ -9,7 +9,7 @@ import { httpsNotices, noticeProxies } from './platform/http/arrivals.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';
-import { startTracing } from './platform/telemetry/tracing-sdk.js';
+import { startTracing } from './platform/telemetry/tracing.js';
 
 /** A running service, in this process. */
 export interface Service {

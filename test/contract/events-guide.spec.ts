@@ -6,7 +6,7 @@ import { registry } from '../../src/platform/telemetry/metrics.js';
 import { MAX_ITEMS } from '../../src/contexts/tracking/domain/event-batch.js';
 import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from '../../src/contexts/tracking/domain/event-item.js';
 import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey-dto.js';
-import { builtDocument } from '../../src/platform/openapi/openapi.controller.js';
+import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');
 /** Where lines are broken in prose is of no matter. */

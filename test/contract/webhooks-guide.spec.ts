@@ -6,7 +6,7 @@ import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
 import type { FailurePhase } from '../../src/contexts/webhooks/domain/outcome.js';
-import { builtDocument } from '../../src/platform/openapi/openapi.controller.js';
+import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/views/delivery-json.js';
 import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 

@@ -34,13 +34,33 @@ export function clientOf(address: string): string {
 }
 
 interface Count {
-  requests: number;
-  resetsAt: number;
+  readonly points: number;
+  readonly resetsAt: number;
 }
 
-/** The most clients counted at once; the ones not seen for longest are forgotten first. */
-const MAX_CLIENTS = 50_000;
+/** The most names counted at once; the least recently used are evicted. */
+const MAX_COUNTED = 50_000;
 const WINDOW_MS = 60_000;
+
+/** Counts points per name in windows of a minute, each of which starts with the first point. In this process alone. */
+export class MinuteCounts {
+  private readonly counts = new LRUCache<string, Count>({ max: MAX_COUNTED });
+
+  constructor(private readonly now: () => number) {}
+
+  /** The current window; null when it has no points. */
+  of(name: string): Count | null {
+    const count = this.counts.get(name);
+    return count === undefined || count.resetsAt <= this.now() ? null : count;
+  }
+
+  add(name: string, points: number): Count {
+    const count = this.of(name) ?? { points: 0, resetsAt: this.now() + WINDOW_MS };
+    const counted = { ...count, points: count.points + points };
+    this.counts.set(name, counted);
+    return counted;
+  }
+}
 
 /** The default limit of an address: that of 60 merchants, and at least 6000. */
 const MERCHANTS_PER_ADDRESS = 60;
@@ -56,23 +76,18 @@ export function addressLimit(config: Pick<Config, 'rateLimitPerMinute' | 'rateLi
 
 /** Counts requests per address before authentication, in this process alone, to blunt floods cheaply. */
 export class AddressRateLimiter {
-  private readonly counts = new LRUCache<string, Count>({ max: MAX_CLIENTS });
+  private readonly counts: MinuteCounts;
 
   constructor(
     readonly limit: number,
-    private readonly now: () => number = Date.now,
-  ) {}
+    now: () => number = Date.now,
+  ) {
+    this.counts = new MinuteCounts(now);
+  }
 
   /** Counts one request. Null when it may pass, else the epoch milliseconds at which the next may. */
   take(address: string): number | null {
-    const client = clientOf(address);
-    const now = this.now();
-    const count = this.counts.get(client);
-    if (count === undefined || count.resetsAt <= now) {
-      this.counts.set(client, { requests: 1, resetsAt: now + WINDOW_MS });
-      return null;
-    }
-    count.requests += 1;
-    return count.requests > this.limit ? count.resetsAt : null;
+    const { points, resetsAt } = this.counts.add(clientOf(address), 1);
+    return points > this.limit ? resetsAt : null;
   }
 }

@@ -14,8 +14,7 @@ import { BUSY, dressProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js'
 import { endRequestSpan, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
 type Done = (error?: Error) => void;
-type ReadDone = (error: Error | null) => void;
-type SendDone = (error: Error | null, payload?: unknown) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 
 type EdgeConfig = ArrivalConfig & Pick<Config, 'requestMemoryMib'>;
 
@@ -53,7 +52,7 @@ export class EdgeHooks {
   }
 
   /** onRequest of every route. */
-  readonly arrive = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+  readonly arrive: Hook = (request, reply, done) => {
     const refusal = this.arrivals.receive(request, reply);
     const { edge } = request;
     reply.raw.once('close', () => this.memory.release(edge));
@@ -63,8 +62,8 @@ export class EdgeHooks {
   };
 
   /** onRequest of a known route. */
-  arriveAt(route: string) {
-    return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+  arriveAt(route: string): Hook {
+    return (request, reply, done) => {
       request.edge.route = route;
       if (this.recognise(route, request, reply, done)) return;
       if (announcesTooMuch(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
@@ -78,20 +77,16 @@ export class EdgeHooks {
   }
 
   /** Parses nothing: the bytes are kept as they came. */
-  readonly read = (request: FastifyRequest, payload: IncomingMessage, done: ReadDone): void => {
-    const { edge } = request;
-    readBody(
-      payload,
-      (bytes) => this.memory.takeBody(edge, bytes),
-      (error, body) => {
-        if (body !== undefined) edge.rawBody = body;
-        done(error);
-      },
-    );
-  };
+  read({ edge }: FastifyRequest, payload: IncomingMessage, done: (error: Error | null) => void): void {
+    const room = (bytes: number): boolean => this.memory.takeBody(edge, bytes);
+    readBody(payload, room, (error, body) => {
+      if (body !== undefined) edge.rawBody = body;
+      done(error);
+    });
+  }
 
   /** preValidation of every route. */
-  readonly admit = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+  readonly admit: Hook = (request, reply, done) => {
     const { authentication } = request.edge;
     if (authentication === null) {
       if (parseBody(request, reply)) done();
@@ -107,7 +102,7 @@ export class EdgeHooks {
     request: FastifyRequest,
     reply: FastifyReply,
     payload: unknown,
-    done: SendDone,
+    done: (error: Error | null, payload?: unknown) => void,
   ): void => {
     settleBody(request, reply);
     if (this.draining) reply.header('connection', 'close');
@@ -119,7 +114,7 @@ export class EdgeHooks {
   };
 
   /** onResponse of every route. */
-  readonly sent = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+  readonly sent: Hook = (request, reply, done) => {
     // Of keyed requests alone: a health check must not set it off.
     if (request.edge.ticket) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);

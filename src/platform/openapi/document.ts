@@ -1,8 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { Dto } from '../dto/field.js';
-import { Problem } from './problem-dto.js';
-import { sharedHeaders, sharedParameters, sharedResponses } from './shared.js';
+import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './operation.js';
 
 /** What the edge does for all operations of one API, under one prefix: how callers say who they are, and common responses. */
 export interface ApiScheme {

@@ -1,7 +1,6 @@
 import { ApiProperty } from '../dto/field.js';
 import type { ApiScheme } from './document.js';
-import { ProblemDetails } from './problem-dto.js';
-import { problemResponse } from './shared.js';
+import { ProblemDetails, problemResponse } from './operation.js';
 
 class SignatureProblem extends ProblemDetails {
   @ApiProperty({ const: 'Invalid request signature' })

@@ -1,6 +1,6 @@
 import type { ApiScheme } from '../../../platform/openapi/document.js';
 import { merchantScheme } from '../../../platform/openapi/merchant-scheme.js';
-import { problemResponse } from '../../../platform/openapi/shared.js';
+import { problemResponse } from '../../../platform/openapi/operation.js';
 
 const EVERY = {
   400: 'BadQuery',

@@ -3,8 +3,13 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { withReason, type Reasoned } from '../../../platform/operator/with-reason.js';
-import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import {
+  withReason,
+  type Reasoned,
+  operate,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { StartDeactivation, type UserChanged } from '../../users/contract.js';
 import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';

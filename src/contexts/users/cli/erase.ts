@@ -3,8 +3,13 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { withReason, type Reasoned } from '../../../platform/operator/with-reason.js';
-import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import {
+  withReason,
+  type Reasoned,
+  operate,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { EraseUser } from '../application/erase-user.js';
 import { ERASING_SAGA } from '../application/erasing/erasing-saga.js';

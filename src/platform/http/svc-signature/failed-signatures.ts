@@ -1,19 +1,14 @@
 import { LRUCache } from 'lru-cache';
+import { MinuteCounts } from '../address.js';
 
-/** The most addresses, keys and signers in memory; the least recently used are evicted. */
-const MAX_TRACKED = 50_000;
-const WINDOW_MS = 60_000;
+/** The most signers in memory; the least recently used are evicted. */
+const MAX_SIGNERS = 50_000;
 
 /** A failure costs a point, and one more for each of these bytes that were read and would be sent back fourfold. */
 const BYTES_PER_POINT = 16_384;
 /** Points per minute: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
 const MAX_PER_KEY = 3000;
-
-interface Count {
-  points: number;
-  resetsAt: number;
-}
 
 /** Large bodies read at once for one key from an address that has not signed correctly for it yet. */
 const UNPROVEN_AT_ONCE = 2;
@@ -33,17 +28,20 @@ export interface Claim {
  * A failure is known only after the body is read: until one was signed correctly, few large ones are read at once.
  */
 export class FailedSignatures {
-  private readonly addresses = new LRUCache<string, Count>({ max: MAX_TRACKED });
-  private readonly keys = new LRUCache<string, Count>({ max: MAX_TRACKED });
-  private readonly signers = new LRUCache<string, true>({ max: MAX_TRACKED });
+  private readonly addresses: MinuteCounts;
+  private readonly keys: MinuteCounts;
+  private readonly signers = new LRUCache<string, true>({ max: MAX_SIGNERS });
   private readonly reads = new Slots(UNPROVEN_AT_ONCE);
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(now: () => number = Date.now) {
+    this.addresses = new MinuteCounts(now);
+    this.keys = new MinuteCounts(now);
+  }
 
   /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
   blockedUntil(claim: Claim): number | null {
-    const count = this.addresses.get(claim.client);
-    if (count === undefined || count.resetsAt <= this.now() || count.points <= MAX_PER_ADDRESS) return null;
+    const count = this.addresses.of(claim.client);
+    if (count === null || count.points <= MAX_PER_ADDRESS) return null;
     return this.isProven(claim) ? null : count.resetsAt;
   }
 
@@ -70,20 +68,10 @@ export class FailedSignatures {
   /** Counts a failure. Null when it may be explained, else when the next may. */
   failed({ client, merchantId }: Claim, bodyBytes: number): number | null {
     const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
-    const address = this.add(this.addresses, client, points);
-    const key = this.add(this.keys, merchantId, points);
+    const address = this.addresses.add(client, points);
+    const key = this.keys.add(merchantId, points);
     if (address.points > MAX_PER_ADDRESS) return address.resetsAt;
     return key.points > MAX_PER_KEY ? key.resetsAt : null;
-  }
-
-  private add(counts: LRUCache<string, Count>, name: string, points: number): Count {
-    let count = counts.get(name);
-    if (count === undefined || count.resetsAt <= this.now()) {
-      count = { points: 0, resetsAt: this.now() + WINDOW_MS };
-      counts.set(name, count);
-    }
-    count.points += points;
-    return count;
   }
 }
 
