@@ -6,7 +6,7 @@ import { exchangeListScheme, exchangeScheme } from './contexts/exchange/http/api
 import { TEST_TYPE } from './contexts/webhooks/domain/event-types.js';
 import { TestEventData } from './contexts/webhooks/http/delivery-dto.js';
 import type { Config } from './platform/config/config.js';
-import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
+import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { documentOf } from './platform/openapi/document.js';
 import { merchantScheme } from './platform/openapi/merchant-scheme.js';
 import { webhooksOf, type WebhookWords } from './platform/openapi/webhooks.js';
@@ -38,7 +38,7 @@ export async function serviceDocument(mode: Config['mode']): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(config),
-    createFastifyAdapter(config),
+    new EdgeAdapter(config),
     { preview: true, logger: false, abortOnError: false },
   );
   return documentOf(app, {

@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
 import { drainHttp } from './platform/http/connections.js';
-import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
+import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { httpsNotices, noticeProxies } from './platform/http/arrivals.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log } from './platform/telemetry/logger.js';
@@ -23,7 +23,7 @@ export interface Service {
 /** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is unavailable. */
 export async function startService(config: Config): Promise<Service> {
   const stopTracing = await startTracing(config);
-  const adapter = createFastifyAdapter(config);
+  const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
     bufferLogs: true,
     abortOnError: false,

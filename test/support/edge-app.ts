@@ -40,7 +40,7 @@ import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../src/platform
 import { ApiProperty, Field, Nested } from '../../src/platform/dto/field.js';
 import { digits, integer, text, UUID } from '../../src/platform/dto/rules.js';
 import { Operation } from '../../src/platform/openapi/operation.js';
-import { createFastifyAdapter, type EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
+import { EdgeAdapter } from '../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../src/platform/http/http.module.js';
 import { Reply } from '../../src/platform/http/reply.js';
 import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
@@ -224,7 +224,7 @@ export async function startEdgeApp(
   })
   class EdgeTestModule {}
 
-  const adapter = createFastifyAdapter(config);
+  const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();

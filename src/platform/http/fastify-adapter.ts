@@ -136,11 +136,6 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
   };
 }
 
-/** The adapter to hand to `NestFactory.create(AppModule, createFastifyAdapter(config))`; HttpModule completes it. */
-export function createFastifyAdapter(config: EdgeConfig): EdgeAdapter {
-  return new EdgeAdapter(config);
-}
-
 interface Route {
   readonly method: string;
   /** As registered, for example `/merchants/v1/payouts/:id`. */

@@ -29,12 +29,6 @@ export function tooManyRequests(resetsAt: number, now: number): Problem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
-interface Grant {
-  readonly granted: number;
-  readonly remaining: number;
-  readonly resetsAt: number;
-}
-
 /** The requests of one caller that wait for, or live on, points leased from the shared counter. */
 interface Window {
   /** Points leased from the shared counter and not used yet. */
@@ -46,6 +40,8 @@ interface Window {
   readonly waiting: ((quota: Quota) => void)[];
   fetching: boolean;
 }
+
+type Lease = Pick<Window, 'leased' | 'remaining' | 'resetsAt' | 'exhausted'>;
 
 /**
  * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in the database that starts
@@ -123,13 +119,7 @@ export class CallerRateLimiter {
     window.fetching = true;
     while (window.waiting.length > 0) {
       const requested = Math.max(this.lease, window.waiting.length);
-      const { granted, remaining, resetsAt } = await this.consume(callerId, requested);
-      Object.assign(window, {
-        leased: granted,
-        remaining,
-        resetsAt,
-        exhausted: granted < requested,
-      } satisfies Partial<Window>);
+      Object.assign(window, await this.consume(callerId, requested));
       this.serve(window);
     }
     window.fetching = false;
@@ -144,7 +134,7 @@ export class CallerRateLimiter {
     }
   }
 
-  private async consume(callerId: string, points: number): Promise<Grant> {
+  private async consume(callerId: string, points: number): Promise<Lease> {
     try {
       const consumed = this.shared.consume(this.keyedHash.of('rate limit', callerId), points);
       const result = await withTimeout(STORE_TIMEOUT_MS, consumed, () => null);
@@ -157,10 +147,12 @@ export class CallerRateLimiter {
   }
 
   /** A refusal may still grant the points that were left before it. */
-  private grantOf(result: RateLimiterRes, points: number): Grant {
+  private grantOf(result: RateLimiterRes, points: number): Lease {
     const excess = Math.max(0, result.consumedPoints - this.limit);
+    const leased = Math.max(0, points - excess);
     return {
-      granted: Math.max(0, points - excess),
+      leased,
+      exhausted: leased < points,
       remaining: Math.max(0, this.limit - result.consumedPoints),
       resetsAt: this.now() + Math.max(1, result.msBeforeNext),
     };

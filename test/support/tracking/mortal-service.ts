@@ -10,7 +10,7 @@ import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { readConfig } from '../../../src/composition.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { drainHttp } from '../../../src/platform/http/connections.js';
-import { createFastifyAdapter, type EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { IdempotencyModule } from '../../../src/platform/idempotency/idempotency.module.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
@@ -91,7 +91,7 @@ export class MortalService {
       .overrideProvider(FORWARDING_TIMES)
       .useValue(TIMES)
       .compile();
-    const adapter = createFastifyAdapter(config);
+    const adapter = new EdgeAdapter(config);
     const app = module.createNestApplication<NestFastifyApplication>(adapter);
     app.useLogger(false);
     if (role === 'worker') await app.init();
