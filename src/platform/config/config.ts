@@ -13,7 +13,6 @@ import {
   someOf,
   text,
   url,
-  type Setting,
   type Settings,
   type SettingsOf,
 } from './settings.js';
@@ -84,12 +83,11 @@ export const SETTINGS = {
     100,
     'requests per minute and merchant.',
   ),
-  rateLimitPerIpPerMinute: {
-    name: 'RATE_LIMIT_PER_IP_PER_MINUTE',
-    parse: integer(1, 1_000_000_000),
-    fallback: null,
-    help: 'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
-  } as Setting<number | null>,
+  rateLimitPerIpPerMinute: optional(
+    'RATE_LIMIT_PER_IP_PER_MINUTE',
+    integer(1, 1_000_000_000),
+    'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     integer(16, 100_000),
@@ -137,12 +135,11 @@ export const SETTINGS = {
     proxies,
     'the addresses of the proxies whose X-Forwarded-* headers count; others are ignored.',
   ),
-  requireHttps: {
-    name: 'REQUIRE_HTTPS',
-    parse: flag,
-    fallback: null,
-    help: 'whether requests that did not come over HTTPS are refused; true in production when not set.',
-  } as Setting<boolean | null>,
+  requireHttps: optional(
+    'REQUIRE_HTTPS',
+    flag,
+    'whether requests that did not come over HTTPS are refused; true in production when not set.',
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     oneOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
