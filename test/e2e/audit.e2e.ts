@@ -130,11 +130,14 @@ describe('npm run audit -- verify', () => {
     await dropTestDatabase(other);
   });
 
-  it('names a pending payout that a subscription passed by, so that nobody looks for its transfer', async () => {
+  it.each([
+    ['its facts', 'payouts.verifications', 'payout_id'],
+    ['its item', 'work.items', 'key'],
+  ])('names a pending payout that no process verifies, because %s were deleted', async (_, table, id) => {
     const report = await tampered(
-      `create table kept as select * from payouts.verifications where payout_id = '${pending}';
-       delete from payouts.verifications where payout_id = '${pending}'`,
-      'insert into payouts.verifications select * from kept; drop table kept',
+      `create table deleted as select * from ${table} where ${id} = '${pending}';
+       delete from ${table} where ${id} = '${pending}'`,
+      `insert into ${table} select * from deleted; drop table deleted`,
     );
     expect(report.exitCode).toBe(2);
     expect(report.differences).toEqual([

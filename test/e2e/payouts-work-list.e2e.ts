@@ -54,7 +54,7 @@ it.each<[string, (id: string) => Promise<unknown>]>([
     async (id) => {
       const { hash } = await lab.chain.transfer(user.wallet, '5');
       await change(
-        'update payouts.verifications set hash = $2, next_check_at = now() where payout_id = $1',
+        'update payouts.verifications set hash = $2 where payout_id = $1',
         id,
         hash,
       );
@@ -65,7 +65,7 @@ it.each<[string, (id: string) => Promise<unknown>]>([
     async (id) => {
       const { hash } = await lab.chain.transfer(user.wallet, '1');
       const sql =
-        'update payouts.verifications set hash = $2, amount_minor = 1000000, next_check_at = now() where payout_id = $1';
+        'update payouts.verifications set hash = $2, amount_minor = 1000000 where payout_id = $1';
       await change(sql, id, hash);
     },
   ],
@@ -78,13 +78,14 @@ it.each<[string, (id: string) => Promise<unknown>]>([
         async () => (await change('select from payouts.wallets where user_id = $1', other.id)).length,
       );
       const sql =
-        'update payouts.verifications set hash = $2, user_id = $3, next_check_at = now() where payout_id = $1';
+        'update payouts.verifications set hash = $2, user_id = $3 where payout_id = $1';
       await change(sql, id, hash, other.id);
     },
   ],
 ])('a row of the list of payouts to look up that is changed %s confirms nothing', async (_, forge) => {
   const id = await waiting();
   await forge(id);
+  await lab.makeDue(id);
   await expectUndecided(id);
 });
 
@@ -102,31 +103,18 @@ it('a row with another transaction lets no payout expire whose transfer is there
   const release = await lab.holdCheckpoint('payouts.verification');
   const id = await lab.report({ user, hash, amount: '7', windowSeconds: 1 });
   // The row that the saga adds later loses to this one.
-  await change(
-    `insert into payouts.verifications
-       (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
-     values ($1, $2, gen_random_uuid(), 31337, $3, 7000000, now(), now(), now())`,
-    ...[id, user.id, `0x${'ab'.repeat(32)}`],
-  );
+  await lab.forge({ id, user, hash: `0x${'ab'.repeat(32)}`, amountMinor: 7_000_000, seconds: 0 });
   await release();
   await expectUndecided(id);
-  await change(
-    'update payouts.verifications set hash = $2, next_check_at = now() where payout_id = $1',
-    id,
-    hash,
-  );
+  await change('update payouts.verifications set hash = $2 where payout_id = $1', id, hash);
+  await lab.makeDue(id);
   expect(await lab.settled(id)).toBe('received');
 });
 
 it('a row for a payout that was never reported confirms nothing, and is removed', async () => {
   const { hash } = await lab.chain.transfer(user.wallet, '3');
   const id = newId();
-  await change(
-    `insert into payouts.verifications
-       (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, next_check_at)
-     values ($1, $2, gen_random_uuid(), 31337, $3, 3000000, now(), now() + interval '1 hour', now())`,
-    ...[id, user.id, hash],
-  );
+  await lab.forge({ id, user, hash, amountMinor: 3_000_000, seconds: 3600 });
   await eventually(async () => !(await lab.isListed(id)));
   expect(await lab.history(id)).toEqual([]);
 });

@@ -73,6 +73,25 @@ export class PayoutLab {
     return service;
   }
 
+  /** Has the payout checked now. */
+  async makeDue(payoutId: string): Promise<void> {
+    await this.db.database.query('update work.items set due_at = now() where key = $1', [payoutId]);
+  }
+
+  /** Adds a payout to those to verify that no event reported. */
+  async forge(payout: { id: string; user: LabUser; hash: string; amountMinor: number; seconds: number }) {
+    const { id, user, hash, amountMinor, seconds } = payout;
+    await this.db.database.query(
+      `with facts as (
+         insert into payouts.verifications
+           (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
+         values ($1, $2, gen_random_uuid(), ${CHAIN_ID}, $3, $4, now(), now() + make_interval(secs => $5))
+       )
+       insert into work.items (kind, key, due_at) values ('payouts.verification', $1::text, now())`,
+      [id, user.id, hash, amountMinor, seconds],
+    );
+  }
+
   /** A user who is onboarding; {@link activate} gives it its wallet. */
   async newUser(): Promise<LabUser> {
     const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
@@ -125,16 +144,16 @@ export class PayoutLab {
     return this.outcome(payoutId);
   }
 
-  /** What the last look said of a pending payout; null before the first. */
+  /** What the last check found of a pending payout; null before the first. */
   async finding(payoutId: string): Promise<string | null> {
-    const [row] = await this.db.database.query<{ last_finding: string | null }>(
-      'select last_finding from payouts.verifications where payout_id = $1',
+    const [row] = await this.db.database.query<{ finding: string | null }>(
+      `select state->>'finding' as finding from work.items where kind = 'payouts.verification' and key = $1`,
       [payoutId],
     );
-    return row?.last_finding ?? null;
+    return row?.finding ?? null;
   }
 
-  /** Whether the payout is among those to be looked up. */
+  /** Whether the payout is among those to verify. */
   async isListed(payoutId: string): Promise<boolean> {
     const rows = await this.db.database.query('select from payouts.verifications where payout_id = $1', [
       payoutId,
@@ -153,7 +172,7 @@ export class PayoutLab {
     };
   }
 
-  /** Waits until the last look said so. */
+  /** Waits until the last check found this. */
   async found(payoutId: string, finding: string): Promise<void> {
     await eventually(async () => (await this.finding(payoutId)) === finding);
   }

@@ -1,8 +1,8 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
-export { agreeing } from './domain/agreement.js';
+export { agreeing } from './domain/quorum.js';
 export { AuditedPayouts, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
-export { CHAIN_READER, type ChainLook, type ChainReader } from './application/ports.js';
+export { CHAIN_READER, type ChainObservation, type ChainReader } from './application/ports.js';
 
 /** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */
 export interface PayoutFacts {

@@ -13,9 +13,9 @@ export const finalAge = new Gauge({
   registers,
 });
 
-export const payoutLooks = new Counter({
-  name: 'disburse_payout_looks_total',
-  help: 'Looks at the chain for a payout, by outcome: answered, unanswered (by the node), doubtful (answers that contradict each other, or too few nodes that agree).',
+export const payoutChecks = new Counter({
+  name: 'disburse_payout_checks_total',
+  help: 'Checks of a payout on the chain, by outcome: answered, unanswered (by the node), doubtful (responses that contradict each other, or too few nodes that agree).',
   labelNames: ['outcome'] as const,
   registers,
 });

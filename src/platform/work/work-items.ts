@@ -100,29 +100,44 @@ export class WorkItems {
   }
 
   /** The item is due again later. False for an item of a lost lease. */
-  async retry({ kind, key, lease }: WorkItem, { inMs, failure, state, line }: Next): Promise<boolean> {
-    const rows = await this.database.query(
-      `update work.items set due_at = clock_timestamp() + $4 * interval '1 ms', lease = null,
-         failures = case when $5 then failures + 1 else 0 end,
-         failing_since = case when $5 then coalesce(failing_since, clock_timestamp()) end, cause = $6,
-         state = coalesce($7::jsonb, state), line = coalesce($8, line)
-       where kind = $1 and key = $2 and lease = $3 returning 1 as updated`,
-      [
-        ...[kind, key, lease, inMs, failure !== undefined, failure?.cause ?? null],
-        ...[state === undefined ? null : JSON.stringify(state), line ?? null],
-      ],
-    );
-    return rows.length === 1;
+  async retry(item: WorkItem, next: Next): Promise<boolean> {
+    return (await this.retryAll([[item, next]])) === 1;
   }
 
-  /** Keeps the claim for another `leaseMs`. False for an item of a lost lease. */
-  async extend({ kind, key, lease }: WorkItem, leaseMs: number): Promise<boolean> {
+  /** How many of the items, all of one kind, are due again later: those of lost leases are not. */
+  async retryAll(items: readonly (readonly [item: WorkItem, next: Next])[]): Promise<number> {
+    if (items.length === 0) return 0;
     const rows = await this.database.query(
-      `update work.items set due_at = clock_timestamp() + $4 * interval '1 ms'
-       where kind = $1 and key = $2 and lease = $3 returning 1 as extended`,
-      [kind, key, lease, leaseMs],
+      `update work.items item set due_at = clock_timestamp() + next.in_ms * interval '1 ms', lease = null,
+         failures = case when next.failed then failures + 1 else 0 end,
+         failing_since = case when next.failed then coalesce(failing_since, clock_timestamp()) end,
+         cause = next.cause, state = coalesce(next.state, item.state), line = coalesce(next.line, item.line)
+       from unnest($2::text[], $3::uuid[], $4::float8[], $5::boolean[], $6::text[], $7::jsonb[], $8::smallint[])
+         as next (key, lease, in_ms, failed, cause, state, line)
+       where item.kind = $1 and item.key = next.key and item.lease = next.lease returning 1 as updated`,
+      [
+        ...[items[0]![0].kind, items.map(([{ key }]) => key), items.map(([{ lease }]) => lease)],
+        items.map(([, { inMs }]) => inMs),
+        items.map(([, { failure }]) => failure !== undefined),
+        items.map(([, { failure }]) => failure?.cause ?? null),
+        items.map(([, { state }]) => (state === undefined ? null : JSON.stringify(state))),
+        items.map(([, { line = null }]) => line),
+      ],
     );
-    return rows.length === 1;
+    return rows.length;
+  }
+
+  /** Keeps the claim of items of one kind for another `leaseMs`. False unless it keeps all of them. */
+  async extend(claimed: WorkItem | readonly WorkItem[], leaseMs: number): Promise<boolean> {
+    const items = [claimed].flat();
+    if (items.length === 0) return true;
+    const rows = await this.database.query(
+      `update work.items item set due_at = clock_timestamp() + $4 * interval '1 ms'
+       from unnest($2::text[], $3::uuid[]) as claimed (key, lease)
+       where item.kind = $1 and item.key = claimed.key and item.lease = claimed.lease returning 1 as extended`,
+      [items[0]!.kind, items.map(({ key }) => key), items.map(({ lease }) => lease), leaseMs],
+    );
+    return rows.length === items.length;
   }
 
   /** How many items of a kind have been due for longer than this, and the longest. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { deposit, facts, made, received, stateAfter } from '../../../../test/support/order-story.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
-import type { ChainLook, ChainReader } from '../../payouts/contract.js';
+import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
 import { ChainOrderTransfers } from './order-transfers.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
 const [PAYER, STRANGER] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`];
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 
-type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
+type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 const transfer = (from: string, to: string, minor: number, logIndex = 0, token = USDC) => ({
   ...{ from, to: to.toLowerCase(), amountMinor: BigInt(minor), logIndex, token },
 });

@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { agreeing, CHAIN_READER, type ChainLook, type ChainReader } from '../../payouts/contract.js';
+import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash } from '../domain/addresses.js';
 import type { MadeOrder } from '../domain/order.js';
@@ -130,7 +130,7 @@ export class ChainOrderTransfers implements OrderTransfers {
   }
 
   /** The same response of at least CHAIN_QUORUM nodes; none without one, or with two. */
-  private agreed(looks: readonly ChainLook[], hash: string): readonly Response[] {
+  private agreed(looks: readonly ChainObservation[], hash: string): readonly Response[] {
     const responses = looks.flatMap(({ receipts, final }) => {
       const receipt = receipts.get(hash);
       return receipt === undefined ? [] : [{ receipt, final }];
@@ -145,7 +145,7 @@ export class ChainOrderTransfers implements OrderTransfers {
   private async confirm(
     hashes: readonly string[],
     wallets: readonly string[],
-  ): Promise<readonly ChainLook[]> {
+  ): Promise<readonly ChainObservation[]> {
     try {
       return await this.chain.confirm(
         hashes.map((hash) => ({ hash, wallets })),
@@ -158,10 +158,10 @@ export class ChainOrderTransfers implements OrderTransfers {
   }
 }
 
-type Receipt = NonNullable<ReturnType<ChainLook['receipts']['get']>>;
+type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 
 /** What one node says of a transaction, and of its newest final block. */
-interface Response extends Pick<ChainLook, 'final'> {
+interface Response extends Pick<ChainObservation, 'final'> {
   readonly receipt: Receipt | null;
 }
 

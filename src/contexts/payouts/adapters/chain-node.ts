@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Block } from '../../../platform/chain/block.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import { blocksAt, checkNode, headsOf, type NodeRules } from '../../../platform/chain/node-state.js';
-import { ChainUnavailable, type ChainLook, type WantedTransaction } from '../application/ports.js';
+import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { Absences } from './absences.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
@@ -40,17 +40,17 @@ export class ChainNode {
     this.node = new JsonRpcNode(options.url);
   }
 
-  async look(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
+  async read(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
     // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
     const { head, final } = await headsOf(this.node, this.options, this.clock);
     this.absences.standAt(head.hash);
     const receipts: Receipts = new Map();
-    const unknown = wanted.filter(({ hash }) => {
+    const unknown = requested.filter(({ hash }) => {
       if (!this.absences.has(hash)) return true;
       receipts.set(hash, null);
       return false;
     });
-    const refusals = await this.read(unknown, alone, receipts);
+    const refusals = await this.readReceipts(unknown, alone, receipts);
     for (const { hash } of unknown) if (receipts.get(hash) === null) this.absences.add(hash);
     return { head, final, receipts, refusals };
   }
@@ -60,10 +60,10 @@ export class ChainNode {
    * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
    * Receipts come with the time of their block.
    */
-  async confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook> {
+  async confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
     const { head, final } = await headsOf(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.read(wanted, alone, receipts, this.options.sources);
+    const refusals = await this.readReceipts(requested, alone, receipts, this.options.sources);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts, head);
@@ -92,21 +92,21 @@ export class ChainNode {
    * Puts into `receipts` what the node says of each; a hash without a usable response is left out. So is one whose
    * receipt is large or refused, unless it is asked for alone: reading these takes as long as the node likes.
    */
-  private async read(
-    wanted: readonly WantedTransaction[],
+  private async readReceipts(
+    requested: readonly RequestedTransaction[],
     alone: boolean,
     receipts: Receipts,
     texts = false,
   ): Promise<readonly string[]> {
     const refusals = new Set<string>();
-    const large = wanted.filter(({ hash }) => this.large.has(hash));
+    const large = requested.filter(({ hash }) => this.large.has(hash));
     if (large.length > 0 && !alone) refusals.add('large receipts are read alone');
-    const others = wanted.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
-    for (const { hash } of wanted) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
+    const others = requested.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
+    for (const { hash } of requested) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
     const options = alone
       ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
-    const groups = byTurn(others);
+    const groups = groupsOf(others);
     const asked = groups.map((group) =>
       this.node.ask(
         group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
@@ -177,12 +177,12 @@ export class ChainNode {
 }
 
 /** Few merchants get batches of their own, so that what slows one batch down is none of the others' business. */
-function byTurn(wanted: readonly WantedTransaction[]): readonly (readonly WantedTransaction[])[] {
-  const groups = new Map<string | undefined, WantedTransaction[]>();
-  for (const each of wanted) {
-    const group = groups.get(each.turn);
-    if (group === undefined) groups.set(each.turn, [each]);
+function groupsOf(requested: readonly RequestedTransaction[]): readonly (readonly RequestedTransaction[])[] {
+  const groups = new Map<string | undefined, RequestedTransaction[]>();
+  for (const each of requested) {
+    const group = groups.get(each.group);
+    if (group === undefined) groups.set(each.group, [each]);
     else group.push(each);
   }
-  return groups.size > MOST_GROUPS ? [wanted] : [...groups.values()];
+  return groups.size > MOST_GROUPS ? [requested] : [...groups.values()];
 }

@@ -3,7 +3,7 @@ import { Transaction } from 'ethers';
 import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
 import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
 import { systemClock } from '../../../kernel/clock.js';
-import { ChainUnavailable, type ChainLook } from '../application/ports.js';
+import { ChainUnavailable, type ChainObservation } from '../application/ports.js';
 import { JsonRpcChain } from './json-rpc-chain.js';
 
 const NOWHERE = `0x${'ab'.repeat(32)}`;
@@ -33,8 +33,8 @@ describe('the chain behind a JSON-RPC node', () => {
     payoutFinality: null,
     ...over,
   });
-  const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
-  const look = (hashes: readonly string[]): Promise<ChainLook> => reader.look(wanted(hashes));
+  const requested = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
+  const look = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
   const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
   const receiptLies =
     (change: (receipt: Record<string, unknown>) => unknown) =>
@@ -260,12 +260,12 @@ describe('the chain behind a JSON-RPC node', () => {
     ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
   ])('does not say that a transaction is missing where the node %s', async (_name, second) => {
     const absent = `0x${'cd'.repeat(32)}`;
-    expect((await reader.confirm(wanted([absent])))[0]!.receipts.get(absent)).toBeNull();
+    expect((await reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();
     await chain.mine();
     node.tamper(({ method }) =>
       method === 'eth_getTransactionByHash' ? (second as { result: unknown }) : undefined,
     );
-    expect((await reader.confirm(wanted([absent])))[0]!.receipts.has(absent)).toBe(false);
+    expect((await reader.confirm(requested([absent])))[0]!.receipts.has(absent)).toBe(false);
   });
 
   it('is confirmed by as many nodes as CHAIN_QUORUM says, whichever of the configured ones respond', async () => {
@@ -276,14 +276,14 @@ describe('the chain behind a JSON-RPC node', () => {
       [node.url, unavailable, chain.rpcUrl],
     ]) {
       const three = new JsonRpcChain(settings({ chainRpcUrl: urls.join(','), chainQuorum: 2 }), systemClock);
-      const looks = await three.confirm(wanted([hash]));
+      const looks = await three.confirm(requested([hash]));
       expect(looks.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
       await three.ping();
       three.close();
     }
     const two = settings({ chainRpcUrl: `${unavailable},${node.url}`, chainQuorum: 2 });
     const reader = new JsonRpcChain(two, systemClock);
-    await expect(reader.confirm(wanted([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
+    await expect(reader.confirm(requested([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
     reader.close();
   });
 });

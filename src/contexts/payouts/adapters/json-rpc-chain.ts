@@ -6,9 +6,9 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
 import {
   ChainUnavailable,
-  type ChainLook,
+  type ChainObservation,
   type ChainReader,
-  type WantedTransaction,
+  type RequestedTransaction,
 } from '../application/ports.js';
 import { ChainNode } from './chain-node.js';
 
@@ -33,12 +33,12 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
   }
 
-  look(wanted: readonly WantedTransaction[], { alone = false } = {}): Promise<ChainLook> {
-    return this.nodes.first((node) => node.look(wanted, alone));
+  read(requested: readonly RequestedTransaction[], { alone = false } = {}): Promise<ChainObservation> {
+    return this.nodes.first((node) => node.read(requested, alone));
   }
 
-  async confirm(wanted: readonly WantedTransaction[], { alone = false } = {}): Promise<readonly ChainLook[]> {
-    return this.quorum((node) => node.confirm(wanted, alone));
+  async confirm(requested: readonly RequestedTransaction[], { alone = false } = {}): Promise<readonly ChainObservation[]> {
+    return this.quorum((node) => node.confirm(requested, alone));
   }
 
   async ping(): Promise<void> {

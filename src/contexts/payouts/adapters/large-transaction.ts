@@ -1,5 +1,5 @@
 import type { TransactionReceipt } from '../domain/verification.js';
-import type { WantedTransaction } from '../application/ports.js';
+import type { RequestedTransaction } from '../application/ports.js';
 import type { JsonRpcNode, RpcResponse } from '../../../platform/chain/json-rpc-node.js';
 import { isQuantity, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import { readReceipt, readTransfers, sourceOf } from './receipt.js';
@@ -15,7 +15,7 @@ const RECEIPT_BYTES = 33_554_432;
  */
 export async function readLargeTransaction(
   node: JsonRpcNode,
-  { hash, wallets }: WantedTransaction,
+  { hash, wallets }: RequestedTransaction,
   token: string,
 ): Promise<TransactionReceipt | null | undefined> {
   const options = { batch: 1, maxBytes: MAX_BYTES };

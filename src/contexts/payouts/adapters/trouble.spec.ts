@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
 import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
 import { systemClock } from '../../../kernel/clock.js';
-import { ChainUnavailable, type ChainLook } from '../application/ports.js';
+import { ChainUnavailable, type ChainObservation } from '../application/ports.js';
 import { JsonRpcChain } from './json-rpc-chain.js';
 
 const NOWHERE = `0x${'ab'.repeat(32)}`;
@@ -33,8 +33,8 @@ describe('a JSON-RPC node that gives trouble', () => {
     payoutFinality: null,
     ...over,
   });
-  const wanted = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
-  const look = (hashes: readonly string[]): Promise<ChainLook> => reader.look(wanted(hashes));
+  const requested = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
+  const look = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
   const receiptLies =
     (change: (receipt: Record<string, unknown>) => unknown) =>
     (receipt: object) =>
@@ -142,9 +142,9 @@ describe('a JSON-RPC node that gives trouble', () => {
       node.tamper(large(hash));
       const others = Array.from({ length: 99 }, (_, n) => `0x2${n.toString(16).padStart(63, '0')}`);
       const one = { hash, wallets: [chain.newAddress(), to] };
-      const ask = (): Promise<ChainLook> => reader.look([...wanted(others), one]);
+      const ask = (): Promise<ChainObservation> => reader.read([...requested(others), one]);
       expect([...(await ask()).receipts.keys()]).toEqual(others);
-      const { receipts } = await reader.look([one], { alone: true });
+      const { receipts } = await reader.read([one], { alone: true });
       expect(receipts.get(hash)).toMatchObject({
         partial: true,
         succeeded: true,
@@ -176,7 +176,7 @@ describe('a JSON-RPC node that gives trouble', () => {
   });
 
   describe('before an outcome', () => {
-    const confirm = async (hash: string): Promise<ChainLook> => (await reader.confirm(wanted([hash])))[0]!;
+    const confirm = async (hash: string): Promise<ChainObservation> => (await reader.confirm(requested([hash])))[0]!;
 
     it('keeps the receipt byte for byte, and the time of its block', async () => {
       const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
@@ -194,7 +194,7 @@ describe('a JSON-RPC node that gives trouble', () => {
         source: { text: odd, sha256: createHash('sha256').update(odd).digest('hex') },
       });
       node.rewrite((responses) => [7, null, [], ...responses.toReversed()] as object[]);
-      const [{ receipts: batch }] = (await reader.confirm(wanted([NOWHERE, hash]))) as [ChainLook];
+      const [{ receipts: batch }] = (await reader.confirm(requested([NOWHERE, hash]))) as [ChainObservation];
       expect(batch.get(hash)?.source?.text).toBe(odd);
     });
 
@@ -240,10 +240,10 @@ describe('a JSON-RPC node that gives trouble', () => {
     it('asks the next one while the first cannot be relied on, and stays with it', async () => {
       const reader = several();
       node.respondToAll('{}', 429);
-      expect((await reader.look(wanted([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
+      expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
       node.comeBack();
       const before = node.requests;
-      await reader.look(wanted([NOWHERE]));
+      await reader.read(requested([NOWHERE]));
       expect(node.requests).toBe(before);
       second.goDown();
       await expect(reader.ping()).resolves.toBeUndefined();
@@ -254,9 +254,9 @@ describe('a JSON-RPC node that gives trouble', () => {
 
     it('has as many looks before an outcome as nodes have to agree, or none', async () => {
       const reader = several({ chainQuorum: 2 });
-      expect(await reader.confirm(wanted([NOWHERE]))).toHaveLength(2);
+      expect(await reader.confirm(requested([NOWHERE]))).toHaveLength(2);
       second.goDown();
-      await expect(reader.confirm(wanted([NOWHERE]))).rejects.toThrow('1 nodes can be relied on');
+      await expect(reader.confirm(requested([NOWHERE]))).rejects.toThrow('1 nodes can be relied on');
       reader.close();
     });
 
@@ -269,10 +269,10 @@ describe('a JSON-RPC node that gives trouble', () => {
           : undefined,
       );
       const before = second.requests;
-      await reader.look(wanted([NOWHERE]));
+      await reader.read(requested([NOWHERE]));
       expect(second.requests).toBeGreaterThan(before);
       second.goDown();
-      await expect(reader.look(wanted([NOWHERE]))).rejects.toThrow(
+      await expect(reader.read(requested([NOWHERE]))).rejects.toThrow(
         /newest block of the node is \d+ s old|unavailable/,
       );
       reader.close();

@@ -2,17 +2,17 @@ import type { Heads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
 /** A transaction to look up. */
-export interface WantedTransaction {
+export interface RequestedTransaction {
   /** Lower-cased when EVM. */
   readonly hash: string;
   /** Whom it may have paid: all that is asked for when its receipt is too large. */
   readonly wallets: readonly string[];
   /** Whose it is: as far as it goes, transactions of different merchants travel apart. */
-  readonly turn?: string;
+  readonly group?: string;
 }
 
 /** One look at the chain. */
-export interface ChainLook extends Heads {
+export interface ChainObservation extends Heads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
    * usable response for is missing.
@@ -28,15 +28,15 @@ export interface ChainReader {
    * Looks up transactions, many in few round trips; `alone` asks for each by itself, so that none holds up another.
    * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or standing still.
    */
-  look(wanted: readonly WantedTransaction[], options?: { readonly alone?: boolean }): Promise<ChainLook>;
+  read(requested: readonly RequestedTransaction[], options?: { readonly alone?: boolean }): Promise<ChainObservation>;
   /**
    * Looks that outcomes may rest on, one per node: nothing in them is contradicted by another response of that node.
    * There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.look} does.
    */
   confirm(
-    wanted: readonly WantedTransaction[],
+    requested: readonly RequestedTransaction[],
     options?: { readonly alone?: boolean },
-  ): Promise<readonly ChainLook[]>;
+  ): Promise<readonly ChainObservation[]>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;
   close(): void;

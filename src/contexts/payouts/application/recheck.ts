@@ -4,7 +4,7 @@ import type { EventStore, RecordedEvent } from '../../../platform/event-store/po
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
 import { standingOf, type Standing } from '../domain/standing.js';
 import type { Receipts } from '../store/receipts.js';
-import { ChainUnavailable, type ChainLook, type WantedTransaction } from './ports.js';
+import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from './ports.js';
 
 /** A node that is away for a moment, or reorganises during a look, is asked again so often. */
 const TRIES = 4;
@@ -12,7 +12,7 @@ const BETWEEN = { firstMs: 500, mostMs: 2000 };
 
 /** The node that is asked. Both throw {@link ChainUnavailable}. */
 export interface AskedNode {
-  confirm(wanted: readonly WantedTransaction[], alone: boolean): Promise<ChainLook>;
+  confirm(wanted: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation>;
   /** Hashes of the blocks at these heights; one that the node does not tell is left out. */
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
@@ -117,7 +117,7 @@ export class Recheck {
   }
 }
 
-function wantedOf(paid: readonly { readonly hash: string; readonly data: Received }[]): WantedTransaction[] {
+function wantedOf(paid: readonly { readonly hash: string; readonly data: Received }[]): RequestedTransaction[] {
   const wanted = new Map<string, Set<string>>();
   for (const { hash, data } of paid) wanted.set(hash, (wanted.get(hash) ?? new Set()).add(data.to));
   return [...wanted].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));

@@ -1,5 +1,5 @@
 import { confirmationsOf } from '../../../platform/chain/chain-rules.js';
-import type { ChainLook } from './ports.js';
+import type { ChainObservation } from './ports.js';
 import type { Evidence } from '../domain/payout.js';
 import type { Finding, ReceiptSource } from '../domain/verification.js';
 
@@ -14,7 +14,7 @@ export interface Settled {
  * on; confirmations and receipt are as this look's node told them. Null when the look lacks what has to be kept.
  */
 export function settledBy(
-  look: ChainLook,
+  look: ChainObservation,
   finding: Extract<Finding, { kind: 'settled' }>,
   paid: {
     readonly hash: string;

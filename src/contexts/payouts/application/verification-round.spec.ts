@@ -5,7 +5,7 @@ import type { NextCheck, Verification, Verifications } from '../store/verificati
 import { ExpirePayout } from './expire-payout.js';
 import type { ListedPayouts } from './listed-payouts.js';
 import type { PayeeCache } from './payee-cache.js';
-import type { ChainLook, ChainReader } from './ports.js';
+import type { ChainObservation, ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
@@ -15,8 +15,9 @@ const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
 const PAYOUT: Verification = {
-  ...{ payoutId: 'p', userId: 'u', turn: 'm', hash: HASH, amountMinor: 1n, unanswered: 0, closing: null },
+  ...{ payoutId: 'p', userId: 'u', merchantId: 'm', hash: HASH, amountMinor: 1n, unanswered: 0, closing: null },
   ...{ createdAt: new Date(START), expiresAt: new Date(END), wallet: '0xw', usedLogs: new Set<number>() },
+  item: {} as Verification['item'],
 };
 
 /** One check of a payout whose transaction is on no block, on a chain with a margin of 60 s. */
@@ -28,15 +29,15 @@ async function check({
 }) {
   const checks: NextCheck[] = [];
   const expired: string[] = [];
-  const look: ChainLook = {
+  const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
     final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
     ...{ receipts: new Map([[HASH, null]]), refusals: [] },
   };
-  const chain = { look: async () => look, confirm: async () => [look] } as unknown as ChainReader;
+  const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
   const table = {
     remove: async () => undefined,
-    putBack: async (all: readonly NextCheck[]) => void checks.push(...all),
+    reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
   } as unknown as Verifications;
   const bus = {
     execute: async (command: unknown) => {
@@ -58,8 +59,8 @@ async function check({
       { isSound: async () => true } as unknown as ListedPayouts,
     ] as const),
   );
-  await round.play(
-    { work: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
+  await round.run(
+    { payouts: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
     false,
   );
   return { checks, expired };

@@ -2,38 +2,37 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { finalAge, payoutLooks } from '../metrics.js';
-import { agreement, closingName, isSecondLook } from '../domain/agreement.js';
-import { nextCheckDelay, silenceBackoff } from '../domain/check-schedule.js';
-import { expiryReason, judge, type Finding, type ReceiptSource } from '../domain/verification.js';
+import { finalAge, payoutChecks } from '../metrics.js';
+import { nextCheckDelay, unansweredBackoff } from '../domain/check-schedule.js';
+import { closingName, isSecondCheck, quorumFinding } from '../domain/quorum.js';
+import { expiryReason, verify, type Finding, type ReceiptSource } from '../domain/verification.js';
 import { ExpirePayout } from './expire-payout.js';
 import { ListedPayouts } from './listed-payouts.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
   ChainUnavailable,
-  type ChainLook,
+  type ChainObservation,
   type ChainReader,
-  type WantedTransaction,
+  type RequestedTransaction,
 } from './ports.js';
 import { ReceivePayout } from './receive-payout.js';
 import { settledBy, type Settled } from './settled-transfers.js';
 import { Receipts } from '../store/receipts.js';
-import { Verifications, type NextCheck, type Taken, type Verification } from '../store/verifications.js';
+import { Verifications, type Claimed, type NextCheck, type Verification } from '../store/verifications.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
 
-/** What looks at the chain say of a payout, and how high the newest block is that is final for all of them. */
+/** What observations of the chain say of a payout, and how high the newest block is that is final for all of them. */
 interface Verdict {
-  readonly finding: Exclude<Finding, { kind: 'settled' }> | Settlement;
+  readonly finding: Exclude<Finding, { kind: 'settled' }> | ({ readonly kind: 'settled' } & Settled);
   readonly head: number;
 }
-type Settlement = { readonly kind: 'settled' } & Settled;
 
 /**
- * One round of looking payouts up: one look for all of them; another, which has to agree with itself and with as many
- * nodes as CHAIN_QUORUM asks for, for those that it would end; then an outcome or another date for each.
+ * One observation of the chain for all claimed payouts; another, which has to agree with itself and across CHAIN_QUORUM
+ * nodes, for those that it would end; then an outcome or another date for each.
  */
 @Injectable()
 export class VerificationRound {
@@ -62,109 +61,116 @@ export class VerificationRound {
     this.rules = chainRules(config);
   }
 
-  /** `alone`: each payout is asked for by itself. Throws ChainUnavailable when no node can be relied on. */
-  async play({ work, now: takenAt }: Taken, alone: boolean): Promise<void> {
+  /** `alone`: each payout is requested separately. Throws ChainUnavailable when no node can be relied on. */
+  async run({ payouts, now: claimedAt }: Claimed, alone: boolean): Promise<void> {
     const began = performance.now();
-    const now = (): Date => new Date(takenAt.getTime() + performance.now() - began);
+    const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
-    const taken = [...work].sort((a, b) => (a.turn < b.turn ? -1 : 1));
-    const look = await this.chain.look(wantedOf(taken), { alone });
-    finalAge.set(takenAt.getTime() / 1000 - look.final.timestamp);
-    this.warnOfSilence(taken, look);
-    const first = new Map(taken.map((each) => [each.payoutId, this.findingIn(look, each)]));
-    const mayEnd = taken.filter((each) => {
-      const finding = first.get(each.payoutId)!;
-      return finding !== null && (finding.kind === 'settled' || this.isOver(each, look, now()));
+    const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
+    const observed = await this.chain.read(transactionsOf(claimed), { alone });
+    finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
+    this.warnOfUnanswered(claimed, observed);
+    const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
+    const mayEnd = claimed.filter((each) => {
+      const finding = first.get(each) ?? null;
+      return finding !== null && (finding.kind === 'settled' || this.isOver(each, observed, now()));
     });
     const areSound = await Promise.all(mayEnd.map((each) => this.listed.isSound(each, this.config.chainId)));
     const ending = mayEnd.filter((_, place) => areSound[place]);
-    const looks = ending.length === 0 ? [] : await this.confirm(ending, alone);
-    const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, looks, now())]));
+    const confirmed = ending.length === 0 ? [] : await this.confirm(ending, alone);
+    const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
     // Before the events that name them: what is left over when the process dies in between does no harm.
     await this.receipts.keep(sourcesIn(verdicts.values()));
     const next: NextCheck[] = [];
     const ended: string[] = [];
-    for (let from = 0; from < taken.length; from += PARALLEL) {
-      const part = taken.slice(from, from + PARALLEL);
+    for (let from = 0; from < claimed.length; from += PARALLEL) {
+      const part = claimed.slice(from, from + PARALLEL);
       const results = await Promise.allSettled(
         part.map((each) =>
           verdicts.has(each)
-            ? this.bring(each, verdicts.get(each)!, looks, now())
-            : this.nextCheck(each, first.get(each.payoutId)!, now()),
+            ? this.end(each, verdicts.get(each)!, confirmed, now())
+            : this.nextCheck(each, first.get(each)!, now()),
         ),
       );
       results.forEach((result, place) => {
-        const { payoutId } = part[place]!;
+        const payout = part[place]!;
         if (result.status === 'rejected') {
-          this.logger.warn({ msg: 'outcome not written', payoutId, error: result.reason as unknown });
-          next.push({ payoutId, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
-        } else if (result.value === 'ended') ended.push(payoutId);
-        else next.push({ ...result.value, isLarge: look.receipts.get(part[place]!.hash)?.partial });
+          const { payoutId } = payout;
+          this.logger.warn({ msg: 'payout outcome not written', payoutId, error: result.reason as unknown });
+          next.push({ payout, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
+        } else if (result.value === 'ended') ended.push(payout.payoutId);
+        else next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
       });
     }
     await this.table.remove(ended);
-    await this.table.putBack(next);
+    await this.table.reschedule(next, now());
   }
 
-  /** None when too few nodes can be relied on: the others of the round shall not wait for that. */
-  private async confirm(ending: readonly Verification[], alone: boolean): Promise<readonly ChainLook[]> {
+  /** None when too few nodes can be relied on: the others of the round do not wait for that. */
+  private async confirm(
+    ending: readonly Verification[],
+    alone: boolean,
+  ): Promise<readonly ChainObservation[]> {
     try {
-      return await this.chain.confirm(wantedOf(ending), { alone });
+      return await this.chain.confirm(transactionsOf(ending), { alone });
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
-      this.logger.warn({ msg: 'no outcome can be confirmed', count: ending.length, reason: error.message });
+      this.logger.warn({ msg: 'payouts not confirmed', count: ending.length, reason: error.message });
       return [];
     }
   }
 
-  /** What one look says of a payout; null when the node gave no usable response. */
-  private findingIn(look: ChainLook, each: Verification): Finding | null {
+  /** Null when the node gave no usable response. */
+  private findingIn(observed: ChainObservation, each: Verification): Finding | null {
     if (each.wallet === null) return { kind: 'no_wallet' };
-    const receipt = look.receipts.get(each.hash);
+    const receipt = observed.receipts.get(each.hash);
     if (receipt === undefined) return null;
     const expected = {
       token: this.config.usdcAddress ?? '',
       wallet: each.wallet,
       amountMinor: each.amountMinor,
     };
-    return judge(receipt, expected, look.final.number, each.usedLogs);
+    return verify(receipt, expected, observed.final.number, each.usedLogs);
   }
 
-  /** Whether the window has ended by the database's clock and, where blocks tell the time, by that of the newest final block. */
-  private isOver(each: Verification, { final }: ChainLook, now: Date): boolean {
-    const endMs = each.expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
+  /** Whether the window has ended by the database's clock and, where blocks have times, by that of the newest final block. */
+  private isOver(each: Verification, { final }: ChainObservation, now: Date): boolean {
+    const endMs = this.endOf(each);
     if (now.getTime() < endMs) return false;
     return this.rules.maxHeadAgeSeconds === 0 || final.timestamp * 1000 >= endMs;
   }
 
-  /** Receives a payout, or lets it expire, when the looks agree on it. */
-  private async bring(
+  private endOf({ expiresAt }: Verification): number {
+    return expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
+  }
+
+  /** Receives a payout, or lets it expire, when the observations agree on it. */
+  private async end(
     each: Verification,
     verdict: Verdict | null,
-    looks: readonly ChainLook[],
+    confirmed: readonly ChainObservation[],
     now: Date,
   ): Promise<'ended' | NextCheck> {
     if (verdict === null) {
-      payoutLooks.inc({ outcome: 'doubtful' });
+      payoutChecks.inc({ outcome: 'doubtful' });
       return this.nextCheck(each, null, now);
     }
     let { finding } = verdict;
     if (finding.kind === 'settled') {
-      const { payoutId, hash } = each;
       const outcome = await this.commandBus.execute(
-        new ReceivePayout(payoutId, this.config.chainId, hash, finding.transfers),
+        new ReceivePayout(each.payoutId, this.config.chainId, each.hash, finding.transfers),
       );
       if (outcome !== 'used') return 'ended';
       finding = { kind: 'already_used' };
     }
-    if (!looks.every((look) => this.isOver(each, look, now))) return this.nextCheck(each, finding, now);
-    const closing = { finding: closingName(finding), head: verdict.head };
+    if (!confirmed.every((observed) => this.isOver(each, observed, now)))
+      return this.nextCheck(each, finding, now);
+    const closing = { finding: closingName(finding), head: verdict.head, at: now };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
     const rules = { apartMs, mindsBlocks: this.rules.maxHeadAgeSeconds > 0 };
-    if (!isSecondLook(each.closing, { ...closing, at: now }, rules)) {
-      return { payoutId: each.payoutId, delayMs: apartMs, finding: finding.kind, closing };
-    }
-    // The list of wallets follows the events, and may be behind them.
+    if (!isSecondCheck(each.closing, closing, rules))
+      return { payout: each, delayMs: apartMs, finding: finding.kind, closing };
+    // The wallets of the table follow the events, and may be behind them.
     if (finding.kind === 'no_wallet' && (await this.hasWallet(each.userId)))
       return this.nextCheck(each, finding, now);
     const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
@@ -177,53 +183,45 @@ export class VerificationRound {
     return state.accountState !== 'unknown' && state.issuerWalletAddress !== null;
   }
 
-  private verdictOf(each: Verification, looks: readonly ChainLook[], now: Date): Verdict | null {
+  private verdictOf(each: Verification, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
     // Before the window has ended for a node it can say that a transfer is there, and not that it is missing.
-    const findings = looks.map((look) => {
-      const finding = this.findingIn(look, each);
-      return finding?.kind === 'settled' || this.isOver(each, look, now) ? finding : null;
+    const findings = confirmed.map((observed) => {
+      const finding = this.findingIn(observed, each);
+      return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
     });
-    const finding = agreement(findings, this.config.chainQuorum);
+    const finding = quorumFinding(findings, this.config.chainQuorum);
     if (finding === null) return null;
-    const head = Math.min(...looks.map((look) => look.final.number));
+    const head = Math.min(...confirmed.map((observed) => observed.final.number));
     if (finding.kind !== 'settled') return { finding, head };
     const { hash, wallet, amountMinor } = each;
     const paid = { hash, wallet: wallet ?? '', amountMinor, token: this.config.usdcAddress ?? '' };
-    const settled = settledBy(looks[findings.indexOf(finding)]!, finding, paid);
+    const settled = settledBy(confirmed[findings.indexOf(finding)]!, finding, paid);
     return settled === null ? null : { finding: { kind: 'settled', ...settled }, head };
   }
 
-  /** A payout without a usable response (`finding` null) backs off by itself. */
-  private async nextCheck(each: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
-    const { payoutId, unanswered } = each;
+  private async nextCheck(payout: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutLooks.inc({ outcome: finding === null ? 'unanswered' : 'answered' });
-    if (finding === null) return { payoutId, delayMs: silenceBackoff(unanswered, intervalMs), finding: null };
-    const endMs = each.expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
-    const untilExpiryMs = endMs - now.getTime();
+    payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'answered' });
+    if (finding === null)
+      return { payout, delayMs: unansweredBackoff(payout.unanswered, intervalMs), finding: null };
+    const untilExpiryMs = this.endOf(payout) - now.getTime();
+    const ageMs = now.getTime() - payout.createdAt.getTime();
     const delayMs =
       finding.kind === 'no_wallet' && untilExpiryMs > 0
         ? untilExpiryMs
         : nextCheckDelay({
-            ageMs: now.getTime() - each.createdAt.getTime(),
-            untilExpiryMs,
-            finding: finding.kind,
-            intervalMs,
-            random: Math.random(),
+            ...{ ageMs, untilExpiryMs, finding: finding.kind, intervalMs, random: Math.random() },
           });
-    return { payoutId, delayMs, finding: finding.kind };
+    return { payout, delayMs, finding: finding.kind };
   }
 
-  /** Payouts that no node ever has a usable response for stay pending: somebody has to look into it. */
-  private warnOfSilence(taken: readonly Verification[], look: ChainLook): void {
-    const silent = taken.filter((each) => each.wallet !== null && !look.receipts.has(each.hash));
-    if (silent.length === 0) return;
-    const payoutId = silent[0]!.payoutId;
+  /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
+  private warnOfUnanswered(claimed: readonly Verification[], observed: ChainObservation): void {
+    const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
+    if (unanswered.length === 0) return;
     this.logger.warn({
-      msg: 'the node gave no usable response for payouts',
-      count: silent.length,
-      payoutId,
-      reasons: look.refusals,
+      ...{ msg: 'payouts not checked: no usable response of the node', count: unanswered.length },
+      ...{ payoutId: unanswered[0]!.payoutId, reasons: observed.refusals },
     });
   }
 }
@@ -234,13 +232,13 @@ function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[]
   );
 }
 
-function wantedOf(taken: readonly Verification[]): readonly WantedTransaction[] {
-  const wanted = new Map<string, { hash: string; turn: string; wallets: string[] }>();
-  for (const { hash, turn, wallet } of taken) {
+function transactionsOf(claimed: readonly Verification[]): readonly RequestedTransaction[] {
+  const requested = new Map<string, { hash: string; group: string; wallets: string[] }>();
+  for (const { hash, merchantId: group, wallet } of claimed) {
     if (wallet === null) continue;
-    const known = wanted.get(hash);
-    if (known === undefined) wanted.set(hash, { hash, turn, wallets: [wallet] });
+    const known = requested.get(hash);
+    if (known === undefined) requested.set(hash, { hash, group, wallets: [wallet] });
     else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
   }
-  return [...wanted.values()];
+  return [...requested.values()];
 }

@@ -6,7 +6,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
 import { WorkListCheck } from '../../../platform/projections/work-list-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
-import { PENDING_PAYOUTS, recordWork } from './verification-saga.js';
+import { PENDING_PAYOUTS, recordVerifications } from './verification-saga.js';
 
 const CHAIN = 31337;
 
@@ -32,7 +32,7 @@ describe('the saga of verifications', () => {
     recordedAt: new Date(),
   });
   const apply = (events: readonly RecordedEvent[]): Promise<void> =>
-    db.database.transaction((tx) => recordWork(events, tx));
+    db.database.transaction((tx) => recordVerifications(events, tx));
   const activated = (user: number): RecordedEvent =>
     recorded('user.activated.v1', {
       user_id: id(`user ${user}`),
@@ -71,8 +71,9 @@ describe('the saga of verifications', () => {
     const users = [0, 1, 2].map((user) => id(`user ${user}`));
     const payouts = Array.from({ length: 12 }, (_, payout) => id(`payout ${payout}`));
     const work = await db.database.query(
-      `select payout_id, user_id, chain_id, hash, amount_minor, expires_at, next_check_at <= now() as due
-       from payouts.verifications where payout_id = any($1::uuid[]) order by 1`,
+      `select payout_id, user_id, chain_id, hash, amount_minor, expires_at, due_at <= now() as due
+       from payouts.verifications join work.items on key = payout_id::text
+       where payout_id = any($1::uuid[]) order by 1`,
       [payouts],
     );
     const wallets = await db.database.query(
@@ -99,7 +100,7 @@ describe('the saga of verifications', () => {
     await fc.assert(
       fc.asyncProperty(story, async ({ wallets, payouts, order, sizes }) => {
         world += 1;
-        await db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers');
+        await db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items');
         // Each payout's outcome follows its report; apart from that, any order.
         const strands = [
           ...wallets.map((user) => [() => activated(user)]),
@@ -161,8 +162,8 @@ describe('the saga of verifications', () => {
     await apply([reported(0, 0), reported(1, 1)]);
     const due = async (): Promise<unknown> =>
       db.database.query(
-        `select payout_id, next_check_at <= now() as due, next_check_at = expires_at as "atTheEnd"
-         from payouts.verifications where payout_id = any($1::uuid[])`,
+        `select payout_id, due_at <= now() as due, due_at = expires_at as "atTheEnd"
+         from payouts.verifications join work.items on key = payout_id::text where payout_id = any($1::uuid[])`,
         [[id('payout 0'), id('payout 1')]],
       );
     const [known, unknown] = [{ payout_id: id('payout 0') }, { payout_id: id('payout 1') }];

@@ -17,20 +17,24 @@ import {
   type PayoutReceived,
   type PayoutReported,
 } from '../contract.js';
-import { addWallets, addWork, noteUsedTransfers, removeWork, wakeWork } from '../store/verification-list.js';
+import {
+  addUsedTransfers,
+  addVerifications,
+  addWallets,
+  removeVerifications,
+  VERIFICATION,
+  wakeVerifications,
+} from '../store/verifications.js';
 
-export const VERIFICATION_SAGA = subscriptionName('payouts.verification');
+export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/**
- * Keeps the list of payouts to look up on the chain: a report adds one, an outcome takes it off. A payout of a user
- * without a wallet rests until the wallet is there, or the window ends.
- */
+/** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
   return {
     name: VERIFICATION_SAGA,
     events: ['user.activated.v1', ...PAYOUT_EVENTS],
     gatherMs: 50,
-    apply: recordWork,
+    apply: recordVerifications,
     afterCommit: wake,
   };
 }
@@ -45,21 +49,22 @@ export const verificationTables: DerivedTables = {
     const activated = all.flatMap((event) => (event.type === 'user.activated.v1' ? [event.data] : []));
     const received = all.flatMap((event) => (event.type === 'payout.received.v2' ? [event.data] : []));
     await addWallets(activated, tx, schema);
-    await noteUsedTransfers(received, tx, schema);
+    await addUsedTransfers(received, tx, schema);
   },
 };
 
-/** A payout that is on no list would be pending for ever. */
+/** A payout without its item or its facts would be pending for ever. */
 export const PENDING_PAYOUTS: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
-  listed: 'payout_id = due.id',
+  listed: `payout_id = due.id
+    and exists (select from work.items where kind = '${VERIFICATION}' and key = due.id::text)`,
   id: 'payout_id',
   begins: PAYOUT_REPORTED,
   ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
-export async function recordWork(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
+export async function recordVerifications(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
   const activated: UserActivated['data'][] = [];
   const reported: PayoutReported['data'][] = [];
   const received: PayoutReceived['data'][] = [];
@@ -72,10 +77,10 @@ export async function recordWork(events: readonly RecordedEvent[], tx: Transacti
     else if (event.type === 'payout.expired.v1') expired.push(event.data);
   }
   await addWallets(activated, tx);
-  await wakeWork(activated, tx);
-  await addWork(reported, tx);
-  await noteUsedTransfers(received, tx);
-  await removeWork(
+  await wakeVerifications(activated, tx);
+  await addVerifications(reported, tx);
+  await addUsedTransfers(received, tx);
+  await removeVerifications(
     [...received, ...expired].map((data) => data.payout_id),
     tx,
   );

@@ -2,7 +2,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ClockOff, type ClockCheck } from '../../../platform/postgres/clock-check.js';
-import type { Taken, Verifications } from '../store/verifications.js';
+import type { Claimed, Verifications } from '../store/verifications.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
 
@@ -23,20 +23,20 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
     },
   } as unknown as ClockCheck;
   const table = {
-    take: async (): Promise<Taken> => {
+    claim: async (): Promise<Claimed> => {
       claims += 1;
-      return { work: [], now: new Date(), more: false };
+      return { payouts: [], now: new Date(), more: false };
     },
   } as unknown as Verifications;
   const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
   const verifier = new Verifier(config, table, {} as VerificationRound, clock);
-  const [line] = verifier.lines;
-  line!.start();
+  const [loop] = verifier.loops;
+  loop!.start();
   try {
     await eventually(async () => checks >= 5);
     expect(claims).toBe(0);
     expect(error.mock.calls).toEqual([
-      [{ msg: 'payouts are left to other processes', reason: "the clock is 3600 s ahead of the database's" }],
+      [{ msg: 'verification of payouts paused', reason: "the clock is 3600 s ahead of the database's" }],
     ]);
     skewSeconds = 0;
     await eventually(async () => claims >= 2);
@@ -48,6 +48,6 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
     await eventually(async () => checks >= seen + 5);
     expect(claims).toBe(until);
   } finally {
-    await line!.stop();
+    await loop!.stop();
   }
 });

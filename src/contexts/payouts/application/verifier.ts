@@ -6,25 +6,26 @@ import { pause } from '../../../platform/background/backoff.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
-import { Verifications, type Taken } from '../store/verifications.js';
+import { LINES, Verifications, type Verification } from '../store/verifications.js';
 
-/** Payouts looked up in one round; of those that the node was silent about each is asked for by itself. */
-const BATCH = { prompt: 500, silent: 4 } as const;
-type Line = keyof typeof BATCH;
+/** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
+const LOOPS = {
+  responsive: { batch: 500, lines: [LINES.fresh, LINES.old], alone: false },
+  unresponsive: { batch: 4, lines: [LINES.unresponsive], alone: true },
+} as const;
 
 /**
- * Looks pending payouts up on the chain and brings each to its one outcome. Any number of processes share the work.
- * While no node can be relied on, or this process's clock is off, nothing is decided.
+ * Checks pending payouts on the chain and ends each in its one outcome, in any number of processes. While no node can be
+ * relied on, or this process's clock is off, nothing is decided.
  */
 @Injectable()
 export class Verifier implements OnApplicationBootstrap {
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
   /** By the clock that never jumps. */
-  private restUntil = 0;
+  private unavailableUntil = 0;
   private clockOff = false;
-  /** Two loops: payouts that the node takes long for, or is silent about, hold none of the others up. */
-  readonly lines: readonly BackgroundWork[];
+  readonly loops: readonly BackgroundWork[];
 
   constructor(
     @Inject(CONFIG)
@@ -33,7 +34,7 @@ export class Verifier implements OnApplicationBootstrap {
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
   ) {
-    this.lines = [this.workOn('prompt'), this.workOn('silent')];
+    this.loops = [this.loop('responsive'), this.loop('unresponsive')];
   }
 
   onApplicationBootstrap(): void {
@@ -42,40 +43,39 @@ export class Verifier implements OnApplicationBootstrap {
     }
   }
 
-  /** Looks for due payouts: at once, or an interval after the last time, so that many reports share one look. */
+  /** Checks due payouts: at once, or an interval after the last time, so that many reports share one round. */
   wake(): void {
-    for (const line of this.lines) line.wake();
+    for (const loop of this.loops) loop.wake();
   }
 
-  private workOn(line: Line): BackgroundWork {
+  private loop(name: keyof typeof LOOPS): BackgroundWork {
     const { payoutCheckIntervalMs: everyMs } = this.config;
-    let mayLookAt = 0;
+    let nextAt = 0;
     return new BackgroundWork({
-      name: `verification of payouts, ${line}`,
+      name: `verification of payouts, ${name}`,
       everyMs,
       run: async (signal) => {
-        const waitMs = Math.max(0, mayLookAt - performance.now());
-        mayLookAt = performance.now() + waitMs + everyMs;
+        const waitMs = Math.max(0, nextAt - performance.now());
+        nextAt = performance.now() + waitMs + everyMs;
         await pause(waitMs, signal);
-        await this.drain(line, signal);
+        await this.drain(LOOPS[name], signal);
       },
     });
   }
 
-  private async drain(line: Line, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && this.config.usdcAddress !== null) {
-      if (performance.now() < this.restUntil || !(await this.clockHolds())) return;
-      const taken = await this.table.take(this.config.chainId, BATCH[line], line);
-      if (taken.work.length === 0) return;
+  private async drain({ batch, lines, alone }: (typeof LOOPS)[keyof typeof LOOPS], signal: AbortSignal): Promise<void> {
+    for (let more = true; more && !signal.aborted && this.config.usdcAddress !== null;) {
+      if (performance.now() < this.unavailableUntil || !(await this.clockHolds())) return;
+      const claimed = await this.table.claim(this.config.chainId, batch, lines);
+      ({ more } = claimed);
+      if (claimed.payouts.length === 0) continue;
       try {
-        await this.round.play(taken, line === 'silent');
+        await this.round.run(claimed, alone);
         this.failures = 0;
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) throw error;
-        await this.rest(taken, error);
-        return;
+        await this.backOff(claimed.payouts, error);
       }
-      if (!taken.more) return;
     }
   }
 
@@ -84,24 +84,20 @@ export class Verifier implements OnApplicationBootstrap {
       await this.clockCheck.check();
     } catch (error) {
       if (!(error instanceof ClockOff)) throw error;
-      if (!this.clockOff)
-        this.logger.error({ msg: 'payouts are left to other processes', reason: error.message });
+      if (!this.clockOff) this.logger.error({ msg: 'verification of payouts paused', reason: error.message });
       this.clockOff = true;
       return false;
     }
-    if (this.clockOff) this.logger.log({ msg: 'payouts are looked up again: the clock is right' });
+    if (this.clockOff) this.logger.log({ msg: 'verification of payouts resumed: the clock is right' });
     this.clockOff = false;
     return true;
   }
 
-  private async rest({ work }: Taken, error: ChainUnavailable): Promise<void> {
+  private async backOff(payouts: readonly Verification[], error: ChainUnavailable): Promise<void> {
     this.failures += 1;
     const delayMs = nodeBackoff(this.failures);
-    this.restUntil = performance.now() + delayMs;
-    this.logger.warn({ msg: 'the chain is unavailable', reason: error.message, delayMs });
-    await this.table.postpone(
-      work.map(({ payoutId }) => payoutId),
-      delayMs,
-    );
+    this.unavailableUntil = performance.now() + delayMs;
+    this.logger.warn({ msg: 'chain unavailable', reason: error.message, delayMs });
+    await this.table.postpone(payouts, delayMs);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextCheckDelay, nodeBackoff, silenceBackoff } from './check-schedule.js';
+import { nextCheckDelay, nodeBackoff, unansweredBackoff } from './check-schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,10 +46,10 @@ describe('the next look at a pending payout', () => {
 
 describe('the rest of a payout without a response', () => {
   it('doubles up to five minutes', () =>
-    expect([0, 1, 2, 8, 9, 100].map((times) => silenceBackoff(times, 1000))).toEqual([
+    expect([0, 1, 2, 8, 9, 100].map((times) => unansweredBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,
     ]));
-  it('is never shorter than the interval', () => expect(silenceBackoff(3, HOUR)).toBe(HOUR));
+  it('is never shorter than the interval', () => expect(unansweredBackoff(3, HOUR)).toBe(HOUR));
 });
 
 describe('the rest from a node that is unavailable', () => {

@@ -31,7 +31,7 @@ export function nextCheckDelay(input: {
 }
 
 /** How long a payout rests that `times` looks in a row gave no usable response for before this one, in ms: doubling to 5 minutes. */
-export function silenceBackoff(times: number, intervalMs: number): number {
+export function unansweredBackoff(times: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, SILENT_MS));
 }
 

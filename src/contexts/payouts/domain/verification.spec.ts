@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   expiryReason,
-  judge,
+  verify,
   type Finding,
   type TransactionReceipt,
   type TransferLog,
@@ -24,7 +24,7 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   transfers,
 });
 const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
-  judge(found, expected, final, new Set(used));
+  verify(found, expected, final, new Set(used));
 
 describe('the judgement of a receipt', () => {
   it.each<[string, Finding, Finding]>([

@@ -61,7 +61,7 @@ export type Finding =
  * Judges a receipt against what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */
-export function judge(
+export function verify(
   receipt: TransactionReceipt | null,
   expected: ExpectedTransfer,
   final: number,

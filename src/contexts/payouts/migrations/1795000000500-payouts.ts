@@ -32,6 +32,7 @@ export class Payouts1795000000500 implements MigrationInterface {
       ) with (fillfactor = 50);
       comment on table payouts.balances is 'one row per user, in minor units of USDC (0.000001)';
 
+      -- What pending payouts are verified by; when, is in work.items.
       create table payouts.verifications (
         payout_id uuid primary key,
         user_id uuid not null,
@@ -40,26 +41,9 @@ export class Payouts1795000000500 implements MigrationInterface {
         hash text not null,
         amount_minor bigint not null,
         created_at timestamptz not null,
-        expires_at timestamptz not null,
-        next_check_at timestamptz not null,
-        last_finding text,
-        -- Fresh payouts and old ones are two lines, so that neither holds up the other.
-        old boolean not null default false,
-        -- Looks in a row that the nodes did not respond to: such payouts wait apart.
-        unanswered smallint not null default 0,
-        -- The first look after the window.
-        closing_finding text,
-        closing_head bigint,
-        closing_at timestamptz
-      ) with (fillfactor = 70);
-      create index verifications_by_user on payouts.verifications (user_id);
-      -- Merchants take turns. The expression is that of the query that claims payouts, word for word.
-      create index verifications_by_turn on payouts.verifications (
-        chain_id,
-        (case when unanswered > 0 then 2 when old then 1 else 0 end),
-        merchant_id,
-        next_check_at
+        expires_at timestamptz not null
       );
+      create index verifications_by_user on payouts.verifications (user_id);
 
       create table payouts.wallets (user_id uuid primary key, address text not null);
 

@@ -1,17 +1,44 @@
 import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { toMinorUnits } from '../../../kernel/money.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { Closing } from '../domain/agreement.js';
-import { OLD_SHARE, TAKE_BY_TURNS } from './take-by-turns.js';
+import {
+  dropWork,
+  scheduleWork,
+  wakeWork,
+  WorkItems,
+  type Next,
+  type WorkItem,
+} from '../../../platform/work/work-items.js';
+import type { UserActivated } from '../../users/contract.js';
+import { comparableHash, type PayoutReceived, type PayoutReported } from '../contract.js';
+import type { Closing } from '../domain/quorum.js';
 
-/** Payouts younger than this wait in a line of their own, so that a heap of old ones does not hold them up. */
-const FRESH_SECONDS = 600;
+/** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */
+export const VERIFICATION = 'payouts.verification';
+/** Many old payouts do not delay a fresh one; payouts that the node has no usable response for delay neither. */
+export const LINES = { fresh: 0, old: 1, unresponsive: 2 } as const;
 
-/** A payout to be looked up. */
+/**
+ * For so long a process that claimed payouts keeps them from the others, and so long they wait when it is killed. A round
+ * that takes longer is harmless: a payout ends once, whichever process checks it.
+ */
+const LEASE_MS = 15_000;
+const FRESH_MS = 600_000;
+/** Payouts of another chain than the configured one are claimed again after this time: the setting may change. */
+const OTHER_CHAIN_MS = 30 * 60_000;
+
+/** What earlier checks found. */
+interface State {
+  readonly finding?: string | null;
+  readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
+}
+
+/** A pending payout that this process has claimed. */
 export interface Verification {
   readonly payoutId: string;
   readonly userId: string;
-  /** Whose turn it was taken in: the merchant. */
-  readonly turn: string;
+  readonly merchantId: string;
   /** Lower-cased when EVM. */
   readonly hash: string;
   readonly amountMinor: bigint;
@@ -21,139 +48,230 @@ export interface Verification {
   readonly wallet: string | null;
   /** Logs of the transaction that confirmed other payouts. */
   readonly usedLogs: ReadonlySet<number>;
-  /** How many looks in a row found no usable response. */
+  /** How many checks in a row found no usable response. */
   readonly unanswered: number;
-  /** The first look after the window; null before it. */
+  /** The first check after the window; null before it. */
   readonly closing: Closing | null;
+  readonly item: WorkItem<State>;
 }
 
-/** Payouts taken together. */
-export interface Taken {
-  readonly work: readonly Verification[];
+export interface Claimed {
+  readonly payouts: readonly Verification[];
   /** The time by the database's clock. */
   readonly now: Date;
   /** More may be due. */
   readonly more: boolean;
 }
 
-/** When to look again, and what the last look said. */
+/** When to check again, and what the last check found. */
 export interface NextCheck {
-  readonly payoutId: string;
+  readonly payout: Verification;
   readonly delayMs: number;
-  /** Null when the look gave no usable response: the finding before it stays. */
+  /** Null when there was no usable response: the finding before it stays. */
   readonly finding: string | null;
   /** It can be read alone only: it stays in the line of those. */
   readonly isLarge?: boolean | undefined;
-  /** The look was the first after the window that says this; a later one may agree. */
-  readonly closing?: { readonly finding: string; readonly head: number };
+  /** The check was the first after the window that found this; a later one may agree. */
+  readonly closing?: Closing;
 }
 
 interface Row {
   readonly payout_id: string;
   readonly user_id: string;
-  readonly turn: string;
+  readonly merchant_id: string;
+  readonly chain_id: string;
   readonly hash: string;
   readonly amount_minor: string;
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly wallet: string | null;
   readonly used: number[];
-  readonly unanswered: number;
-  readonly closing_finding: string | null;
-  readonly closing_head: string | null;
-  readonly closing_at: Date | null;
   readonly now: Date;
-  readonly more: boolean;
 }
 
-/** The table of payouts to look up, shared by all processes: a taken row is due again only when its lease ends. */
+/** Pending payouts to check on the chain, shared by all processes. */
 @Injectable()
 export class Verifications {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly items: WorkItems,
+  ) {}
 
-  /**
-   * Takes up to `limit` payouts of the chain that are due, merchants by turns. `prompt`: those that the node has
-   * responses for, fresh ones first; `silent`: those that it gave no usable response for the last time.
-   */
-  async take(chainId: number, limit: number, line: 'prompt' | 'silent' = 'prompt'): Promise<Taken> {
-    const rows = await this.database.query<Row & Record<string, unknown>>(TAKE_BY_TURNS[line], [
-      chainId,
-      limit,
+  /** Claims up to `limit` due payouts of the chain, merchants by round robin, the first line before the next. */
+  async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
+    const { items, more } = await this.items.claim<State>({
+      ...{ kind: VERIFICATION, limit, leaseMs: LEASE_MS, lines },
+    });
+    if (items.length === 0) return { payouts: [], now: new Date(0), more };
+    const rows = await this.database.query<Row & Record<string, unknown>>(FACTS, [
+      items.map(({ key }) => key),
     ]);
-    return {
-      work: rows.map(verificationOf),
-      now: rows[0]?.now ?? new Date(0),
-      // Fresh ones alone fill no take.
-      more: rows.some(({ more }) => more) || rows.length >= limit - limit / OLD_SHARE,
-    };
+    const facts = new Map(rows.map((row) => [row.payout_id, row]));
+    // An item without facts was changed outside the service: it is left until its lease ends, and an audit names it.
+    const known = items.flatMap((item) => {
+      const row = facts.get(item.key);
+      return row === undefined ? [] : [{ item, row }];
+    });
+    const isOther = ({ row }: { readonly row: Row }): boolean => Number(row.chain_id) !== chainId;
+    await this.items.retryAll(known.filter(isOther).map(({ item }) => [item, { inMs: OTHER_CHAIN_MS }]));
+    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => verificationOf(item, row));
+    return { payouts, now: rows[0]?.now ?? new Date(0), more };
   }
 
-  async putBack(checks: readonly NextCheck[]): Promise<void> {
-    if (checks.length === 0) return;
-    await this.database.query(
-      `update payouts.verifications work
-       set next_check_at = now() + make_interval(secs => next.delay / 1000.0),
-           old = work.created_at < now() - make_interval(secs => ${FRESH_SECONDS}),
-           last_finding = coalesce(next.finding, work.last_finding),
-           unanswered = case when next.finding is null then least(work.unanswered + 1, 100)
-             when next.is_large then 1 else 0 end,
-           closing_finding = coalesce(next.closing, work.closing_finding),
-           closing_head = case when coalesce(next.closing, work.closing_finding) is distinct from work.closing_finding
-             then next.head else work.closing_head end,
-           closing_at = case when coalesce(next.closing, work.closing_finding) is distinct from work.closing_finding
-             then now() else work.closing_at end
-       from unnest($1::uuid[], $2::float8[], $3::text[], $4::text[], $5::bigint[], $6::boolean[])
-         as next (payout_id, delay, finding, closing, head, is_large)
-       where work.payout_id = next.payout_id`,
-      [
-        checks.map((check) => check.payoutId),
-        checks.map((check) => check.delayMs),
-        checks.map((check) => check.finding),
-        checks.map((check) => check.closing?.finding ?? null),
-        checks.map((check) => check.closing?.head ?? null),
-        checks.map((check) => check.isLarge === true),
-      ],
+  async reschedule(checks: readonly NextCheck[], now: Date): Promise<void> {
+    await this.items.retryAll(checks.map((check) => [check.payout.item, nextOf(check, now)]));
+  }
+
+  /** Has payouts claimed again after `delayMs`, as they were: no node responded. */
+  async postpone(payouts: readonly Verification[], delayMs: number): Promise<void> {
+    await this.items.extend(
+      payouts.map(({ item }) => item),
+      delayMs,
     );
   }
 
-  /** Puts payouts back as they were, to be taken again after `delayMs`: nobody was asked about them. */
-  async postpone(payoutIds: readonly string[], delayMs: number): Promise<void> {
-    if (payoutIds.length === 0) return;
-    await this.database.query(
-      `update payouts.verifications set next_check_at = now() + make_interval(secs => $2::float8 / 1000.0)
-       where payout_id = any($1::uuid[])`,
-      [payoutIds, delayMs],
-    );
-  }
-
-  /** Takes payouts off the list that have their outcome. */
+  /** For payouts that have their outcome. */
   async remove(payoutIds: readonly string[]): Promise<void> {
-    if (payoutIds.length === 0) return;
-    await this.database.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [
-      payoutIds,
-    ]);
+    if (payoutIds.length > 0) await this.database.transaction((tx) => removeVerifications(payoutIds, tx));
   }
 
-  /** How many payouts wait for their transfer. */
+  /** How many payouts are pending. */
   async count(): Promise<number> {
     const [row] = await this.database.query<{ count: string }>('select count(*) from payouts.verifications');
     return Number(row?.count ?? 0);
   }
 }
 
-function verificationOf(row: Row): Verification {
-  const { closing_finding: finding, closing_head: head, closing_at: at } = row;
+const FACTS = `
+  select payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, clock_timestamp() as now,
+    (select address from payouts.wallets wallet where wallet.user_id = work.user_id) as wallet,
+    array(select log_index from payouts.used_transfers used
+          where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
+  from payouts.verifications work where payout_id = any($1::uuid[])`;
+
+function verificationOf(item: WorkItem<State>, row: Row): Verification {
+  const { closing } = item.state;
   return {
     payoutId: row.payout_id,
     userId: row.user_id,
-    turn: row.turn,
+    merchantId: row.merchant_id,
     hash: row.hash,
     amountMinor: BigInt(row.amount_minor),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     wallet: row.wallet,
     usedLogs: new Set(row.used),
-    unanswered: row.unanswered,
-    closing: finding === null || at === null ? null : { finding, head: Number(head), at },
+    unanswered: item.failures,
+    closing: closing ? { ...closing, at: new Date(closing.at) } : null,
+    item,
   };
+}
+
+function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date): Next {
+  const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
+  const state: State = {
+    finding: finding ?? payout.item.state.finding ?? null,
+    closing: closingOf(payout, closing),
+  };
+  if (finding === null) {
+    return { inMs: delayMs, line: LINES.unresponsive, state, failure: { cause: 'no usable response' } };
+  }
+  return { inMs: delayMs, line: isLarge ? LINES.unresponsive : isOld ? LINES.old : LINES.fresh, state };
+}
+
+/** The first check after the window counts until another one finds something else. */
+function closingOf({ item, closing: first }: Verification, closing?: Closing): State['closing'] {
+  if (closing === undefined || first?.finding === closing.finding) return item.state.closing ?? null;
+  return { ...closing, at: closing.at.toISOString() };
+}
+
+/** A payout of a user without a wallet is due at the end of its window, unless {@link wakeVerifications} comes first. */
+export async function addVerifications(
+  reported: readonly PayoutReported['data'][],
+  tx: PoolClient,
+): Promise<void> {
+  if (reported.length === 0) return;
+  const userIds = reported.map((data) => data.user_id);
+  await tx.query(
+    `insert into payouts.verifications
+       (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, merchant_id)
+     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::timestamptz[],
+       $7::timestamptz[], $8::uuid[]) on conflict do nothing`,
+    [
+      reported.map((data) => data.payout_id),
+      userIds,
+      reported.map((data) => data.chain_id),
+      reported.map((data) => comparableHash(data.transaction_hash)),
+      reported.map((data) => toMinorUnits(data.amount).toString()),
+      reported.map((data) => data.created_at),
+      reported.map((data) => data.expires_at),
+      reported.map((data) => data.merchant_id),
+    ],
+  );
+  const { rows } = await tx.query<{ user_id: string }>(
+    'select user_id from payouts.wallets where user_id = any($1::uuid[])',
+    [userIds],
+  );
+  const withWallet = new Set(rows.map((row) => row.user_id));
+  await scheduleWork(
+    tx,
+    VERIFICATION,
+    reported.map(({ payout_id: key, merchant_id: share, user_id, expires_at: dueAt }) =>
+      withWallet.has(user_id) ? { key, share } : { key, share, dueAt },
+    ),
+  );
+}
+
+/** Payouts of these users are due: their wallets are known now. */
+export async function wakeVerifications(
+  activated: readonly UserActivated['data'][],
+  tx: PoolClient,
+): Promise<void> {
+  if (activated.length === 0) return;
+  const { rows } = await tx.query<{ payout_id: string }>(
+    'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
+    [activated.map((data) => data.user_id)],
+  );
+  await wakeWork(
+    tx,
+    VERIFICATION,
+    rows.map((row) => row.payout_id),
+  );
+}
+
+export async function removeVerifications(payoutIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (payoutIds.length === 0) return;
+  await dropWork(tx, VERIFICATION, payoutIds);
+  await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
+}
+
+export async function addWallets(
+  activated: readonly UserActivated['data'][],
+  tx: PoolClient,
+  schema = 'payouts',
+): Promise<void> {
+  if (activated.length === 0) return;
+  await tx.query(
+    `insert into ${schema}.wallets (user_id, address)
+     select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
+    [activated.map((data) => data.user_id), activated.map((data) => data.issuer_wallet_address)],
+  );
+}
+
+export async function addUsedTransfers(
+  received: readonly PayoutReceived['data'][],
+  tx: PoolClient,
+  schema = 'payouts',
+): Promise<void> {
+  if (received.length === 0) return;
+  await tx.query(
+    `insert into ${schema}.used_transfers (chain_id, hash, log_index, payout_id)
+     select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[]) on conflict do nothing`,
+    [
+      received.map((data) => data.chain_id),
+      received.map((data) => comparableHash(data.transaction_hash)),
+      received.map((data) => data.log_index),
+      received.map((data) => data.payout_id),
+    ],
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { agreement, closingName, isSecondLook, type Closing } from './agreement.js';
+import { closingName, isSecondCheck, quorumFinding, type Closing } from './quorum.js';
 import type { Finding } from './verification.js';
 
 const settled = (over: object = {}): Finding => ({
@@ -10,7 +10,7 @@ const settled = (over: object = {}): Finding => ({
 
 describe('nodes that tell of a transfer', () => {
   it('agree when block, time, place and sender are the same', () => {
-    expect(agreement([settled(), settled()], 2)).toEqual(settled());
+    expect(quorumFinding([settled(), settled()], 2)).toEqual(settled());
   });
 
   it.each([
@@ -19,18 +19,18 @@ describe('nodes that tell of a transfer', () => {
     ['sender', { logs: [{ logIndex: 0, from: '0xother' }] }],
     ['place', { logs: [{ logIndex: 1, from: '0xpayer' }] }],
   ])('do not when the %s differs: it would be one node’s word', (_name, over) => {
-    expect(agreement([settled(), settled(over)], 2)).toBeNull();
+    expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
 
   it('do not while fewer than the quorum have a finding, or as many say another thing', () => {
-    expect(agreement([settled(), null, null], 2)).toBeNull();
-    expect(agreement([settled(), { kind: 'not_found' }], 1)).toBeNull();
-    expect(agreement([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
+    expect(quorumFinding([settled(), null, null], 2)).toBeNull();
+    expect(quorumFinding([settled(), { kind: 'not_found' }], 1)).toBeNull();
+    expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
   });
 
   it('agree on a transfer that is confirming, whatever number of blocks each counts', () => {
     const confirming: Finding = { kind: 'confirming', blocks: 3 };
-    expect(agreement([confirming, { kind: 'confirming', blocks: 4 }], 2)).toEqual(confirming);
+    expect(quorumFinding([confirming, { kind: 'confirming', blocks: 4 }], 2)).toEqual(confirming);
   });
 });
 
@@ -40,7 +40,7 @@ describe('an expiry', () => {
   const rules = { apartMs: 1000, mindsBlocks: true };
 
   it('follows the second of two equal findings, one second and one block apart', () => {
-    expect(isSecondLook(first, second, rules)).toBe(true);
+    expect(isSecondCheck(first, second, rules)).toBe(true);
   });
 
   it.each<[string, Closing | null, Closing]>([
@@ -49,11 +49,11 @@ describe('an expiry', () => {
     ['they are a millisecond too close', { ...first, at: new Date(1001) }, second],
     ['they are from the same block', first, { ...second, head: 10 }],
   ])('waits while %s', (_what, one, other) => {
-    expect(isSecondLook(one, other, rules)).toBe(false);
+    expect(isSecondCheck(one, other, rules)).toBe(false);
   });
 
   it('needs no other block on a chain whose blocks say nothing of time', () => {
-    expect(isSecondLook(first, { ...second, head: 10 }, { ...rules, mindsBlocks: false })).toBe(true);
+    expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, mindsBlocks: false })).toBe(true);
   });
 
   it('compares a transfer that is confirming by the blocks that it still needs', () => {

@@ -4,7 +4,7 @@ import type { Finding } from './verification.js';
  * What at least `quorum` looks at the chain say alike, each from a node of its own; null when there is no such finding,
  * or when there are two. A look without a finding has no vote.
  */
-export function agreement(findings: readonly (Finding | null)[], quorum: number): Finding | null {
+export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
   const given = findings.filter((finding) => finding !== null);
   const nameOf = (finding: Finding): string =>
     finding.kind === 'settled' ? JSON.stringify(finding) : finding.kind;
@@ -36,7 +36,7 @@ export function closingName(finding: Finding): string {
 }
 
 /** Whether a finding after the window is the second of two that agree, from another time and, where blocks tell it, another block. */
-export function isSecondLook(
+export function isSecondCheck(
   first: Closing | null,
   second: Closing,
   rules: { readonly apartMs: number; readonly mindsBlocks: boolean },
