@@ -1,10 +1,9 @@
 import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import type { Clock } from '../../src/kernel/clock.js';
-import type { Block } from '../../src/platform/chain/block.js';
+import { quantity, TRANSFER_TOPIC, type Block } from '../../src/platform/chain/values.js';
 import type { ChainRules } from '../../src/platform/chain/chain-rules.js';
 import { JsonRpcNode } from '../../src/platform/chain/json-rpc-node.js';
 import { blocksAt, headsOf, resultOf, type Heads } from '../../src/platform/chain/node-state.js';
-import { quantity, TRANSFER_TOPIC } from '../../src/platform/chain/values.js';
 import { readTransferLogs, type TokenTransfer } from './transfer-logs.js';
 
 const MAX_BYTES = 33_554_432;

@@ -1,5 +1,4 @@
-import { ChainUnavailable } from '../../src/platform/chain/chain-unavailable.js';
-import { isQuantity, isWord, TRANSFER_TOPIC } from '../../src/platform/chain/values.js';
+import { ChainUnavailable, isQuantity, isWord, TRANSFER_TOPIC } from '../../src/platform/chain/values.js';
 
 /** A transfer of the token, with addresses and hashes in lower case. */
 export interface TokenTransfer {

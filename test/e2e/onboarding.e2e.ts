@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
-import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
+import { SettleDeactivation } from '../../src/contexts/payouts/application/deactivation-worker.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -18,7 +18,7 @@ import type { CommandBus } from '@nestjs/cqrs';
 import {
   SettleDeactivation,
   SettleDeactivationHandler,
-} from '../../src/contexts/payouts/application/settle-deactivation.js';
+} from '../../src/contexts/payouts/application/deactivation-worker.js';
 import { Deactivations } from '../../src/contexts/payouts/store/deactivations.js';
 import { CompleteDeactivationHandler } from '../../src/contexts/users/application/complete-deactivation.js';
 import { deactivationSaga } from '../../src/contexts/payouts/application/deactivation-saga.js';
@@ -28,7 +28,7 @@ import {
 } from '../../src/contexts/users/application/start-deactivation.js';
 import { plainTicket } from '../support/people.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { byTurns, Turns, type Turn } from '../support/turns.js';
+import { roundRobin, Turns, type Turn } from '../support/turns.js';
 
 const REPORTERS = 2;
 /** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
@@ -43,7 +43,7 @@ interface Story {
   readonly turns: readonly Turn[];
   /** Which actors are killed, and at which step; a report is repeated by another process. */
   readonly kills: readonly (readonly [number, number])[];
-  /** Which actors stand still, and before which step. */
+  /** Which actors stall, and before which step. */
   readonly stalls: readonly (readonly [number, number])[];
   /** Reports of one payout under one key, in place of two payouts. */
   readonly sameKey: boolean;
@@ -144,7 +144,7 @@ class World {
     }
   }
 
-  /** Lets every payout that stands by now come to its end. */
+  /** Lets every payout reported by now end. */
   async end(store = this.store): Promise<void> {
     const events = await this.history();
     const ended = new Set(events.filter(({ type }) => type === 'payout.expired.v1').map(payoutOf));
@@ -203,7 +203,7 @@ async function play(
   { turns: order, kills, stalls, sameKey }: Story,
 ): Promise<readonly RecordedEvent[]> {
   const turns = new Turns(ACTORS, order, new Map(kills), new Map(stalls));
-  const storeOf = (actor: number): EventStore => byTurns(world.store, turns, actor);
+  const storeOf = (actor: number): EventStore => roundRobin(world.store, turns, actor);
   const databaseOf = (actor: number): Pick<Database, 'query'> => ({
     query: (sql, params) => turns.call(actor, () => world.db.database.query(sql, params)),
   });
@@ -226,7 +226,7 @@ async function play(
       turns.act(() => often(() => world.complete(storeOf(actor), databaseOf(actor)))),
     ),
   ]);
-  // A process starts anew; clients repeat what was not responded to.
+  // A process starts again; clients repeat what was not responded to.
   for (const id of payouts.filter((each) => !accepted.has(each))) ends.push(await report(id).catch(asIs));
   for (const error of ends.filter((each) => each !== null && each !== undefined)) {
     expect(['Killed', 'invalid_transition']).toContain(
@@ -258,7 +258,7 @@ describe.each([
   ...(eventStoreDb === undefined
     ? []
     : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb, new CommitObservers())] as const]),
-] as const)('reports beside a deactivation, on a store that is not atomic: %s', (_, numRuns, open) => {
+] as const)('reports during a deactivation, on a store that is not atomic: %s', (_, numRuns, open) => {
   let db: TestDatabase;
   let store: EventStore;
 
@@ -271,7 +271,7 @@ describe.each([
     await db.drop();
   });
 
-  it('never follow its end, whatever stands still or is killed at any step', async () => {
+  it('never follow its end, also when a process stalls or is killed at any step', async () => {
     await fc.assert(
       fc.asyncProperty(stories, async (story) => {
         const world = await World.begin(store, db);

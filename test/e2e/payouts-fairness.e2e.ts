@@ -54,7 +54,7 @@ class LargeNode {
   }
 }
 
-describe('payouts of a merchant beside forty large receipts of another', () => {
+describe('payouts of a merchant alongside forty large receipts of another', () => {
   let lab: PayoutLab;
   let node: LargeNode;
   let attacker: LabUser;
@@ -78,7 +78,7 @@ describe('payouts of a merchant beside forty large receipts of another', () => {
     return performance.now() - began;
   };
 
-  it('are received soon, at the first look and while the large ones expire', async () => {
+  it('are received soon, at the first check and while the large ones expire', async () => {
     // The slowest of three: one that comes just before a round is received at once.
     const quiet = Math.max(await receive(), await receive(), await receive());
     const hashes: string[] = [];

@@ -13,7 +13,7 @@ const TEST_MS = 150_000;
 const SAFE = 32;
 /** Long enough for many rounds of verification. */
 const ROUNDS_MS = 2000;
-/** The dev chain as one whose blocks tell the time, however far mining many at once takes it ahead. */
+/** The dev chain as one whose blocks have times, however far mining many at once takes it ahead. */
 const SETTINGS = {
   PAYOUT_FINALITY: 'safe',
   CHAIN_MAX_HEAD_AGE_SECONDS: '86400',

@@ -4,11 +4,11 @@ import { expiryReason } from '../../src/contexts/payouts/domain/verification.js'
 import { eventually } from '../support/eventually.js';
 import { PayoutLab, type LabUser } from '../support/payout-lab.js';
 
-/** Several waits, each with the patience of `eventually`. */
+/** Several waits, each with the timeout of `eventually`. */
 const TEST_MS = 150_000;
 const RECEIPT = 'eth_getTransactionReceipt';
 
-describe('a node that is wrong about a chain whose blocks tell the time', () => {
+describe('a node that is wrong about a chain whose blocks have times', () => {
   let lab: PayoutLab;
   let user: LabUser;
 
@@ -22,7 +22,7 @@ describe('a node that is wrong about a chain whose blocks tell the time', () => 
   afterAll(() => lab.close());
 
   it(
-    'and stands still 21 blocks behind ends nothing',
+    'and stalls 21 blocks behind ends nothing',
     async () => {
       await lab.node.freeze();
       await lab.chain.mine(20);
@@ -126,7 +126,7 @@ describe('payouts of another merchant', () => {
   afterAll(() => lab.close());
 
   it(
-    'are received while the node says nothing to whatever asks for certain hashes too; those expire later',
+    'are received while the node does not respond to requests for certain hashes; those expire later',
     async () => {
       const bad = Array.from({ length: 40 }, (_, n) => `0x${n.toString(16).padStart(64, 'b')}`);
       lab.node.cutFor((call) => call.method === RECEIPT && bad.includes(String(call.params[0])));

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ExpirePayout } from '../../src/contexts/payouts/application/expire-payout.js';
-import { ReceivePayout } from '../../src/contexts/payouts/application/receive-payout.js';
+import { ExpirePayout, ReceivePayout } from '../../src/contexts/payouts/application/payout-outcomes.js';
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { CHAIN_ID } from '../support/chain.js';
 import { evidenceAt } from '../support/evidence.js';

@@ -80,12 +80,12 @@ describe('reading payouts', () => {
   describe('GET /payouts', () => {
     let owner: SignedClient;
     let users: string[];
-    const told: PayoutBody[] = [];
+    const listed: PayoutBody[] = [];
 
     beforeAll(async () => {
       owner = await app.newMerchant();
       users = [await createUser(owner), await createUser(owner)];
-      for (let n = 0; n < 7; n += 1) told.unshift(await reported(owner, users[n % 2]!));
+      for (let n = 0; n < 7; n += 1) listed.unshift(await reported(owner, users[n % 2]!));
     });
 
     it('200: all, newest first, to an end', async () => {
@@ -95,10 +95,10 @@ describe('reading payouts', () => {
           .map(({ created_at, id }) => `${created_at} ${id}`)
           .sort()
           .reverse();
-      expect(page.payouts.map(({ created_at, id }) => `${created_at} ${id}`)).toEqual(order(told));
+      expect(page.payouts.map(({ created_at, id }) => `${created_at} ${id}`)).toEqual(order(listed));
       expect(page.next_cursor).toBeNull();
-      const nobody = await app.newMerchant();
-      expect((await nobody.get(PAYOUTS)).text).toBe('{"payouts":[],"next_cursor":null}');
+      const other = await app.newMerchant();
+      expect((await other.get(PAYOUTS)).text).toBe('{"payouts":[],"next_cursor":null}');
     });
 
     it('200: by pages of every size, the same payouts', async () => {
@@ -120,7 +120,7 @@ describe('reading payouts', () => {
     it('200: a page does not shift when newer payouts come', async () => {
       const first = await list('?page_size=3', owner);
       const rest = ids(await list('', owner)).slice(3);
-      told.unshift(await reported(owner, users[0]!));
+      listed.unshift(await reported(owner, users[0]!));
       expect(ids(await list(`?page_cursor=${first.next_cursor}`, owner))).toEqual(rest);
     });
 
@@ -131,7 +131,7 @@ describe('reading payouts', () => {
       expect(ids(await list(`?user_id=${users[1]!.toUpperCase()}`, owner))).toEqual(of(users[1]!));
       expect(ids(await list(`?user_id=${randomUUID()}`, owner))).toEqual([]);
       expect(ids(await list(`?user_id=${users[0]}`, merchant))).toEqual([]);
-      const days = [told[0]!, told.at(-1)!].map(({ created_at }) => created_at.slice(0, 10));
+      const days = [listed[0]!, listed.at(-1)!].map(({ created_at }) => created_at.slice(0, 10));
       expect(ids(await list(`?created_from=${days[1]}&created_to=${days[0]}`, owner))).toEqual(ids(all));
       expect(ids(await list('?created_from=2999-01-01', owner))).toEqual([]);
       expect(ids(await list('?created_to=2000-12-31', owner))).toEqual([]);
@@ -143,7 +143,7 @@ describe('reading payouts', () => {
     });
 
     it.each([
-      ['user_id', 'nobody'],
+      ['user_id', 'none'],
       ['user_id', ''],
       ['status', 'paid'],
       ['status', 'PENDING'],

@@ -50,10 +50,10 @@ describe('npm run audit -- recheck', () => {
     [...run.printed.matchAll(new RegExp(`^${label} +payout ([0-9a-f-]{36})`, 'gm'))].map(([, id]) => id!);
 
   it('names exactly the payouts that a reorganisation undid, and those that it moved', async () => {
-    const standing = [(await received()).id, (await received()).id];
+    const unchanged = [(await received()).id, (await received()).id];
     const sound = await recheck();
-    expect(sound.printed).toContain(`2 payouts asked for`);
-    expect(sound.printed).toContain(`2 stand, 0 of them in another block; 0 do not`);
+    expect(sound.printed).toContain(`2 payouts checked`);
+    expect(sound.printed).toContain(`2 confirmed, 0 of them in another block; 0 undone`);
     expect(sound.exitCode).toBeNull();
     const moved = await received();
     const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [moved.hash])) as string;
@@ -63,9 +63,9 @@ describe('npm run audit -- recheck', () => {
     const run = await recheck();
     expect(named(run, 'UNDONE').sort()).toEqual(undone.sort());
     expect(named(run, 'MOVED')).toEqual([moved.id]);
-    expect(run.printed).not.toMatch(new RegExp(standing.join('|')));
+    expect(run.printed).not.toMatch(new RegExp(unchanged.join('|')));
     expect(run.printed.match(/block not canonical: block \d+ of the chain is 0x/g)).toHaveLength(2);
-    expect(run.printed).toContain('3 stand, 1 of them in another block; 2 do not');
+    expect(run.printed).toContain('3 confirmed, 1 of them in another block; 2 undone');
     expect(run.exitCode).toBe(2);
     const lines = (await recheck('--json')).printed.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as object).at(-1)).toMatchObject({
@@ -74,15 +74,15 @@ describe('npm run audit -- recheck', () => {
     });
   });
 
-  it('says of a node that is away, behind or on another chain that it is, and names no payout', async () => {
+  it('says of a node that is unavailable, behind or on another chain that it is, and names no payout', async () => {
     const { id, hash } = await received();
     const before = (await lab.history(id))[0]!.position;
     const ask = (): Promise<Run> => recheck('--from', before);
     node.goDown();
-    const away = await ask();
-    expect(away.printed).toBe(
-      `0 payouts asked for, up to position ${before}: 0 stand, 0 of them in another block; 0 do not\n` +
-        `STOPPED: the node is unavailable: no connection. That says nothing of any payout; go on with --from ${before}\n`,
+    const unavailable = await ask();
+    expect(unavailable.printed).toBe(
+      `0 payouts checked, up to position ${before}: 0 confirmed, 0 of them in another block; 0 undone\n` +
+        `STOPPED: the node is unavailable: no connection. That says nothing of any payout; continue with --from ${before}\n`,
     );
     node.comeBack();
     node.tamper(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
@@ -105,8 +105,8 @@ describe('npm run audit -- recheck', () => {
       `the newest final block of the node is ${height - 1}, before its block ${height}`,
     );
     for (const run of [mute, behind]) expect(named(run, 'UNKNOWN')).toEqual([id]);
-    expect([away, lied, mute, behind].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
-    expect([away, lied, mute, behind].flatMap((run) => named(run, 'UNDONE'))).toEqual([]);
+    expect([unavailable, lied, mute, behind].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
+    expect([unavailable, lied, mute, behind].flatMap((run) => named(run, 'UNDONE'))).toEqual([]);
     node.comeBack();
     expect((await ask()).exitCode).toBeNull();
   });
@@ -132,7 +132,7 @@ describe('npm run audit -- recheck', () => {
     expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
   });
 
-  it('goes on where it stopped', async () => {
+  it('continues where it stopped', async () => {
     const first = await received();
     const before = (await lab.history(first.id))[0]!.position;
     // More than a page lies between the two.
@@ -144,18 +144,18 @@ describe('npm run audit -- recheck', () => {
       })),
     );
     const second = await received();
-    let looks = 0;
+    let calls = 0;
     node.tamper(({ method }) =>
-      method === 'eth_chainId' && (looks += 1) > 1 ? { result: '0x1' } : undefined,
+      method === 'eth_chainId' && (calls += 1) > 1 ? { result: '0x1' } : undefined,
     );
     const stopped = await recheck('--from', before);
-    expect(stopped.printed).toContain('1 payouts asked for');
-    const [, from] = /go on with --from (\d+)/.exec(stopped.printed)!;
+    expect(stopped.printed).toContain('1 payouts checked');
+    const [, from] = /continue with --from (\d+)/.exec(stopped.printed)!;
     expect(BigInt(from!)).toBeLessThan(BigInt(end));
     node.comeBack();
     node.tamper(({ method }) => (method === RECEIPT ? { result: null } : undefined));
     const rest = await recheck('--from', from!);
-    expect(rest.printed).toContain('1 payouts asked for');
+    expect(rest.printed).toContain('1 payouts checked');
     expect(rest.printed).not.toContain(first.id);
     expect(rest.printed).toContain(second.id);
   });

@@ -180,7 +180,7 @@ describe('POST /payouts/report', () => {
 
   it.each([
     ['unknown', async () => UNKNOWN],
-    ['malformed', async () => 'nobody'],
+    ['malformed', async () => 'none'],
     ['blank', async () => ''],
     ["another merchant's", async () => createUser(app.secondMerchant)],
   ])('404 for a user id that is %s', async (_name, idOf) => {
@@ -188,12 +188,12 @@ describe('POST /payouts/report', () => {
   });
 
   it('409 for a user who is being deactivated, and for one who is', async () => {
-    const [leaving, gone] = [await createUser(merchant), await createUser(merchant)];
-    await reported(merchant, leaving);
+    const [deactivating, gone] = [await createUser(merchant), await createUser(merchant)];
+    await reported(merchant, deactivating);
     const bus = app.app.get(CommandBus);
-    await bus.execute(new StartDeactivation(leaving, ACT));
+    await bus.execute(new StartDeactivation(deactivating, ACT));
     await bus.execute(new StartDeactivation(gone, ACT));
-    problem(await report(merchant, leaving), 409);
+    problem(await report(merchant, deactivating), 409);
     const state = async (): Promise<string> =>
       (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;
     await eventually(async () => (await state()) === 'deactivated');

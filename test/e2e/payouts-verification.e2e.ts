@@ -5,7 +5,7 @@ import { expiryReason } from '../../src/contexts/payouts/domain/verification.js'
 import { eventually } from '../support/eventually.js';
 import { PayoutLab, type LabUser } from '../support/payout-lab.js';
 
-/** Long enough for a look before the end. */
+/** Long enough for a check before the end. */
 const SHORT_WINDOW = 2;
 const NOWHERE = `0x${'cd'.repeat(32)}`;
 
@@ -183,7 +183,7 @@ describe('the verification of payouts', () => {
       expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
     });
 
-    it('sees a transfer again that a reorganisation dropped and included anew', async () => {
+    it('sees a transfer again that a reorganisation dropped and included again', async () => {
       const { hash } = await lab.chain.transfer(user.wallet, '1');
       const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
       await lab.chain.reorg(1);
@@ -225,7 +225,7 @@ describe('confirmations', () => {
     expect(await lab.settled(id)).toBe(expiryReason({ kind: 'confirming', blocks: 2 }));
   });
 
-  it('begin anew after a reorganisation', async () => {
+  it('begin again after a reorganisation', async () => {
     const { hash } = await lab.chain.transfer(user.wallet, '1');
     const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
     await lab.chain.mine(1);

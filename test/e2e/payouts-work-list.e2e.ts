@@ -53,19 +53,14 @@ it.each<[string, (id: string) => Promise<unknown>]>([
     'to another transfer of the amount',
     async (id) => {
       const { hash } = await lab.chain.transfer(user.wallet, '5');
-      await change(
-        'update payouts.verifications set hash = $2 where payout_id = $1',
-        id,
-        hash,
-      );
+      await change('update payouts.verifications set hash = $2 where payout_id = $1', id, hash);
     },
   ],
   [
     'to another transfer and its smaller amount',
     async (id) => {
       const { hash } = await lab.chain.transfer(user.wallet, '1');
-      const sql =
-        'update payouts.verifications set hash = $2, amount_minor = 1000000 where payout_id = $1';
+      const sql = 'update payouts.verifications set hash = $2, amount_minor = 1000000 where payout_id = $1';
       await change(sql, id, hash);
     },
   ],
@@ -77,12 +72,11 @@ it.each<[string, (id: string) => Promise<unknown>]>([
       await eventually(
         async () => (await change('select from payouts.wallets where user_id = $1', other.id)).length,
       );
-      const sql =
-        'update payouts.verifications set hash = $2, user_id = $3 where payout_id = $1';
+      const sql = 'update payouts.verifications set hash = $2, user_id = $3 where payout_id = $1';
       await change(sql, id, hash, other.id);
     },
   ],
-])('a row of the list of payouts to look up that is changed %s confirms nothing', async (_, forge) => {
+])('a row of the payouts to verify that is changed %s confirms nothing', async (_, forge) => {
   const id = await waiting();
   await forge(id);
   await lab.makeDue(id);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 

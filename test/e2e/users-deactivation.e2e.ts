@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
-import { SettleDeactivation } from '../../src/contexts/payouts/application/settle-deactivation.js';
+import { SettleDeactivation } from '../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
 import { ACT } from '../support/people.js';

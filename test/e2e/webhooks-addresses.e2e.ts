@@ -38,7 +38,7 @@ function expectRefused(posted: readonly Posted[], reasons: readonly RegExp[]): v
 }
 
 inTheLab('in a network where every address would be reached', () => {
-  it('at least 200 hostile addresses and each hostile name are reached by whoever does not judge', () => {
+  it('at least 200 hostile addresses and each hostile name are reached without the guard', () => {
     const { addresses, names, localhost } = found.unguarded;
     const entries = Object.entries(addresses);
     const missed = entries.filter(([, result]) => result !== 'reached').map(([address]) => address);
@@ -115,29 +115,32 @@ inTheLab('a name that changes its mind', () => {
     expect(rebinding.registration).toBeNull();
     expect(rebinding.registered).toMatchObject(bad);
   });
-  it('turns bad after the check: the address that was checked is the one that is used', () => {
+  it('becomes bad after the check: the address that was checked is the one that is used', () => {
     expect(rebinding.afterCheck).toMatchObject(good);
     expect(rebinding.questionsOfOneConnect).toBe(1);
   });
   it('is bad at every other question: refused then', () =>
     expect(rebinding.everyOther).toMatchObject([good, bad, good, bad, good, bad, good, bad]));
-  it('turns bad while its connection is kept: that one may be used, a new one is refused', () =>
+  it('becomes bad while its connection is kept: that one may be used, a new one is refused', () =>
     expect(rebinding.kept).toMatchObject([good, { outcome: 204, reached: [] }, bad]));
-  it('turns good: reached', () => expect(rebinding.turnsGood).toMatchObject([bad, good]));
+  it('becomes good: reached', () => expect(rebinding.becomesGood).toMatchObject([bad, good]));
   it('stays: reached each time', () => expect(rebinding.stays).toMatchObject([good, good, good]));
 });
 
 inTheLab('names and addresses', () => {
-  it('that never respond hold no other receiver up, nor look-ups of our own', () => {
-    for (const { other, ownMs, outcomes, silentMs } of [found.silence, found.silenceOfShortNames]) {
+  it('that never respond delay no other receiver, nor queries of our own', () => {
+    for (const { other, ownMs, outcomes, unresponsiveMs } of [
+      found.unresponsive,
+      found.unansweredShortNames,
+    ]) {
       expect(other).toMatchObject({ outcome: 204 });
-      // A look-up that nobody responds to takes a third of the time.
+      // A query without a response takes a third of the time.
       expect(other.ms).toBeLessThan(TIMEOUT_MS / 3);
       expect(ownMs).toBeLessThan(TIMEOUT_MS / 3);
       expect(new Set(outcomes)).toEqual(new Set(['dns']));
-      expect(silentMs).toBeLessThan(TIMEOUT_MS);
+      expect(unresponsiveMs).toBeLessThan(TIMEOUT_MS);
     }
-    expect(found.silence.outcomes).toHaveLength(50);
+    expect(found.unresponsive.outcomes).toHaveLength(50);
   });
 
   it('that never respond are tried four at most, within the time of one request', () => {
@@ -145,16 +148,16 @@ inTheLab('names and addresses', () => {
     expect(found.allDead.ms).toBeLessThan(2 * HASTY_MS);
   });
 
-  it('are asked for once, however many wait', () => expect(found.questionsOfSixteen).toBe(1));
+  it('are queried once, however many wait', () => expect(found.questionsOfSixteen).toBe(1));
 
   it('leave nothing behind', () => {
     expect(found.leftovers).toEqual([]);
-    expect(found.questionsOfSilence).toBe(1);
+    expect(found.unansweredQuestions).toBe(1);
   });
 });
 
 inTheLab('ranges an operator allows', () => {
-  it('are reached, by address and by short name, and nothing beside them', () => {
+  it('are reached, by address and by short name, and nothing else', () => {
     const outcomes = found.allowed.map(({ outcome, reached }) => [outcome, ...reached]);
     const reached = [
       [204, '10.1.2.3'],
@@ -182,9 +185,9 @@ describe('over HTTP, in production', () => {
 
   it(`POST and PATCH refuse ${sample.length} of them, and errors.url says why`, async () => {
     const merchant = await app!.newMerchant();
-    const made = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
-    expect(made.status).toBe(201);
-    const { id } = made.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
+    const created = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
+    expect(created.status).toBe(201);
+    const { id } = created.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
     for (const [url, reason] of sample) {
       const body = { webhook_endpoint: { url } };
       const responses = [

@@ -96,11 +96,11 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
 
 describe('GET webhook_deliveries/{id}', () => {
   it('200: the payload as it was sent, and every attempt', async () => {
-    let asked = 0;
+    let requests = 0;
     receiver.behavior = (response) =>
-      asked++ === 0
+      requests++ === 0
         ? response.socket?.destroy()
-        : response.writeHead(asked === 2 ? 503 : 200).end('é'.repeat(600));
+        : response.writeHead(requests === 2 ? 503 : 200).end('é'.repeat(600));
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
     const [{ id: delivery }] = (await webhooks.settled(id, 1)) as [Delivery];
@@ -108,8 +108,8 @@ describe('GET webhook_deliveries/{id}', () => {
     expect(response.status).toBe(200);
     expect(response.text).toContain(`"payload":${receiver.received[0]!.body},"attempts":[`);
     const found = response.json<{ webhook_delivery: Delivery & { attempts: Record<string, unknown>[] } }>();
-    const { attempts, ...shown } = found.webhook_delivery;
-    expect(shown).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
+    const { attempts, ...delivery } = found.webhook_delivery;
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
     expect(attempts).toMatchObject([
       { attempt: 1, outcome: 'failed', http_status: null, response_excerpt: null },
       {
@@ -173,7 +173,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect(webhooks.verifies(id, second!)).toBe(true);
   });
 
-  it('202: the retry schedule begins anew', async () => {
+  it('202: the retry schedule begins again', async () => {
     receiver.respondWith(503);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();
@@ -199,7 +199,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
   });
 
-  it('202: while an attempt is under way no second one begins beside it; one that fails is followed by a new round', async () => {
+  it('202: while an attempt is in flight no second one begins; one that fails is followed by a new round', async () => {
     const held: (() => void)[] = [];
     receiver.behavior = (response) => {
       const status = receiver.received.length === 1 ? 404 : 200;

@@ -2,9 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../src/kernel/ids.js';
 import { QueueBackend } from '../../src/platform/queue/queue-backend.js';
-import { DeleteWebhookEndpoint } from '../../src/contexts/webhooks/application/delete-webhook-endpoint.js';
-import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';
-import { UpdateWebhookEndpoint } from '../../src/contexts/webhooks/application/update-webhook-endpoint.js';
+import {
+  DeleteWebhookEndpoint,
+  UpdateWebhookEndpoint,
+} from '../../src/contexts/webhooks/application/endpoint-commands.js';
+import { RequestTestDelivery } from '../../src/contexts/webhooks/application/delivery-commands.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
 import { startRedis, type TestRedis } from '../support/redis.js';
@@ -104,9 +106,9 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
     expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
   });
 
-  it('are tried again after silence', async () => {
-    let asked = 0;
-    receiver.behavior = (response) => (asked++ === 0 ? undefined : response.writeHead(200).end());
+  it('are tried again after a timeout', async () => {
+    let requests = 0;
+    receiver.behavior = (response) => (requests++ === 0 ? undefined : response.writeHead(200).end());
     const { id } = await register();
     await publish();
     expect(await worker.settled(id)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
@@ -148,7 +150,7 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
     expect(await worker.status(id)).toBe('disabled');
   });
 
-  it('to one endpoint do not wait for a slow one, nor more than a few of its own', async () => {
+  it('to one endpoint do not wait for a slow one, nor more than a few of the same', async () => {
     const slow = await TestReceiver.start();
     let open = 0;
     let most = 0;

@@ -7,10 +7,12 @@ import { newId } from '../../src/kernel/ids.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
 import { endpointsDisabled } from '../../src/contexts/webhooks/metrics.js';
-import { AutomaticDisabling } from '../../src/contexts/webhooks/application/automatic-disabling.js';
-import { DisableWebhookEndpoint } from '../../src/contexts/webhooks/application/disable-webhook-endpoint.js';
-import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';
-import { UpdateWebhookEndpoint } from '../../src/contexts/webhooks/application/update-webhook-endpoint.js';
+import {
+  AutomaticDisabling,
+  DisableWebhookEndpoint,
+} from '../../src/contexts/webhooks/application/automatic-disabling.js';
+import { RequestTestDelivery } from '../../src/contexts/webhooks/application/delivery-commands.js';
+import { UpdateWebhookEndpoint } from '../../src/contexts/webhooks/application/endpoint-commands.js';
 import { EndpointsView } from '../../src/contexts/webhooks/views/endpoints.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
@@ -54,7 +56,7 @@ const register = () => worker.register(merchantId, receiver.url);
 const query = (sql: string, id: string) => worker.get(Database).query(sql, [id]);
 
 /** The endpoint as merchants see it, once that is as it is expected, and the deliveries saga has come as far. */
-function shown(id: string, expected: { status?: string; failure_count?: number }) {
+function expectEndpoint(id: string, expected: { status?: string; failure_count?: number }) {
   return eventually(async () => {
     const found = await worker.get(EndpointsView).find(merchantId, id);
     const { status = found?.status, failure_count = found?.failure_count } = expected;
@@ -72,7 +74,7 @@ const disablings = (id: string) =>
 const counted = async (cause: string) =>
   (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === cause)?.value ?? 0;
 
-/** Failures as a process leaves them that dies before it judges. */
+/** Failures as a process leaves them that dies before it evaluates them. */
 const failures = (id: string) =>
   query(
     `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
@@ -81,20 +83,22 @@ const failures = (id: string) =>
   );
 
 describe('an endpoint that keeps failing', () => {
-  it('is disabled once, whoever judges it, and what comes due then is dropped', async () => {
+  it('is disabled once, with any number of workers, and what comes due then is dropped', async () => {
     receiver.respondWith(500);
     const { id } = await register();
     const before = await counted('failing');
     await worker.publish(merchantId, 3);
-    const endpoint = await shown(id, { status: 'disabled' });
+    const endpoint = await expectEndpoint(id, { status: 'disabled' });
     expect(endpoint.disabled_cause).toBe('failing');
     expect(endpoint.disabled_at).toBe(endpoint.updated_at);
     expect(endpoint.failure_count).toBeGreaterThanOrEqual(4);
-    await Promise.all(workers.flatMap((each) => [1, 2].map(() => each.get(AutomaticDisabling).judge([id]))));
+    await Promise.all(
+      workers.flatMap((each) => [1, 2].map(() => each.get(AutomaticDisabling).evaluate([id]))),
+    );
     expect(await disablings(id)).toEqual([{ cause: 'failing' }]);
     expect(await counted('failing')).toBe(before + 1);
 
-    // An attempt under way puts its delivery off once more when it ends.
+    // An attempt in flight postpones its delivery again when it ends.
     const dropped = await eventually(async () => {
       await query('update webhooks.deliveries set due_at = now() where endpoint_id = $1', id);
       const found = await worker.deliveries(id);
@@ -103,11 +107,11 @@ describe('an endpoint that keeps failing', () => {
     expect(dropped).toHaveLength(3);
   });
 
-  it('is told of in the log, as a warning', async () => {
+  it('is logged as a warning', async () => {
     const { id } = await register();
-    await shown(id, { status: 'enabled' });
+    await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
-    await worker.get(AutomaticDisabling).judge([id]);
+    await worker.get(AutomaticDisabling).evaluate([id]);
     workers.forEach((each) => each.get(Log).flush());
     const line = await eventually(async () => {
       const lines = (await readFile(join(folder, 'log'), 'utf8')).split('\n');
@@ -126,32 +130,32 @@ describe('an endpoint that keeps failing', () => {
     expect(Date.parse(String(fields['failing_since']))).toBeLessThanOrEqual(Date.now());
   });
 
-  it('is disabled within a minute when its sender died before it judged', async () => {
+  it('is disabled within a minute when its sender died before it evaluated it', async () => {
     const { id } = await register();
-    await shown(id, { status: 'enabled' });
+    await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
-    await shown(id, { status: 'enabled', failure_count: 4 });
-    await worker.get(AutomaticDisabling).judgeAll();
-    expect((await shown(id, { status: 'disabled' })).disabled_cause).toBe('failing');
+    await expectEndpoint(id, { status: 'enabled', failure_count: 4 });
+    await worker.get(AutomaticDisabling).evaluateAll();
+    expect((await expectEndpoint(id, { status: 'disabled' })).disabled_cause).toBe('failing');
   });
 
-  it('starts anew once the merchant enables it, also when somebody still judges its old failures', async () => {
+  it('starts again once the merchant enables it, also when its old failures are still evaluated', async () => {
     const { id } = await register();
-    await shown(id, { status: 'enabled' });
+    await expectEndpoint(id, { status: 'enabled' });
     const failingSince = new Date().toISOString();
     await failures(id);
-    await worker.get(AutomaticDisabling).judge([id]);
-    await shown(id, { status: 'disabled', failure_count: 4 });
+    await worker.get(AutomaticDisabling).evaluate([id]);
+    await expectEndpoint(id, { status: 'disabled', failure_count: 4 });
     const { body } = await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
     const cleared = { status: 'enabled', failure_count: 0, disabled_cause: null, disabled_at: null };
     expect(JSON.parse(body)).toMatchObject({ webhook_endpoint: cleared });
     const late = new DisableWebhookEndpoint(merchantId, id, { cause: 'failing', failingSince });
     await worker.execute(late);
-    expect(await shown(id, { status: 'enabled', failure_count: 0 })).toMatchObject(cleared);
-    await worker.get(AutomaticDisabling).judge([id]);
+    expect(await expectEndpoint(id, { status: 'enabled', failure_count: 0 })).toMatchObject(cleared);
+    await worker.get(AutomaticDisabling).evaluate([id]);
     expect(await disablings(id)).toHaveLength(1);
     await failures(id);
-    await worker.get(AutomaticDisabling).judge([id]);
+    await worker.get(AutomaticDisabling).evaluate([id]);
     expect(await disablings(id)).toHaveLength(2);
   });
 
@@ -159,11 +163,11 @@ describe('an endpoint that keeps failing', () => {
     receiver.respondWith(500);
     const { id } = await register();
     await worker.execute(new RequestTestDelivery(caller(), id));
-    await shown(id, { status: 'enabled', failure_count: 3 });
+    await expectEndpoint(id, { status: 'enabled', failure_count: 3 });
     await worker.execute(new RequestTestDelivery(caller(), id));
-    await shown(id, { status: 'disabled', failure_count: 6 });
+    await expectEndpoint(id, { status: 'disabled', failure_count: 6 });
     await worker.execute(new RequestTestDelivery(caller(), id));
-    await shown(id, { status: 'disabled', failure_count: 9 });
+    await expectEndpoint(id, { status: 'disabled', failure_count: 9 });
     expect(await disablings(id)).toHaveLength(1);
   });
 
@@ -176,8 +180,8 @@ describe('an endpoint that keeps failing', () => {
       `update webhooks.attempts set started_at = now() - interval '6 hours' where endpoint_id = $1`,
       id,
     );
-    await worker.get(AutomaticDisabling).judge([id]);
-    await shown(id, { status: 'enabled', failure_count: 0 });
+    await worker.get(AutomaticDisabling).evaluate([id]);
+    await expectEndpoint(id, { status: 'enabled', failure_count: 0 });
     expect(await disablings(id)).toEqual([]);
   });
 });
@@ -187,7 +191,7 @@ it('an endpoint whose receiver responds with 410 is disabled at once, and says s
   const { id } = await register();
   const before = await counted('gone');
   await worker.publish(merchantId);
-  const endpoint = await shown(id, { status: 'disabled', failure_count: 1 });
+  const endpoint = await expectEndpoint(id, { status: 'disabled', failure_count: 1 });
   expect(endpoint).toMatchObject({ disabled_cause: 'gone', disabled_at: endpoint.updated_at });
   expect(await counted('gone')).toBe(before + 1);
 });
@@ -204,6 +208,6 @@ it.each([
   for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
   respond();
   expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);
-  expect(await shown(id, { status: 'enabled' })).toMatchObject({ disabled_cause: null });
+  expect(await expectEndpoint(id, { status: 'enabled' })).toMatchObject({ disabled_cause: null });
   expect(await disablings(id)).not.toContainEqual({ cause: 'gone' });
 });

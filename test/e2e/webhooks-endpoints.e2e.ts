@@ -38,9 +38,9 @@ async function registered(fields: object = { url: 'https://8.8.8.8/hooks' }): Pr
   return response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
 }
 function withoutSecret(endpoint: Endpoint): Endpoint {
-  const shown: { signing_secret?: string } & Endpoint = { ...endpoint };
-  delete shown.signing_secret;
-  return shown;
+  const listed: { signing_secret?: string } & Endpoint = { ...endpoint };
+  delete listed.signing_secret;
+  return listed;
 }
 const patch = (id: string, webhook_endpoint: unknown) =>
   merchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body: { webhook_endpoint } });
@@ -62,12 +62,12 @@ describe('POST webhook_endpoints', () => {
       description: 'orders',
     });
     expect(webhook_endpoint.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const shown = withoutSecret(webhook_endpoint);
-    expect((await merchant.get(`${PATH}/${shown.id}`)).json()).toEqual({ webhook_endpoint: shown });
-    expect((await merchant.get(PATH)).json()).toEqual({ webhook_endpoints: [shown] });
+    const listed = withoutSecret(webhook_endpoint);
+    expect((await merchant.get(`${PATH}/${listed.id}`)).json()).toEqual({ webhook_endpoint: listed });
+    expect((await merchant.get(PATH)).json()).toEqual({ webhook_endpoints: [listed] });
   });
 
-  it('201: is replayed byte for byte under its key, and the secret stands nowhere in clear', async () => {
+  it('201: is replayed byte for byte under its key, and the secret is nowhere in clear', async () => {
     const key = randomUUID();
     const first = await register({ url: 'https://8.8.8.8/' }, key);
     const again = await register({ url: 'https://8.8.8.8/' }, key);
@@ -195,7 +195,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     });
   });
 
-  it('200: null asks for all types again', async () => {
+  it('200: null requests all types again', async () => {
     const { id } = await registered({ url: 'https://8.8.8.8/', event_types: ['payout.failed'] });
     expect((await patch(id, { event_types: null })).json()).toMatchObject({
       webhook_endpoint: { event_types: null },
@@ -221,7 +221,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
   });
 
-  it('404: unknown, and of another merchant, whatever the url', async () => {
+  it('404: unknown, and of another merchant, with any url', async () => {
     const { id } = await registered();
     expect((await patch(randomUUID(), { url: 'https://10.0.0.1/' })).status).toBe(404);
     const body = { webhook_endpoint: { status: 'disabled' } };

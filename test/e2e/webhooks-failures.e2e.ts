@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
+import { Destinations } from '../../src/contexts/webhooks/store/lanes.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 
-interface Told {
+interface EndpointBody {
   readonly id: string;
   readonly updated_at: string;
   readonly failure_count: number;
@@ -24,7 +24,7 @@ afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();
   const response = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/hooks' } });
-  expect(told(response)).toEqual(none);
+  expect(failuresIn(response)).toEqual(none);
   ({ id } = endpointIn(response));
   await since(24);
 });
@@ -32,15 +32,17 @@ beforeEach(async () => {
 const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
 
 /** The endpoint of the response, the first one of a list. */
-function endpointIn(response: ApiResponse): Told {
+function endpointIn(response: ApiResponse): EndpointBody {
   const { webhook_endpoint, webhook_endpoints } = response.json<{
-    webhook_endpoint?: Told;
-    webhook_endpoints?: Told[];
+    webhook_endpoint?: EndpointBody;
+    webhook_endpoints?: EndpointBody[];
   }>();
   return (webhook_endpoint ?? webhook_endpoints?.[0])!;
 }
 
-function told(response: ApiResponse): Pick<Told, 'failure_count' | 'disabled_cause' | 'disabled_at'> {
+function failuresIn(
+  response: ApiResponse,
+): Pick<EndpointBody, 'failure_count' | 'disabled_cause' | 'disabled_at'> {
   const { failure_count, disabled_cause, disabled_at } = endpointIn(response);
   return { failure_count, disabled_cause, disabled_at };
 }
@@ -64,39 +66,39 @@ const since = (hours: number) =>
     [id, hours],
   );
 
-it('every response tells of the failures within six hours, since the endpoint was enabled', async () => {
+it('every response has the failures within six hours, since the endpoint was enabled', async () => {
   await attempts('retry', 5.9, 1, 6.1);
   await attempts('exhausted', 0.1, 7);
   await attempts('succeeded', 0.5, 0.2);
   const three = { ...none, failure_count: 3 };
-  expect(told(await get())).toEqual(three);
-  expect(told(await merchant.get(PATH))).toEqual(three);
-  expect(told(await patch({ description: 'x' }))).toEqual(three);
-  expect(told(await merchant.post(`${PATH}/${id}/rotate_secret`))).toEqual(three);
+  expect(failuresIn(await get())).toEqual(three);
+  expect(failuresIn(await merchant.get(PATH))).toEqual(three);
+  expect(failuresIn(await patch({ description: 'x' }))).toEqual(three);
+  expect(failuresIn(await merchant.post(`${PATH}/${id}/rotate_secret`))).toEqual(three);
   await since(4);
-  expect(told(await get())).toEqual({ ...none, failure_count: 2 });
+  expect(failuresIn(await get())).toEqual({ ...none, failure_count: 2 });
 });
 
 it('only enabling what is disabled clears them; disabling says when and why, once', async () => {
   await attempts('retry', 1, 2);
-  expect(told(await patch({ status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
+  expect(failuresIn(await patch({ status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
   const response = await patch({ status: 'disabled' });
   const disabled = {
     failure_count: 2,
     disabled_cause: 'merchant',
     disabled_at: endpointIn(response).updated_at,
   };
-  expect(told(response)).toEqual(disabled);
-  expect(told(await patch({ status: 'disabled', description: 'again' }))).toEqual(disabled);
-  expect(told(await get())).toEqual(disabled);
-  expect(told(await patch({ status: 'enabled' }))).toEqual(none);
-  expect(told(await get())).toEqual(none);
+  expect(failuresIn(response)).toEqual(disabled);
+  expect(failuresIn(await patch({ status: 'disabled', description: 'again' }))).toEqual(disabled);
+  expect(failuresIn(await get())).toEqual(disabled);
+  expect(failuresIn(await patch({ status: 'enabled' }))).toEqual(none);
+  expect(failuresIn(await get())).toEqual(none);
 });
 
 it('counts nothing of other endpoints', async () => {
   const other = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.4.4/' } });
   await attempts('retry', 1);
-  expect(told(await merchant.get(`${PATH}/${endpointIn(other).id}`))).toEqual(none);
+  expect(failuresIn(await merchant.get(`${PATH}/${endpointIn(other).id}`))).toEqual(none);
 });
 
 it.each([
@@ -105,7 +107,7 @@ it.each([
 ])('after the response to %s no sender goes by what it saw before', async (_, change) => {
   const senders: Destinations[] = [];
   let responded = false;
-  const looking = (async () => {
+  const reading = (async () => {
     while (!responded) {
       const sender = new Destinations(app.database);
       await sender.ask(id);
@@ -115,7 +117,7 @@ it.each([
   expect((await change()).status).toBeLessThan(300);
   const seen = senders.map((sender) => sender.known(id)?.status);
   responded = true;
-  await looking;
+  await reading;
   expect(seen.length).toBeGreaterThan(0);
   expect(seen).not.toContain('enabled');
 });

@@ -36,8 +36,8 @@ const missing = ['bash', 'curl', 'openssl', 'python3'].filter((each) => systemPr
     const { said, errors, code } = await bash(script, folder);
     expect([code, errors]).toEqual([0, '']);
     expect(said).not.toContain('"about:blank"');
-    for (const shown of ['signing_secret', 'failure_count', 'next_cursor', 'attempts', 'webhook_recovery'])
-      expect(said).toContain(`"${shown}"`);
+    for (const field of ['signing_secret', 'failure_count', 'next_cursor', 'attempts', 'webhook_recovery'])
+      expect(said).toContain(`"${field}"`);
     expect(said).toMatch(/^204 \S{36} \{"id":/m);
   });
 });

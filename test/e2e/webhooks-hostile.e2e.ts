@@ -137,7 +137,7 @@ describe('a delivery to a hostile receiver', () => {
     expect(attempts.map(({ http_status }) => http_status)).toEqual([307, 307]);
   });
 
-  it('Retry-After puts the next attempt off, whatever the schedule says', async () => {
+  it('Retry-After postpones the next attempt beyond the schedule', async () => {
     const hosted = await kindOf('429 with Retry-After: seconds').start(certificates);
     const merchantId = newId();
     const { id } = await worker.register(merchantId, hosted.url);

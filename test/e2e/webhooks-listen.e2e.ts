@@ -109,7 +109,7 @@ describe('npm run webhooks:listen', () => {
     expect((await listener.printed(3))[2]).toMatchObject({ answered: 502, error: 'ECONNREFUSED' });
   });
 
-  it('responds with another status, and later, when asked to', async () => {
+  it('responds with another status, and later, on request', async () => {
     const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
     await listener.ready();
     const began = performance.now();

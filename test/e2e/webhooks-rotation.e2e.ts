@@ -37,7 +37,7 @@ async function rotated(id: string, body?: object): Promise<string> {
   return endpointIn(response).signing_secret;
 }
 
-/** What arrives of a test delivery made now. */
+/** What arrives of a test delivery requested now. */
 async function delivery(id: string): Promise<Received> {
   const before = receiver.received.length;
   expect((await merchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(202);
@@ -66,9 +66,9 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(Object.keys(after)).toEqual(Object.keys(before));
     expect(after.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(after.signing_secret).not.toBe(before.signing_secret);
-    const shown = await merchant.get(`${PATH}/${before.id}`);
-    expect(shown.text).not.toContain('secret');
-    expect(endpointIn(shown).updated_at).toBe(after.updated_at);
+    const found = await merchant.get(`${PATH}/${before.id}`);
+    expect(found.text).not.toContain('secret');
+    expect(endpointIn(found).updated_at).toBe(after.updated_at);
   });
 
   it('signs with both secrets for a day, the fresh one first', async () => {
@@ -105,7 +105,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect([verifies(fresh, sent), verifies(former, sent)]).toEqual([true, false]);
   });
 
-  it('200: is replayed byte for byte under its key, rotates once, and no secret stands anywhere in clear', async () => {
+  it('200: is replayed byte for byte under its key, rotates once, and no secret is anywhere in clear', async () => {
     const { id, signing_secret: former } = await registered();
     const key = randomUUID();
     const first = await rotate(id, {}, key);

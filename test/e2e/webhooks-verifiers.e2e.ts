@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes } from 'node:crypto';
 import { newId } from '../../src/kernel/ids.js';
 import { freePort } from '../../sandbox/processes.js';
-import { RequestTestDelivery } from '../../src/contexts/webhooks/application/request-test-delivery.js';
-import { RotateSigningSecret } from '../../src/contexts/webhooks/application/rotate-signing-secret.js';
+import { RequestTestDelivery } from '../../src/contexts/webhooks/application/delivery-commands.js';
+import { RotateSigningSecret } from '../../src/contexts/webhooks/application/endpoint-commands.js';
 import { eventually } from '../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
@@ -17,7 +17,7 @@ import {
 } from '../support/webhook-verifiers.js';
 import { WebhookWorker } from '../support/webhook-worker.js';
 
-/** Metadata whose bytes are lost by whoever parses and writes it again. */
+/** Metadata whose bytes are lost when it is parsed and written again. */
 const METADATA = [
   '{ "a":1.0}',
   '{"name":"Zoë 😀 \\u00e9 \\ud800 \u2028\u202e","emoji":"👩‍👩‍👧‍👦"}',
@@ -45,7 +45,7 @@ const with_ = (message: Message, headers: Message['headers']): Message => ({
   ...message,
   headers: { ...message.headers, ...headers },
 });
-/** The same message as if it had been signed at another moment, by the same secret. */
+/** The same message as if it had been signed at another time, by the same secret. */
 const signedAt = (message: Message, timestamp: string): Message => {
   const moved = with_(message, { 'webhook-timestamp': timestamp });
   return with_(moved, { 'webhook-signature': header(moved.secrets[0]!, moved) });
@@ -55,11 +55,11 @@ const signatureOf = ({ headers }: Message): string => headers['webhook-signature
 type Change = (message: Message) => Message;
 const ACCEPTED: Readonly<Record<string, Change>> = {
   'as it came': (message) => message,
-  'judged 300 s later': (message) => ({
+  'verified 300 s later': (message) => ({
     ...message,
     now: Number(message.headers['webhook-timestamp']) + 300,
   }),
-  'judged 300 s earlier': (message) => ({
+  'verified 300 s earlier': (message) => ({
     ...message,
     now: Number(message.headers['webhook-timestamp']) - 300,
   }),
@@ -117,7 +117,8 @@ const REFUSED: Readonly<Record<string, Change>> = {
     with_(message, { 'webhook-signature': signatureOf(message).slice(0, 20) }),
   'a digest without padding': (message) =>
     with_(message, { 'webhook-signature': signatureOf(message).replace('=', '') }),
-  'a digest that goes on': (message) => with_(message, { 'webhook-signature': `${signatureOf(message)}=` }),
+  'a digest with a longer end': (message) =>
+    with_(message, { 'webhook-signature': `${signatureOf(message)}=` }),
   'a digest in hexadecimal': (message) => {
     const digest = Buffer.from(signatureOf(message).slice(3), 'base64').toString('hex');
     return with_(message, { 'webhook-signature': `v1,${digest}` });
@@ -260,7 +261,7 @@ describe('the vectors that Standard Webhooks publishes', () => {
     ['an old timestamp', false, { ...VECTOR, now: VECTOR.now + 301 }],
     ['a timestamp of the future', false, { ...VECTOR, now: VECTOR.now - 301 }],
     ['an invalid timestamp', false, with_(VECTOR, { 'webhook-timestamp': 'hello' })],
-  ])('are judged alike: %s', async (_name, accepted, message) => {
+  ])('have the same verdict: %s', async (_name, accepted, message) => {
     expect(await verdicts(message)).toEqual(all(accepted));
   });
 });

@@ -17,7 +17,7 @@ import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
 import type { Caller } from '../../src/contexts/webhooks/application/caller.js';
 import { Sweeper } from '../../src/contexts/webhooks/application/delivering/sweeper.js';
-import { RegisterWebhookEndpoint } from '../../src/contexts/webhooks/application/register-webhook-endpoint.js';
+import { RegisterWebhookEndpoint } from '../../src/contexts/webhooks/application/endpoint-commands.js';
 import { webhooks } from '../../src/contexts/index.js';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { ContextsModule } from '../../src/platform/boot/contexts.module.js';

@@ -1,10 +1,10 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
-export { agreeing } from './domain/quorum.js';
+export { agreeing } from './domain/verification.js';
 export { AuditedPayouts, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
 export { CHAIN_READER, type ChainObservation, type ChainReader } from './application/ports.js';
 
-/** What every payout event repeats, so that a reader of one event needs no look-up. Stream `payout-<payout_id>`. */
+/** What every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */
 export interface PayoutFacts {
   readonly payout_id: string;
   readonly merchant_id: string;
@@ -16,7 +16,7 @@ export interface PayoutFacts {
   readonly transaction_hash: string;
   /** The JSON text of the object as the merchant sent it, byte for byte; `{}` when there was none. */
   readonly custom_metadata: string;
-  /** EIP-155 id of the chain that the transfer is looked for on. */
+  /** EIP-155 id of the chain that the transfer is on. */
   readonly chain_id: number;
 }
 
@@ -47,7 +47,7 @@ export interface TransferEvidence {
   readonly block_hash: string;
   /** By the block itself, ISO 8601. */
   readonly block_time: string;
-  /** Blocks from the transfer's own to the newest one of that look, both counted. */
+  /** Blocks from the transfer's own to the newest one of that check, both counted. */
   readonly confirmations: number;
   /** The contract that wrote the log. */
   readonly token: string;
@@ -59,7 +59,7 @@ export interface TransferEvidence {
   readonly receipt_sha256: string;
 }
 
-/** The window passed without the transfer. Final. `reason` is shown to the merchant. */
+/** The window passed without the transfer. Final. The merchant sees `reason`. */
 export type PayoutExpired = DomainEvent<
   'payout.expired.v1',
   PayoutFacts & { readonly reason: string; readonly expired_at: string }

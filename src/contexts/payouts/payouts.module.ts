@@ -1,13 +1,11 @@
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { defineContext } from '../../platform/context.js';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { defineContext, type Get } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/work-list-check.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { ExpirePayoutHandler } from './application/expire-payout.js';
+import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
 import { PayeeCache } from './application/payee-cache.js';
-import { PendingGauge } from './application/pending-gauge.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
-import { ReceivePayoutHandler } from './application/receive-payout.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './application/verification-saga.js';
 import { ListedPayouts } from './application/listed-payouts.js';
@@ -15,11 +13,14 @@ import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { Verifications } from './store/verifications.js';
 import { Verifier } from './application/verifier.js';
-import { ChainModule } from './chain.module.js';
+import { JsonRpcChain } from './adapters/json-rpc-chain.js';
+import { deactivationSaga } from './application/deactivation-saga.js';
+import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
+import { Deactivations } from './store/deactivations.js';
+import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
+import type { SubscriptionDefinition } from '../../platform/projections/projection.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
-import { DeactivationsModule } from './deactivations.module.js';
-import { BalanceController } from './http/balance.controller.js';
-import { PayoutsController } from './http/payouts.controller.js';
+import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
@@ -28,6 +29,22 @@ import { EvidenceView } from './views/evidence.js';
 import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
+
+/** The nodes of the chain, also for contexts that verify transfers of their own. */
+@Global()
+@Module({
+  providers: [JsonRpcChain, { provide: CHAIN_READER, useExisting: JsonRpcChain }],
+  exports: [CHAIN_READER],
+})
+class ChainModule {}
+
+/** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
+@Module({ providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations] })
+class DeactivationsModule {}
+
+function deactivations(get: Get): readonly SubscriptionDefinition[] {
+  return [deactivationSaga(() => get(DeactivationWorker).work.wake(), get<EventStore>(EVENT_STORE))];
+}
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
@@ -44,7 +61,6 @@ import { intentHistory, payoutHistory } from './domain/history.js';
     VerificationRound,
     ListedPayouts,
     Verifier,
-    PendingGauge,
     PayoutsView,
     EvidenceView,
     BalancesView,
@@ -72,17 +88,13 @@ export const payouts = defineContext({
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
-  subscriptions: (get) => [
-    payoutViews,
-    verificationSaga(() => get(Verifier).wake()),
-    ...DeactivationsModule.subscriptions(get),
-  ],
+  subscriptions: (get) => [payoutViews, verificationSaga(() => get(Verifier).wake()), ...deactivations(get)],
   derived: [verificationTables],
   checks: [
     { name: PENDING_PAYOUTS.name, of: (tables) => new WorkListCheck(PENDING_PAYOUTS, tables) },
     { name: PENDING_PAYOUTS.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  operator: { module: () => PayoutsOperatorModule, subscriptions: DeactivationsModule.subscriptions },
+  operator: { module: () => PayoutsOperatorModule, subscriptions: deactivations },
   publishes: PAYOUT_PUBLISHES,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,

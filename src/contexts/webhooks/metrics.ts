@@ -10,14 +10,14 @@ export const deliveries = new Counter({
 
 export const deliveryDuration = new Histogram({
   name: 'disburse_webhook_delivery_duration_seconds',
-  help: 'Time a receiver took to answer an attempt.',
+  help: 'Time a receiver took to respond to an attempt.',
   buckets: SECONDS,
   registers,
 });
 
 export const endpointsDisabled = new Counter({
   name: 'disburse_webhook_endpoints_disabled_total',
-  help: 'Webhook endpoints that the service disabled by itself, by cause: gone, failing.',
+  help: 'Webhook endpoints that the service disabled automatically, by cause: gone, failing.',
   labelNames: ['cause'] as const,
   registers,
 });

@@ -2,44 +2,44 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
-import { AutomaticDisabling } from './application/automatic-disabling.js';
-import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint.js';
+import { AutomaticDisabling, DisableWebhookEndpointHandler } from './application/automatic-disabling.js';
+import {
+  DeleteWebhookEndpointHandler,
+  RegisterWebhookEndpointHandler,
+  RotateSigningSecretHandler,
+  UpdateWebhookEndpointHandler,
+} from './application/endpoint-commands.js';
 import { DeliveriesCheck } from './application/deliveries-check.js';
 import { DELIVERIES_SAGA, deliveriesSaga } from './application/deliveries-saga.js';
 import { AttemptLog } from './application/delivering/attempt-log.js';
 import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
-import { LaneWaker } from './application/delivering/lane-waker.js';
-import { Lanes } from './application/delivering/lanes.js';
+import { LaneWaker, Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
 import { SendSlots } from './application/delivering/send-slots.js';
-import { Retention } from './application/delivering/retention.js';
+import { Retention, forgetDeliveries } from './application/delivering/retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
-import { DisableWebhookEndpointHandler } from './application/disable-webhook-endpoint.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
 import { publishedBy } from './application/published-events.js';
-import { RecoverWebhookEndpointHandler } from './application/recover-webhook-endpoint.js';
-import { RegisterWebhookEndpointHandler } from './application/register-webhook-endpoint.js';
-import { RequestTestDeliveryHandler } from './application/request-test-delivery.js';
-import { RotateSigningSecretHandler } from './application/rotate-signing-secret.js';
-import { ResendWebhookDeliveryHandler } from './application/resend-webhook-delivery.js';
+import {
+  RecoverWebhookEndpointHandler,
+  RequestTestDeliveryHandler,
+  ResendWebhookDeliveryHandler,
+} from './application/delivery-commands.js';
 import { SigningSecrets } from './application/signing-secrets.js';
-import { UpdateWebhookEndpointHandler } from './application/update-webhook-endpoint.js';
 import { WEBHOOK_EVENTS } from './contract.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000600 } from './migrations/1795000000600-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
-import { Destinations } from './store/destinations.js';
-import { ErasedDeliveries } from './store/erased-deliveries.js';
-import { forgetDeliveries } from './application/forget-deliveries.js';
-import { FailingEndpoints } from './store/failing-endpoints.js';
+import { Destinations } from './store/lanes.js';
 import { OldDeliveries } from './store/old-deliveries.js';
+import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
-import { RecentStats } from './views/recent-stats.js';
+import { RecentStats } from './views/endpoint-stats.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
@@ -66,7 +66,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     Destinations,
     FailingEndpoints,
     OldDeliveries,
-    ErasedDeliveries,
     RecoveryTable,
     AttemptLog,
     AutomaticDisabling,

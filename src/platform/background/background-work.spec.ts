@@ -23,28 +23,28 @@ function held(options: Partial<BackgroundOptions> = {}) {
   return { work, runs };
 }
 
-const aMoment = (ms = 20): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const shortDelay = (ms = 20): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('background work', () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   afterEach(() => void warn.mockClear());
 
-  it('runs at the start, and once more after wakes during a run, never twice at a time', async () => {
+  it('runs at the start, and again after wakes during a run, never twice at a time', async () => {
     const { work, runs } = held();
     work.start();
     work.start();
     expect(runs).toHaveLength(1);
     for (let wake = 0; wake < 3; wake += 1) work.wake();
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(1);
     runs[0]!.end();
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(2);
     runs[1]!.end();
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(2);
     work.wake();
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(3);
     runs[2]!.end();
     await work.stop();
@@ -54,27 +54,27 @@ describe('background work', () => {
     let runs = 0;
     const work = new BackgroundWork({ name: 'tests', everyMs: 1, run: () => Promise.resolve(runs++) });
     work.start();
-    while (runs < 3) await aMoment(1);
+    while (runs < 3) await shortDelay(1);
     await work.stop();
     const stopped = runs;
-    await aMoment();
+    await shortDelay();
     expect(runs).toBe(stopped);
   });
 
   it('skips the ticks of its interval during a run', async () => {
     const { work, runs } = held({ everyMs: 5 });
     work.start();
-    await aMoment();
+    await shortDelay();
     runs[0]!.end();
     await Promise.resolve();
     expect(runs).toHaveLength(1);
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(2);
     runs[1]!.end();
     await work.stop();
   });
 
-  it('logs what fails and waits longer each time, whoever wakes it; a success starts anew', async () => {
+  it('logs what fails and waits longer each time, also when woken; a success resets the delay', async () => {
     let runs = 0;
     const work = new BackgroundWork({
       name: 'tests',
@@ -86,10 +86,10 @@ describe('background work', () => {
     work.start();
     while (runs < 2) {
       work.wake();
-      await aMoment(1);
+      await shortDelay(1);
     }
     expect(performance.now() - began).toBeGreaterThanOrEqual(20);
-    while (runs < 5) await aMoment(1);
+    while (runs < 5) await shortDelay(1);
     await work.stop();
     const lines = warn.mock.calls.map(([line]) => line as { failures: number; delayMs: number });
     expect(lines.map(({ failures }) => failures)).toEqual([1, 2, 1]);
@@ -97,19 +97,19 @@ describe('background work', () => {
     expect(lines[1]!.delayMs).toBeGreaterThanOrEqual(40);
   });
 
-  it('tells the run under way to stop, waits for it, and starts no other', async () => {
+  it('stops the run in progress, waits for it, and starts no other', async () => {
     const { work, runs } = held();
     work.start();
     work.wake();
     let stopped = false;
     const stop = work.stop().then(() => (stopped = true));
     expect(runs[0]!.signal.aborted).toBe(true);
-    await aMoment();
+    await shortDelay();
     expect(stopped).toBe(false);
     runs[0]!.end();
     await stop;
     work.wake();
-    await aMoment();
+    await shortDelay();
     expect(runs).toHaveLength(1);
   });
 
@@ -117,7 +117,7 @@ describe('background work', () => {
     const { work, runs } = held({ backoff: { firstMs: HOUR_MS, mostMs: HOUR_MS } });
     work.start();
     runs[0]!.fail();
-    await aMoment();
+    await shortDelay();
     await work.stop();
     expect(runs).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ export type Role = Config['roles'][number];
 
 /** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
 const FIRST_RETRY_MS = 250;
-const MOST_RETRY_MS = 5000;
+const MAX_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
   /** What the log calls it. */
@@ -19,7 +19,7 @@ export interface BackgroundOptions {
   /** Which processes do it; `worker` when absent. */
   readonly role?: Role | 'any';
   readonly backoff?: Backoff;
-  /** Its provider stops it, in the order of its own shutdown. */
+  /** Its provider stops it, during its shutdown. */
   readonly stopsWithProvider?: true;
 }
 
@@ -66,7 +66,7 @@ export class BackgroundWork {
     const { name, everyMs, run } = this.options;
     const backoff = this.options.backoff ?? {
       firstMs: FIRST_RETRY_MS,
-      mostMs: Math.max(MOST_RETRY_MS, everyMs),
+      mostMs: Math.max(MAX_RETRY_MS, everyMs),
     };
     for (let failures = 0; this.isRequested && !signal.aborted;) {
       this.isRequested = false;

@@ -31,7 +31,7 @@ it('fails the calls of one batch, not the next', async () => {
   await expect(calls.call(2)).resolves.toBe(2);
 });
 
-it('runs other work only while no call is under way', async () => {
+it('runs other work only while no call is in flight', async () => {
   const log: string[] = [];
   const calls = new GroupCall<string, null>(async (inputs) => {
     log.push('begin');

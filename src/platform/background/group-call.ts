@@ -11,7 +11,7 @@ const MOST = 500;
 const LOAD = 4;
 
 /**
- * Calls that arrive while one is under way go together in the next: a thousand callers cost the database a few statements
+ * Calls that arrive while one is in flight go together in the next: a thousand callers cost the database a few statements
  * instead of thousands. `run` returns results in the order of its inputs; when it rejects, all of its calls do.
  */
 export class GroupCall<In, Out> {
@@ -42,7 +42,7 @@ export class GroupCall<In, Out> {
     });
   }
 
-  /** Runs `work` while no call is under way. */
+  /** Runs `work` while no call is in flight. */
   between<T>(work: () => Promise<T>): Promise<T> {
     const done = this.last.then(work);
     this.last = done.catch(() => undefined);

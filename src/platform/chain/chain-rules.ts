@@ -9,9 +9,9 @@ export type Finality = 'safe' | 'finalized' | number;
 /** What it takes on a chain before an outcome is written (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
-  /** A node whose newest block is older is stalled. 0: the chain mines on demand, and its blocks tell no time. */
+  /** A node whose newest block is older is stalled. 0: the chain mines on demand, and the times of its blocks mean nothing. */
   readonly maxHeadAgeSeconds: number;
-  /** So far past the window the newest final block has to be, and so far apart are the two looks that let a payout expire. */
+  /** So far past the window the newest final block has to be, and so far apart are the two checks that let a payout expire. */
   readonly expiryMarginSeconds: number;
 }
 
@@ -25,10 +25,10 @@ const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
   [31337, { finality: 1, maxHeadAgeSeconds: 0, expiryMarginSeconds: 0 }], // the dev chain
 ]);
 
-/** A chain that nobody measured is treated like Ethereum. */
+/** An unknown chain is treated like Ethereum. */
 const ELSEWHERE = 1;
 
-/** The rules of a chain; a setting that is not null takes the place of its own. */
+/** The rules of a chain; a setting that is not null replaces the one of the chain. */
 export function chainRules(settings: {
   readonly chainId: number;
   readonly payoutFinality?: Finality | null;

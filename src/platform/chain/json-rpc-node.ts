@@ -1,18 +1,17 @@
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
-import { readCapped } from './capped-body.js';
-import { Slots } from './slots.js';
 
 /** What nodes take in one JSON-RPC batch. */
 const BATCH_CALLS = 100;
 /** Into so many parts a batch is split that failed as a whole. */
 const PARTS = 8;
-/** Requests under way at a time, and as many more for calls that are asked alone: neither waits for the other. */
+/** Requests in flight at a time, and as many more for calls that are sent alone: neither waits for the other. */
 const CONNECTIONS = 4;
 /** Bytes of one response: so many, and so many more for each call in it, up to the most. */
 const RESPONSE_BYTES = 1_048_576;
 const CALL_BYTES = 65_536;
-const MOST_BYTES = 8_388_608;
+const MAX_BYTES = 8_388_608;
 
 const TIMEOUT_MS = 5000;
 
@@ -21,14 +20,14 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** Why a call has no result. `denied`: the node refuses whatever is asked (401, 403, 429). */
+/** Why a call has no result. `denied`: the node refuses all requests (401, 403, 429). */
 export interface Refusal {
   readonly kind: 'denied' | 'too_large' | 'slow' | 'unavailable' | 'error' | 'nonsense';
   /** For the log: holds no address and nothing that the node wrote. */
   readonly message: string;
 }
 
-/** `text`: the result as it was sent, where that was asked for. */
+/** `text`: the result as it was sent, where that was requested. */
 export type RpcResponse =
   { readonly result: unknown; readonly text?: string } | { readonly refused: Refusal };
 
@@ -44,9 +43,9 @@ export interface AskOptions {
 
 /**
  * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
- * per call, and whoever follows many transactions makes very many of them. A batch that fails for one of its calls is split until that one
+ * per call, and many transactions cost very many of them. A batch that fails for one of its calls is split until that one
  * is alone; one that only takes long is not, because its parts would take long too. Splitting
- * takes no longer than one request may: many large responses must not hold up whoever waits for the batch.
+ * takes no longer than one request may: many large responses must not delay the rest of the batch.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
@@ -90,14 +89,14 @@ export class JsonRpcNode {
     const again = responses.flatMap((response, place) => (worthAsking(response) ? [place] : []));
     const end = Math.min(until, performance.now() + (options.timeoutMs ?? TIMEOUT_MS));
     const size = Math.ceil(calls.length / PARTS);
-    const asked = parts(again, size, (places) =>
+    const calls = parts(again, size, (places) =>
       this.part(
         places.map((place) => calls[place]!),
         options,
         end,
       ),
     );
-    (await Promise.all(asked)).flat().forEach((response, n) => (responses[again[n]!] = response));
+    (await Promise.all(calls)).flat().forEach((response, n) => (responses[again[n]!] = response));
     return responses;
   }
 
@@ -106,7 +105,7 @@ export class JsonRpcNode {
     options: AskOptions,
     until: number,
   ): Promise<readonly RpcResponse[]> {
-    const { maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MOST_BYTES) } = options;
+    const { maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MAX_BYTES) } = options;
     const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
     const refuse = (kind: Refusal['kind'], message: string): readonly RpcResponse[] =>
       calls.map(() => ({ refused: { kind, message } }));
@@ -191,12 +190,44 @@ function nonsense(message: string): RpcResponse {
 /** -32005 is the error that providers give for single calls over a limit of rate. */
 function errorResponse(error: unknown): RpcResponse {
   const { code } = error as { code?: unknown };
-  const shown = typeof code === 'number' ? `error ${code}` : 'an error';
-  return { refused: { kind: code === -32005 || code === 429 ? 'denied' : 'error', message: shown } };
+  const message = typeof code === 'number' ? `error ${code}` : 'an error';
+  return { refused: { kind: code === -32005 || code === 429 ? 'denied' : 'error', message } };
 }
 
 function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[]) => R): R[] {
   const results: R[] = [];
   for (let from = 0; from < all.length; from += size) results.push(each(all.slice(from, from + size)));
   return results;
+}
+
+/** Lets so many tasks run at a time; the others wait. */
+export class Slots {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.free += 1;
+      else next();
+    }
+  }
+}
+
+/** The text of a body; null, and the connection is closed, as soon as it has more than `maxBytes`. */
+export async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // The return destroys the body.
+    if (bytes > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { ChainUnavailable } from './chain-unavailable.js';
+import { ChainUnavailable } from './values.js';
 
-/** Several nodes of one chain: one of them is asked as long as it can be relied on, then the next. */
+/** Several nodes of one chain: one of them is used as long as it can be relied on, then the next. */
 export class NodeList<Node extends { close(): Promise<void> }> {
   private readonly logger = new Logger(NodeList.name);
   private connected: readonly Node[] | null = null;
@@ -18,19 +18,23 @@ export class NodeList<Node extends { close(): Promise<void> }> {
     return (this.connected ??= this.urls.map((url) => this.connect(url)));
   }
 
-  /** Asks the node that was relied on last, and the others in turn while they throw {@link ChainUnavailable}. */
+  /** Calls the node that was relied on last, and the others one by one while they throw {@link ChainUnavailable}. */
   async first<T>(ask: (node: Node) => Promise<T>): Promise<T> {
     const nodes = this.all();
     const from = this.current;
     for (let n = 0; ; n += 1) {
       const place = (from + n) % nodes.length;
       try {
-        const told = await ask(nodes[place]!);
+        const result = await ask(nodes[place]!);
         this.current = place;
-        return told;
+        return result;
       } catch (error) {
         if (!(error instanceof ChainUnavailable) || n === nodes.length - 1) throw error;
-        this.logger.warn({ msg: 'another node is asked', node: place + 1, reason: error.message });
+        this.logger.warn({
+          msg: 'chain node unavailable: next one used',
+          node: place + 1,
+          reason: error.message,
+        });
       }
     }
   }

@@ -3,7 +3,7 @@ import { CHAIN_ID, TestChain } from '../../../test/support/chain.js';
 import { TestNode, type Tampering } from '../../../test/support/test-node.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { Finality } from './chain-rules.js';
-import { ChainUnavailable } from './chain-unavailable.js';
+import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { checkNode, headsOf, type Heads } from './node-state.js';
 
@@ -54,7 +54,7 @@ describe('the final head of a chain', () => {
 
   it.each<[string, Tampering]>([
     [
-      'an error, as nodes do for a tag they have never heard of',
+      'an error, as nodes do for an unknown tag',
       ({ params }) =>
         params[0] === 'safe'
           ? { error: { code: -32602, message: 'hex string without 0x prefix' } }
@@ -64,7 +64,7 @@ describe('the final head of a chain', () => {
     ['something that is no block', block('safe', () => ({}))],
   ])('is unknown, and the node not ready, where it responds with %s', async (_name, tampering) => {
     proxy.tamper(tampering);
-    const why = 'the node has no safe block, which PAYOUT_FINALITY asks for';
+    const why = 'the node has no safe block, which PAYOUT_FINALITY requires';
     await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));
     await expect(checkNode(node, rules('safe'))).rejects.toThrow(new ChainUnavailable(why));
     await expect(heads('finalized')).resolves.toMatchObject({ final: { number: HEIGHT - 64 } });

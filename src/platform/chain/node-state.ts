@@ -1,9 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
-import { readBlock, type Block } from './block.js';
+import { readBlock, ChainUnavailable, quantity, type Block } from './values.js';
 import type { ChainRules } from './chain-rules.js';
-import { ChainUnavailable } from './chain-unavailable.js';
 import type { JsonRpcNode, RpcCall, RpcResponse } from './json-rpc-node.js';
-import { quantity } from './values.js';
 
 /** Blocks carry the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
@@ -36,7 +34,7 @@ export async function headsOf(node: JsonRpcNode, rules: NodeRules, clock: Clock)
   const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
   const tagged = check(responses, rules);
   const head = readBlock(resultOf(responses.at(-1)!));
-  if (head === null) throw new ChainUnavailable('the node tells no newest block');
+  if (head === null) throw new ChainUnavailable('the node returns no newest block');
   const age = Math.round(clock.now().getTime() / 1000 - head.timestamp);
   if (maxHeadAgeSeconds > 0 && Math.abs(age) > maxHeadAgeSeconds) {
     throw new ChainUnavailable(`the newest block of the node is ${age} s old`);
@@ -53,11 +51,11 @@ async function confirmed(node: JsonRpcNode, head: Block, confirmations: number):
   if (confirmations === 1) return head;
   const number = Math.max(0, head.number - confirmations + 1);
   const block = (await blocksAt(node, [number])).get(number);
-  if (block === undefined) throw new ChainUnavailable('the node does not tell a block');
+  if (block === undefined) throw new ChainUnavailable('the node does not return a block');
   return block;
 }
 
-/** The blocks at these heights, by height; one that the node does not tell is left out. */
+/** The blocks at these heights, by height, as far as the node has them. */
 export async function blocksAt(
   node: JsonRpcNode,
   numbers: readonly number[],
@@ -82,16 +80,16 @@ export function resultOf(response: RpcResponse): unknown {
 /** The final block, where the chain itself names it. */
 function check(
   [chainId, syncing, final]: readonly RpcResponse[],
-  { chainId: wanted, finality }: NodeRules,
+  { chainId: expected, finality }: NodeRules,
 ): Block | null {
   const id = Number(resultOf(chainId!));
-  if (id !== wanted) throw new ChainUnavailable(`the node is on chain ${id}, not ${wanted}`);
+  if (id !== expected) throw new ChainUnavailable(`the node is on chain ${id}, not ${expected}`);
   if (resultOf(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   if (typeof finality === 'number') return null;
   const isUnknown = 'refused' in final! && final.refused.kind === 'error';
   const block = isUnknown ? null : readBlock(resultOf(final!));
   if (block === null)
-    throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY asks for`);
+    throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY requires`);
   return block;
 }
 

@@ -1,3 +1,5 @@
+import { NotReady } from '../telemetry/health.js';
+
 const HEX = /^0x[0-9a-f]+$/i;
 const WORD = /^0x[0-9a-f]{64}$/i;
 
@@ -22,4 +24,24 @@ export function isWord(word: unknown): word is string {
 /** A number as nodes want it. */
 export function quantity(value: number): string {
   return `0x${value.toString(16)}`;
+}
+
+export interface Block {
+  readonly number: number;
+  readonly hash: string;
+  /** Seconds since 1970, as the block itself says. */
+  readonly timestamp: number;
+}
+
+/** What an eth_getBlockByNumber result says of a block; null when it is none. */
+export function readBlock(result: unknown): Block | null {
+  if (typeof result !== 'object' || result === null) return null;
+  const { number, hash, timestamp } = result as Record<string, unknown>;
+  if (!isQuantity(number) || !isQuantity(timestamp) || !isWord(hash)) return null;
+  return { number: Number(number), hash: hash.toLowerCase(), timestamp: Number(timestamp) };
+}
+
+/** No node can be relied on now. The message holds no address: those of nodes often carry keys. */
+export class ChainUnavailable extends NotReady {
+  override readonly name = 'ChainUnavailable';
 }

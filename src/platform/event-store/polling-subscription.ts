@@ -1,6 +1,5 @@
-import { backOff, pause } from '../background/backoff.js';
+import { backOff, pause, type Signal } from '../background/backoff.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
-import type { Signal } from '../background/signal.js';
 
 const BATCH = 1000;
 /** Under load, the least time between two reads: what is written meanwhile comes in one page. */

@@ -33,7 +33,7 @@ describe('the address verdict', () => {
 });
 
 describe('an allowed range', () => {
-  it('allows what it holds, and nothing beside it', () => {
+  it('allows what it holds, and nothing else', () => {
     const policy = allowing('10.1.0.0/16, fd00:1::/32,127.0.0.2/32');
     expect(addressRefusal('10.1.2.3', policy)).toBeNull();
     expect(addressRefusal('10.2.0.0', policy)).toMatch(/RFC 1918/);

@@ -38,7 +38,7 @@ const REFUSED = ranges({
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const LOOPBACK = [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')];
 
-/** IPv6 that holds an IPv4 address: refused whatever it holds, also within an allowed range. */
+/** IPv6 that holds an IPv4 address: always refused, also within an allowed range. */
 const EMBEDDED = ranges({
   'is an IPv4-mapped address': ['::ffff:0:0/96'],
   'is an IPv4-translated address': ['::ffff:0:0:0/96'],

@@ -54,7 +54,7 @@ describe('a connection that carried one response', () => {
     ['in chunks', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
   ])('%s carries the next', async (_what, bytes) => {
     const send = await senderTo(responds(bytes));
-    for (let turn = 0; turn < 3; turn += 1) expect(await send()).toMatchObject({ status: 200 });
+    for (let n = 0; n < 3; n += 1) expect(await send()).toMatchObject({ status: 200 });
     expect(sockets).toHaveLength(1);
   });
 
@@ -90,7 +90,7 @@ describe('a host that does not wait for its request', () => {
     const send = await senderTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
     expect(await send()).toMatchObject({
       ...{ kind: 'failed', phase: 'response' },
-      error: 'the host sent something before it was asked',
+      error: 'the host sent something before the request',
     });
     expect(sockets).toHaveLength(1);
   });
@@ -132,7 +132,7 @@ const spoilt = fc
     return [bytes.slice(0, cut), bytes.slice(cut)] as const;
   });
 
-it('whatever comes back, the request ends at once, over one connection, with a status or a class of failure', async () => {
+it('the request ends at once after any response, over one connection, with a status or a class of failure', async () => {
   let pieces: readonly [string, string] = ['', ''];
   const behave = (socket: Socket): void =>
     void socket.once('data', () => {

@@ -2,19 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { specFolder } from '../../../test/support/run-folder.js';
-import { HostNames } from './host-names.js';
+import { HostNames } from './guarded-hosts.js';
 
 const file = join(specFolder('hosts'), 'hosts');
 const names = new HostNames(file);
 const found = (name: string) => names.addresses(name, 5000);
 
 describe('names of hosts', () => {
-  it('take localhost and all below it for loopback, and ask nobody', async () => {
+  it('take localhost and all below it for loopback, and query no server', async () => {
     for (const name of ['localhost', 'localhost.', 'foo.localhost', 'a.b.localhost.'])
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('take every address of the hosts file before DNS, whatever its case, without comments and nonsense', async () => {
+  it('take every address of the hosts file before DNS, in any case, without comments and nonsense', async () => {
     writeFileSync(
       file,
       [

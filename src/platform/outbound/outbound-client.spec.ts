@@ -53,7 +53,7 @@ describe('a host that responds', () => {
     ]);
   });
 
-  it('is asked over connections that are kept', async () => {
+  it('is reached over connections that are kept', async () => {
     const ports = new Set<number | undefined>();
     host.behavior = (response) => {
       ports.add(response.socket?.remotePort);
@@ -96,7 +96,7 @@ describe('a host that responds', () => {
 });
 
 describe('a host that fails', () => {
-  it('by silence, ends in a timeout, and the connection with it', async () => {
+  it('without a response, ends in a timeout, and the connection with it', async () => {
     let closed = false;
     host.behavior = (response) => void response.on('close', () => (closed = true));
     const began = performance.now();
@@ -114,7 +114,7 @@ describe('a host that fails', () => {
     expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'timeout' });
   });
 
-  it('by refusing the connection, is told apart', async () => {
+  it('by refusing the connection, is a failure of a class', async () => {
     const { url, server } = await raw(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     expect(await post(url)).toMatchObject({
@@ -141,7 +141,7 @@ describe('a host that fails', () => {
     expect(await post(url)).toMatchObject({ kind: 'failed' });
   });
 
-  it('by bad TLS, is told apart', async () => {
+  it('by bad TLS, is a failure of a class', async () => {
     const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
     expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'failed', phase: 'tls' });
   });
@@ -153,7 +153,7 @@ describe('a host that fails', () => {
     },
   );
 
-  it('by a name that does not resolve, is told apart', async () => {
+  it('by a name that does not resolve, is a failure of a class', async () => {
     expect(await post('https://nowhere.invalid/')).toMatchObject({ kind: 'failed', phase: 'dns' });
   });
 });
@@ -195,7 +195,7 @@ describe('on the way to a host', () => {
     await end();
   });
 
-  it('a look-up that never ends leaves nothing behind: the same deadline, and no connection later', async () => {
+  it('a query that never ends leaves nothing behind: the same deadline, and no connection later', async () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, tookMs, end } = await toName(() => new Promise((resolve) => (resolved = resolve)));
     expect(result).toMatchObject({
@@ -209,7 +209,7 @@ describe('on the way to a host', () => {
     await end();
   });
 
-  it('a look-up has a third of the time, which leaves some for the rest', async () => {
+  it('a query has a third of the time, which leaves some for the rest', async () => {
     const { result, tookMs, end } = await toName(async (_host, timeoutMs) => {
       await new Promise((resolve) => setTimeout(resolve, timeoutMs));
       throw new RequestFailure('dns', 'the name servers do not respond (ETIMEOUT)');
@@ -242,7 +242,7 @@ describe('a host that may not be reached', () => {
     await strict.close();
   });
 
-  it('is one without TLS, outside the sandbox, whatever its address', async () => {
+  it('is one without TLS, outside the sandbox, with any address', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);
     expect(await strict.post(host.url, {}, '{}')).toMatchObject({

@@ -36,7 +36,7 @@ export class OutboundClient {
     });
   }
 
-  /** POSTs and waits for the response, within the limits. Never rejects, whatever the host does. */
+  /** POSTs and waits for the response, within the limits. Never rejects. */
   post(url: string, headers: Headers, body: string): Promise<HttpResult> {
     return this.send('POST', url, headers, body);
   }
@@ -74,7 +74,7 @@ export class OutboundClient {
     }).finally(() => this.requests.delete(request));
   }
 
-  /** A client has one request at a time, so that whatever its connection does belongs to that request. */
+  /** A client has one request at a time, so that all events of its connection belong to that request. */
   private newClient(origin: URL): Client {
     let current: OutboundRequest;
     let socket: Socket | null = null;
@@ -110,7 +110,7 @@ export class OutboundClient {
     request.connects();
     const { timeoutMs } = this.limits;
     const resolved = await this.hosts.resolve(target.hostname, timeoutMs * NAME_SHARE);
-    // Taken in sandbox mode, perhaps, into a database that serves production now.
+    // Accepted in sandbox mode, perhaps, into a database that serves production now.
     if (target.protocol !== 'https:' && !this.hosts.plainHttp)
       throw new RequestFailure('address', HTTPS_ONLY);
     const addresses = resolved.slice(0, MAX_ADDRESSES_TRIED);

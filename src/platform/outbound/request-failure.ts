@@ -7,7 +7,7 @@ import { errors } from 'undici';
  */
 export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
-/** What broke a request, and where. The message is for whoever chose the host: a sentence, never a path, a header or a body. */
+/** What broke a request, and where. The message is for the owner of the host: a sentence, never a path, a header or a body. */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
 

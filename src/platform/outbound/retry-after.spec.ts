@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { httpDate, retryAfterMs } from './retry-after.js';
+import { httpDate, retryAfterMs } from './outbound-request.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -15,15 +15,15 @@ describe('Retry-After', () => {
     [null, null],
     [new Date(NOW + 90_000).toUTCString(), 90_000],
     [new Date(NOW - 90_000).toUTCString(), 0],
-  ])('%j asks for %j ms', (field, ms) => expect(retryAfterMs(field, NOW)).toBe(ms));
+  ])('%j requests %j ms', (field, ms) => expect(retryAfterMs(field, NOW)).toBe(ms));
 });
 
 describe('an HTTP-date', () => {
-  const moment = Date.UTC(1994, 10, 6, 8, 49, 37);
+  const time = Date.UTC(1994, 10, 6, 8, 49, 37);
   it.each(['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
     '%s is read',
     (text) => {
-      expect(httpDate(text, NOW)).toBe(moment);
+      expect(httpDate(text, NOW)).toBe(time);
     },
   );
   it.each([

@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { backOff } from '../background/backoff.js';
+import { backOff, Signal } from '../background/backoff.js';
 import {
   comparePositions,
   type EventStore,
   type RecordedEvent,
   type Subscription,
 } from '../event-store/port.js';
-import { Signal } from '../background/signal.js';
 
 /** Newest events kept for subscriptions that are nearly up to date. */
 const KEPT = 512;

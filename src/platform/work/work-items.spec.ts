@@ -58,7 +58,7 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('that is requested again while it is performed stays due, whatever the attempt comes to', async () => {
+  it('that is requested again while it is performed stays due after any outcome of the attempt', async () => {
     await add({ key: 'one', state: { round: 1 } });
     const first = await claimOne();
     await add({ key: 'one', state: { round: 2 } });

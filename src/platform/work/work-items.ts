@@ -163,7 +163,7 @@ export class WorkItems {
   }
 }
 
-/** Adds items, or has them done again: due at once, whatever was claimed or failed of them before. */
+/** Adds items, or has them done again: due at once, also when they are claimed or failed before. */
 export async function scheduleWork(tx: PoolClient, kind: string, items: readonly NewItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(

@@ -5,27 +5,27 @@ import ipaddr from 'ipaddr.js';
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 export type RecordType = 'A' | 'AAAA';
 
-/** One record: the owner is the name asked for unless it is given. */
+/** One record: the owner is the requested name unless it is given. */
 export interface DnsRecord {
   readonly type: keyof typeof TYPES;
   readonly data: string;
   readonly owner?: string;
 }
 
-/** What is answered; null is silence. */
-export type DnsAnswer = readonly DnsRecord[] | 'SERVFAIL' | 'NXDOMAIN' | null;
+/** The response; null: none. */
+export type DnsResponse = readonly DnsRecord[] | 'SERVFAIL' | 'NXDOMAIN' | null;
 
 const CODES = { SERVFAIL: 2, NXDOMAIN: 3 };
-/** What fits a datagram without EDNS; a longer answer is cut off there, and the client asks again over TCP. */
+/** What fits a datagram without EDNS; a longer response is cut off there, and the client repeats it over TCP. */
 const MAX_DATAGRAM = 512;
 
-/** Answers a question; `nth` counts the questions for this name and type from 0. */
-export type Zone = (name: string, type: RecordType, nth: number) => DnsAnswer;
+/** Responds to a question; `nth` counts the questions for this name and type from 0. */
+export type Zone = (name: string, type: RecordType, nth: number) => DnsResponse;
 
-/** A DNS server on 127.0.0.1:53, of UDP and TCP, that responds as it is told, always with a time to live of 0. */
+/** A DNS server on 127.0.0.1:53, of UDP and TCP, that responds by its zone, always with a time to live of 0. */
 export class TestDnsServer {
-  /** How often each "name type" was asked for. */
-  readonly asked = new Map<string, number>();
+  /** How often each "name type" was requested. */
+  readonly requests = new Map<string, number>();
 
   private constructor(private readonly zone: Zone) {}
 
@@ -33,8 +33,8 @@ export class TestDnsServer {
     const dns = new TestDnsServer(zone);
     const udp = createSocket('udp4');
     udp.on('message', (query, from) => {
-      const answer = dns.answer(query, false);
-      if (answer) udp.send(answer, from.port, from.address);
+      const response = dns.respond(query, false);
+      if (response) udp.send(response, from.port, from.address);
     });
     const tcp = createServer((socket) => dns.serve(socket));
     await Promise.all([
@@ -52,25 +52,25 @@ export class TestDnsServer {
       read = Buffer.concat([read, chunk]);
       while (read.length > 2 && read.length >= 2 + read.readUInt16BE(0)) {
         const end = 2 + read.readUInt16BE(0);
-        const answer = this.answer(read.subarray(2, end), true);
+        const response = this.respond(read.subarray(2, end), true);
         read = read.subarray(end);
-        if (answer) socket.write(Buffer.concat([uint16(answer.length), answer]));
+        if (response) socket.write(Buffer.concat([uint16(response.length), response]));
       }
     });
   }
 
-  private answer(query: Buffer, overTcp: boolean): Buffer | null {
+  private respond(query: Buffer, overTcp: boolean): Buffer | null {
     const { name, end } = nameAt(query, 12);
     const type = query.readUInt16BE(end) === TYPES.A ? 'A' : 'AAAA';
     const key = `${name} ${type}`;
-    const nth = this.asked.get(key) ?? 0;
-    const answer = this.zone(name, type, nth);
-    const records = typeof answer === 'string' || answer === null ? [] : answer.map(encoded);
+    const nth = this.requests.get(key) ?? 0;
+    const response = this.zone(name, type, nth);
+    const records = typeof response === 'string' || response === null ? [] : response.map(encoded);
     const cut = !overTcp && Buffer.concat(records).length > MAX_DATAGRAM - (end + 4);
     // The same question over TCP is not a second one.
-    if (!cut) this.asked.set(key, nth + 1);
-    if (answer === null) return null;
-    const flags = 0x8180 | (cut ? 0x0200 : 0) | (typeof answer === 'string' ? CODES[answer] : 0);
+    if (!cut) this.requests.set(key, nth + 1);
+    if (response === null) return null;
+    const flags = 0x8180 | (cut ? 0x0200 : 0) | (typeof response === 'string' ? CODES[response] : 0);
     const counts = [1, cut ? 0 : records.length, 0, 0].map(uint16);
     const head = [query.subarray(0, 2), uint16(flags), ...counts, query.subarray(12, end + 4)];
     return Buffer.concat([...head, ...(cut ? [] : records)]);

@@ -67,7 +67,7 @@ const METADATA = [
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
 ];
 
-/** IPv4 that stands inside IPv6; a public one makes it no better. */
+/** IPv4 inside IPv6; a public one makes it no better. */
 const EMBEDDED = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '8.8.8.8'].flatMap(
   (inner): Refused[] => {
     const hex = ipaddr.IPv4.parse(inner).toIPv4MappedAddress().toString().slice('::ffff:'.length);
@@ -92,8 +92,8 @@ function at(network: ipaddr.IPv4 | ipaddr.IPv6, steps: bigint): string | null {
   const bytes = network.toByteArray();
   const value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n) + steps;
   if (value < 0n || value >= 1n << BigInt(bytes.length * 8)) return null;
-  const shown = bytes.map((_, index) => Number((value >> BigInt(8 * (bytes.length - 1 - index))) & 255n));
-  return ipaddr.fromByteArray(shown).toString();
+  const ordered = bytes.map((_, index) => Number((value >> BigInt(8 * (bytes.length - 1 - index))) & 255n));
+  return ipaddr.fromByteArray(ordered).toString();
 }
 
 function sizeOf([network, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number]): bigint {
@@ -110,7 +110,7 @@ function firstOfEach(table: readonly Refused[]): readonly Refused[] {
   return [...new Map(table.map((each) => [each[0], each])).values()];
 }
 
-/** The first, middle and last address of every range, metadata addresses, and IPv4 inside IPv6. Each stands here once. */
+/** The first, middle and last address of every range, metadata addresses, and IPv4 inside IPv6. Each is here once. */
 export const hostileAddresses: readonly Refused[] = firstOfEach([
   ...METADATA.map((address): Refused => [address, /metadata/]),
   ...EMBEDDED,
@@ -250,7 +250,7 @@ export const hostileUrls: readonly Refused[] = [
   ['https://[fd00:ec2::254]/latest/', /metadata/],
 ];
 
-/** Refused for their form, before any address is looked at; the host of some is public. */
+/** Refused for their form, before any address is checked; the host of some is public. */
 export const malformedUrls: readonly Refused[] = [
   ['', /valid URL/],
   ['https://', /valid URL/],

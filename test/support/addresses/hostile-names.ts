@@ -1,4 +1,4 @@
-import type { DnsAnswer, DnsRecord, RecordType, Zone } from './dns-server.js';
+import type { DnsResponse, DnsRecord, RecordType, Zone } from './dns-server.js';
 
 const SUFFIX = '.receiver.example';
 export const nameOf = (label: string): string => `${label}${SUFFIX}`;
@@ -20,8 +20,8 @@ function chain(last: DnsRecord, ...names: string[]): DnsRecord[] {
 
 export interface LabName {
   readonly label: string;
-  readonly A: DnsAnswer;
-  readonly AAAA: DnsAnswer;
+  readonly A: DnsResponse;
+  readonly AAAA: DnsResponse;
 }
 
 /** Names that must never be connected to, and what the refusal must say. */
@@ -70,12 +70,12 @@ export const hostileNames: readonly (LabName & { readonly reason: RegExp })[] = 
   { label: 'listed-inside', A: a('8.8.8.8'), AAAA: [], reason: /10\.0\.0\.5/ },
 ];
 
-/** The same, where one family is not resolved: what was seen is judged. */
+/** The same, where one family is not resolved: what was seen is checked. */
 export const halfResolvedNames: typeof hostileNames = [
   { label: 'bad-a-servfail', A: a('10.0.0.1'), AAAA: 'SERVFAIL', reason: /10\.0\.0\.1/ },
   { label: 'servfail-bad-aaaa', A: 'SERVFAIL', AAAA: aaaa('fd00::1'), reason: /fd00::1/ },
   { label: 'bad-a-nxdomain', A: a('10.0.0.1'), AAAA: 'NXDOMAIN', reason: /10\.0\.0\.1/ },
-  { label: 'bad-a-silent', A: a('10.0.0.1'), AAAA: null, reason: /10\.0\.0\.1/ },
+  { label: 'bad-a-unresponsive', A: a('10.0.0.1'), AAAA: null, reason: /10\.0\.0\.1/ },
 ];
 
 /** Names that must be reached, at one of these addresses. */
@@ -93,14 +93,14 @@ export const publicNames: readonly (LabName & { readonly at: readonly string[] }
   { label: 'good-servfail', A: a('8.8.8.8'), AAAA: 'SERVFAIL', at: ['8.8.8.8'] },
   { label: 'servfail-good', A: 'SERVFAIL', AAAA: aaaa('2000::1'), at: ['2000::1'] },
   { label: 'good-nxdomain', A: a('8.8.8.8'), AAAA: 'NXDOMAIN', at: ['8.8.8.8'] },
-  { label: 'good-silent', A: a('8.8.8.8'), AAAA: null, at: ['8.8.8.8'] },
+  { label: 'good-unresponsive', A: a('8.8.8.8'), AAAA: null, at: ['8.8.8.8'] },
   { label: 'listed-outside', A: a('10.0.0.1'), AAAA: [], at: ['8.8.4.4'] },
-  // The first address takes connections and says nothing; see SILENT_ADDRESS.
+  // The first address takes connections and says nothing; see UNRESPONSIVE_ADDRESS.
   { label: 'dead-first', A: a('9.9.9.9', '8.8.8.8'), AAAA: [], at: ['8.8.8.8'] },
 ];
 
 /** Accepts connections and never says a word, where everyone else speaks TLS. */
-export const SILENT_ADDRESS = '9.9.9.9';
+export const UNRESPONSIVE_ADDRESS = '9.9.9.9';
 
 /** /etc/hosts of the lab. */
 export const LAB_HOSTS = [
@@ -119,21 +119,21 @@ const table = new Map<string, LabName>(
 const BAD = a('10.0.0.1');
 const GOOD = a('8.8.8.8');
 
-/** Names whose answer depends on how often it was asked for. */
-const moving: Readonly<Record<string, (nth: number) => DnsAnswer>> = {
-  'turns-bad': (nth) => (nth === 0 ? GOOD : BAD),
-  'turns-bad-while-kept': (nth) => (nth === 0 ? GOOD : BAD),
-  'turns-bad-after-the-check': (nth) => (nth === 0 ? GOOD : BAD),
+/** Names whose response depends on how often it was requested. */
+const moving: Readonly<Record<string, (nth: number) => DnsResponse>> = {
+  'becomes-bad': (nth) => (nth === 0 ? GOOD : BAD),
+  'becomes-bad-while-kept': (nth) => (nth === 0 ? GOOD : BAD),
+  'becomes-bad-after-the-check': (nth) => (nth === 0 ? GOOD : BAD),
   'bad-then-good': (nth) => (nth === 0 ? BAD : GOOD),
   'every-other': (nth) => (nth % 2 === 0 ? GOOD : BAD),
   stays: () => GOOD,
-  'asked-once': () => GOOD,
-  'all-dead': () => a(...Array.from({ length: 300 }, () => SILENT_ADDRESS)),
+  'resolved-once': () => GOOD,
+  'all-dead': () => a(...Array.from({ length: 300 }, () => UNRESPONSIVE_ADDRESS)),
 };
 
-/** What the lab's DNS server says. Names that begin with `silent` are never resolved; unknown ones do not exist. */
-export const labZone: Zone = (name: string, type: RecordType, nth: number): DnsAnswer => {
-  if (name.startsWith('silent')) return null;
+/** What the lab's DNS server says. Names that begin with `unresponsive` are never resolved; unknown ones do not exist. */
+export const labZone: Zone = (name: string, type: RecordType, nth: number): DnsResponse => {
+  if (name.startsWith('unresponsive')) return null;
   if (name === 'cache') return type === 'A' ? a('10.1.0.9') : [];
   if (!name.endsWith(SUFFIX)) return 'NXDOMAIN';
   const label = name.slice(0, -SUFFIX.length);

@@ -3,14 +3,14 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { SILENT_ADDRESS } from './hostile-names.js';
+import { UNRESPONSIVE_ADDRESS } from './hostile-names.js';
 
 /** Of the event loop: one would do. */
-const TURNS = 3;
+const TICKS = 3;
 
 /** Listens on every address of the lab's network, with TLS on 443 and without on 80, and notes who is connected to. */
 export class LabListener {
-  /** The addresses that connections were made to, in order. */
+  /** The addresses of connections, in order. */
   private readonly reached: string[] = [];
 
   static async start(tlsFiles: string): Promise<LabListener> {
@@ -23,9 +23,9 @@ export class LabListener {
     return listener;
   }
 
-  /** What was reached since this was asked last. The kernel has connected before the listener hears of it. */
-  async taken(): Promise<string[]> {
-    for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+  /** What was reached since the last call. The kernel has connected before the listener is notified. */
+  async reached(): Promise<string[]> {
+    for (let tick = 0; tick < TICKS; tick++) await new Promise((resolve) => setImmediate(resolve));
     return this.reached.splice(0);
   }
 
@@ -46,7 +46,7 @@ export class LabListener {
       socket.on('error', () => undefined);
       const address = socket.localAddress!.replace(/^::ffff:(?=[0-9.]+$)/, '');
       this.reached.push(address);
-      if (address === SILENT_ADDRESS) socket.resume();
+      if (address === UNRESPONSIVE_ADDRESS) socket.resume();
       else server.emit('connection', socket);
     });
     return new Promise<void>((resolve) => every.listen({ port, host: '::', backlog: 511 }, resolve));

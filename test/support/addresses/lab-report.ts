@@ -16,10 +16,10 @@ export interface Posted {
   readonly outcome: number | string;
   /** For the merchant. */
   readonly error: string | null;
-  /** For the operator: what the log was told meanwhile. */
+  /** For the operator: what was logged meanwhile. */
   readonly logged: readonly string[];
   readonly ms: number;
-  /** The addresses that connections were made to meanwhile. */
+  /** The addresses of connections meanwhile. */
   readonly reached: readonly string[];
 }
 
@@ -43,28 +43,28 @@ export interface LabReport {
     readonly questionsOfOneConnect: number;
     readonly everyOther: readonly Posted[];
     readonly kept: readonly Posted[];
-    readonly turnsGood: readonly Posted[];
+    readonly becomesGood: readonly Posted[];
     readonly stays: readonly Posted[];
   };
   /** DNS questions for A while sixteen connections to one name began together. */
   readonly questionsOfSixteen: number;
-  /** The same for a name that is never resolved; a second one is asked 2 s after the first, unless it was given up. */
-  readonly questionsOfSilence: number;
+  /** The same for a name that is never resolved; a second one is queried 2 s after the first, unless it was given up. */
+  readonly unansweredQuestions: number;
   readonly allDead: Posted;
-  readonly silence: Silence;
-  readonly silenceOfShortNames: Silence;
+  readonly unresponsive: Unresponsive;
+  readonly unansweredShortNames: Unresponsive;
   readonly allowed: readonly Posted[];
-  /** Sockets and look-ups that remain after a deadline. */
+  /** Sockets and queries that remain after a deadline. */
   readonly leftovers: readonly string[];
 }
 
 /** What others get while the names of some receivers are never resolved. */
-interface Silence {
+interface Unresponsive {
   readonly other: Posted;
-  /** One look-up of the system and one file. */
+  /** One name resolved by the system and one file. */
   readonly ownMs: number;
   readonly outcomes: readonly string[];
-  readonly silentMs: number;
+  readonly unresponsiveMs: number;
 }
 
 export const LAB: OwnNetwork = {
@@ -74,5 +74,5 @@ export const LAB: OwnNetwork = {
     ...['DNS:*.receiver.example', 'DNS:db', 'DNS:cache', 'IP:10.1.2.3', 'IP:fd00:1::1'],
     ...publicAddresses.map((each) => `IP:${each}`),
   ],
-  patienceMs: 120_000,
+  timeoutMs: 120_000,
 };

@@ -15,7 +15,7 @@ import { halfResolvedNames, hostileNames, labZone, nameOf, publicNames } from '.
 import { LabListener } from './lab-listener.js';
 import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type LabReport, type Posted } from './lab-report.js';
 
-/** The script of the lab (own-network.ts runs it): tries everything, and prints what happened. It judges nothing. */
+/** The script of the lab (own-network.ts runs it): tries everything, and prints what happened, without a verdict. */
 const listener = await LabListener.start(process.env['TLS_FILES']!);
 const dns = await TestDnsServer.start(labZone);
 
@@ -42,7 +42,7 @@ async function post({ receivers }: typeof production, url: string): Promise<Post
   const { response, error } = await receivers.post(url, {}, '{}');
   const ms = performance.now() - began;
   const outcome = response.kind === 'responded' ? response.status : response.phase;
-  return { url, outcome, error, logged: logged.splice(0), ms, reached: await listener.taken() };
+  return { url, outcome, error, logged: logged.splice(0), ms, reached: await listener.reached() };
 }
 
 async function postAll(sender: typeof production, urls: readonly string[]): Promise<Posted[]> {
@@ -51,7 +51,7 @@ async function postAll(sender: typeof production, urls: readonly string[]): Prom
   return posted;
 }
 
-/** What anyone gets who does not judge: `reached`, or the code of the failure. */
+/** What a client without a guard gets: `reached`, or the code of the failure. */
 function connected(host: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port: 443, host, autoSelectFamily: false });
@@ -69,7 +69,7 @@ async function unguarded(hosts: readonly string[]): Promise<Record<string, strin
   const found: Record<string, string> = {};
   for (const host of hosts) {
     found[host] = await connected(host);
-    if (found[host] === 'reached' && (await listener.taken()).length === 0) found[host] = 'someone else';
+    if (found[host] === 'reached' && (await listener.reached()).length === 0) found[host] = 'someone else';
   }
   return found;
 }
@@ -88,27 +88,27 @@ const names = [...hostileNames, ...halfResolvedNames].map(({ label }) => `https:
 
 async function rebinding(): Promise<LabReport['rebinding']> {
   const url = (label: string, path = 'hooks'): string => `https://${nameOf(label)}/${path}`;
-  const questions = (label: string): number => dns.asked.get(`${nameOf(label)} A`) ?? 0;
-  const registration = await production.addresses.refusal(url('turns-bad'));
-  const registered = await post(production, url('turns-bad'));
-  const afterCheck = await post(production, url('turns-bad-after-the-check'));
+  const questions = (label: string): number => dns.requests.get(`${nameOf(label)} A`) ?? 0;
+  const registration = await production.addresses.refusal(url('becomes-bad'));
+  const registered = await post(production, url('becomes-bad'));
+  const afterCheck = await post(production, url('becomes-bad-after-the-check'));
   const everyOther = await postAll(
     production,
     Array.from({ length: 8 }, () => url('every-other', 'close')),
   );
   const kept = await postAll(production, [
-    url('turns-bad-while-kept'),
-    url('turns-bad-while-kept', 'close'),
-    url('turns-bad-while-kept'),
+    url('becomes-bad-while-kept'),
+    url('becomes-bad-while-kept', 'close'),
+    url('becomes-bad-while-kept'),
   ]);
   return {
     registration,
     registered,
     afterCheck,
-    questionsOfOneConnect: questions('turns-bad-after-the-check'),
+    questionsOfOneConnect: questions('becomes-bad-after-the-check'),
     everyOther,
     kept,
-    turnsGood: await postAll(
+    becomesGood: await postAll(
       production,
       Array.from({ length: 2 }, () => url('bad-then-good')),
     ),
@@ -120,35 +120,38 @@ async function rebinding(): Promise<LabReport['rebinding']> {
 }
 
 async function questionsOfSixteen(): Promise<number> {
-  const url = `https://${nameOf('asked-once')}/close`;
+  const url = `https://${nameOf('resolved-once')}/close`;
   await Promise.all(Array.from({ length: 16 }, () => production.receivers.post(url, {}, '{}')));
-  await listener.taken();
-  return dns.asked.get(`${nameOf('asked-once')} A`) ?? 0;
+  await listener.reached();
+  return dns.requests.get(`${nameOf('resolved-once')} A`) ?? 0;
 }
 
-/** Another receiver, the system's own look-ups and files, while `urls` are never resolved. */
-async function beside(sender: typeof production, urls: readonly string[]): Promise<LabReport['silence']> {
+/** Another receiver, the system's own queries and files, while `urls` are never resolved. */
+async function alongside(
+  sender: typeof production,
+  urls: readonly string[],
+): Promise<LabReport['unresponsive']> {
   const began = performance.now();
-  const silent = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
+  const unresponsive = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
   await new Promise((resolve) => setTimeout(resolve, 50));
   const other = await post(production, `https://${nameOf('stays')}/close`);
   const ownBegan = performance.now();
   await lookup(nameOf('good-a'), { family: 4 });
   await readFile('/etc/hosts');
   const ownMs = performance.now() - ownBegan;
-  const outcomes = (await silent).map(({ response }) =>
+  const outcomes = (await unresponsive).map(({ response }) =>
     response.kind === 'failed' ? response.phase : 'responded',
   );
-  const silentMs = performance.now() - began;
-  return { other, ownMs, outcomes, silentMs };
+  const unresponsiveMs = performance.now() - began;
+  return { other, ownMs, outcomes, unresponsiveMs };
 }
 
-/** What deadlines leave behind: of look-ups, and of handshakes, that nobody responds to. */
+/** What deadlines leave behind: of queries, and of handshakes, without a response. */
 async function leftovers(): Promise<string[]> {
-  const urls = ['silent.example', nameOf('all-dead')].map((host) => `https://${host}/`);
+  const urls = ['unresponsive.example', nameOf('all-dead')].map((host) => `https://${host}/`);
   const before = process.getActiveResourcesInfo();
   await Promise.all(urls.map((url) => hasty.receivers.post(url, {}, '{}')));
-  // The other ends of the connections are here too, and need a moment to hear of it.
+  // The other ends of the connections are here too, and are notified a little later.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const left = process.getActiveResourcesInfo();
   for (const each of before) if (left.includes(each)) left.splice(left.indexOf(each), 1);
@@ -198,15 +201,15 @@ const report: LabReport = {
       'localhost',
     ].map((host) => `https://${host}/hooks`),
   ),
-  silence: await beside(
+  unresponsive: await alongside(
     production,
-    Array.from({ length: 50 }, (_, index) => `https://silent-${index}.example/`),
+    Array.from({ length: 50 }, (_, index) => `https://unresponsive-${index}.example/`),
   ),
-  silenceOfShortNames: await beside(
+  unansweredShortNames: await alongside(
     allowing,
-    Array.from({ length: 10 }, (_, index) => `https://silent-${index}/`),
+    Array.from({ length: 10 }, (_, index) => `https://unresponsive-${index}/`),
   ),
   leftovers: await leftovers(),
-  questionsOfSilence: dns.asked.get('silent-0.example A') ?? 0,
+  unansweredQuestions: dns.requests.get('unresponsive-0.example A') ?? 0,
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

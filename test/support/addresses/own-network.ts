@@ -12,14 +12,14 @@ export interface OwnNetwork {
   readonly hosts: string;
   /** Names and addresses of its certificate, such as `IP:8.8.8.8` and `DNS:*.example`. */
   readonly certifiedFor: readonly string[];
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 /** DNS is what the script serves on 127.0.0.1. */
 const RESOLV_CONF = 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n';
 
 /**
- * Runs the script in network and mount namespaces of its own: loopback alone, all of IPv4 and IPv6 routed to it, its own
+ * Runs the script in separate network and mount namespaces: loopback alone, all of IPv4 and IPv6 routed to it, its own
  * /etc/resolv.conf and /etc/hosts. The script finds its key and certificate in $TLS_FILES and trusts them. Returns what
  * it printed, parsed; null where namespaces are not permitted (Linux alone has them), or where iproute2 or openssl are
  * missing and cannot be installed.
@@ -27,7 +27,7 @@ const RESOLV_CONF = 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n';
 export async function runInOwnNetwork<T>(network: OwnNetwork): Promise<T | null> {
   const unshare = [['-rnm'], ['-nm']].find((flags) => succeeds('unshare', [...flags, 'true']));
   if (!unshare) {
-    console.warn('namespaces are not permitted here: what needs a network of its own is left out');
+    console.warn('namespaces are not permitted here: what needs a separate network is left out');
     return null;
   }
   if (systemProgram('ip', 'iproute2') === null || systemProgram('openssl') === null) return null;
@@ -46,7 +46,7 @@ export async function runInOwnNetwork<T>(network: OwnNetwork): Promise<T | null>
   ].join('\n');
   const command = [process.execPath, '--import', 'tsx', network.script];
   const output = await outputOf('unshare', [...unshare, 'sh', '-c', steps, 'sh', ...command], {
-    patienceMs: network.patienceMs,
+    timeoutMs: network.timeoutMs,
     env: { TLS_FILES: dir, NODE_EXTRA_CA_CERTS: join(dir, 'cert.pem') },
   });
   return JSON.parse(output) as T;
@@ -59,7 +59,7 @@ function succeeds(command: string, args: readonly string[]): boolean {
 function outputOf(
   command: string,
   args: readonly string[],
-  { patienceMs, env }: { patienceMs: number; env: Record<string, string> },
+  { timeoutMs, env }: { timeoutMs: number; env: Record<string, string> },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -69,7 +69,7 @@ function outputOf(
     const [out, errors]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
-    const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);

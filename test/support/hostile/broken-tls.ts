@@ -55,7 +55,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
     maxVersion: 'TLSv1.1',
     ciphers: 'DEFAULT@SECLEVEL=0',
   }),
-  shows('a certificate of the client is wanted', unwelcome, (c) => c.good, {
+  shows('a certificate of the client is required', unwelcome, (c) => c.good, {
     requestCert: true,
     rejectUnauthorized: true,
   }),

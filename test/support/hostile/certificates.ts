@@ -6,7 +6,7 @@ export interface KeyAndCertificate {
   readonly cert: string;
 }
 
-/** Certificates for receivers on 127.0.0.1, good and bad, made anew for each run; no key is ever written to disk. */
+/** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is ever written to disk. */
 export interface Certificates {
   /** What the sender trusts, in PEM. */
   readonly authority: string;

@@ -3,11 +3,11 @@ import type { Certificates } from './certificates.js';
 import { responded, receiver, says, type Expected, type Hosted, type HostileReceiver } from './receiver.js';
 import type { Sent, SendingProcess } from './sending-process.js';
 
-/** Beyond the deadline: what two busy cores may add, unless told otherwise. */
+/** Beyond the deadline: what two busy cores may add, unless given otherwise. */
 const LATE_MS = 1000;
 /** Far above what is read of any response, and above what fits into the buffers of a connection on loopback. */
-const MOST_SENT = 24 * 1024 * 1024;
-const MOST_EXCERPT = 1024;
+const MAX_SENT = 24 * 1024 * 1024;
+const MAX_EXCERPT = 1024;
 
 /** What came of the deliveries to one receiver. */
 export interface Challenged {
@@ -28,19 +28,19 @@ export async function challenge(
   const sent: Sent[] = [];
   const complaints: string[] = [];
   for (const [index, allowed] of expected.entries()) {
-    // Whatever a receiver still says unasked has the time to arrive.
+    // What a receiver still sends unrequested has the time to arrive.
     if (index > 0) await sleep(100);
     const each = await sender.post(hosted.url);
     sent.push(each);
-    if (!allowed.some((one) => fits(each, one))) complaints.push(`delivery ${index + 1} got ${shown(each)}`);
+    if (!allowed.some((one) => fits(each, one))) complaints.push(`delivery ${index + 1} got ${textOf(each)}`);
     if (each.tookMs > timeoutMs + lateMs) complaints.push(`it took ${Math.round(each.tookMs)} ms`);
     if (/secret|127\.0\.0\.1/.test(each.error ?? ''))
-      complaints.push(`its error tells too much: ${each.error}`);
-    if (each.excerptBytes > MOST_EXCERPT) complaints.push(`${each.excerptBytes} bytes of it were kept`);
+      complaints.push(`its error says too much: ${each.error}`);
+    if (each.excerptBytes > MAX_EXCERPT) complaints.push(`${each.excerptBytes} bytes of it were kept`);
   }
-  if (hosted.sent() > MOST_SENT) complaints.push(`${hosted.sent()} bytes of it were taken`);
+  if (hosted.sent() > MAX_SENT) complaints.push(`${hosted.sent()} bytes of it were read`);
   if (hosted.connections() > expected.length)
-    complaints.push(`${hosted.connections()} connections were made`);
+    complaints.push(`${hosted.connections()} connections were opened`);
   const own = hosted.complaint();
   if (own !== null) complaints.push(own);
   return { name, sent, complaints };
@@ -57,7 +57,7 @@ function fits({ response, error }: Sent, expected: Expected): boolean {
 }
 
 /** `responded 200`, or `failed at tls: the certificate has expired (CERT_HAS_EXPIRED)`. */
-export function shown({ response, error }: Sent): string {
+export function textOf({ response, error }: Sent): string {
   if (response.kind === 'failed') return `failed at ${response.phase}: ${error}`;
   const after = response.retryAfter === null ? '' : `, Retry-After ${JSON.stringify(response.retryAfter)}`;
   return `responded ${response.status}${after}`;

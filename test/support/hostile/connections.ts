@@ -15,7 +15,7 @@ const notSent = failed('send', /^the (connection was (closed|reset)|host closed 
 const noResponse = failed('answer', /^the connection was (closed|reset)/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Listens and then never runs again: the system accepts what fits into the backlog, and nobody more. */
+/** Listens and then never runs again: the system accepts what fits into the backlog, and no more. */
 const BLOCKED = `
   const { parentPort } = require('node:worker_threads');
   const server = require('node:net').createServer();
@@ -66,7 +66,7 @@ const refuses: HostileReceiver = {
   },
 };
 
-/** Redirects to a listener that nobody may reach. */
+/** Redirects to a listener that may not be reached. */
 function redirects(name: string, status: number): HostileReceiver {
   return {
     name,
@@ -101,7 +101,7 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
   ),
   receiver('closes after the request', notSent, says('', 'end')),
   receiver('resets after the request', notSent, says('', 'reset')),
-  receiver('closes its half and goes on reading', notSent, (socket) => {
+  receiver('closes its half and continues to read', notSent, (socket) => {
     socket.resume();
     socket.end();
   }),
@@ -109,8 +109,8 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
   receiver('resets within its header', noResponse, says(`${OK}content-le`, 'reset')),
   receiver('resets within its response', noResponse, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
   receiver(
-    'speaks before it is asked',
-    [...responded(503), ...failed('answer', /^the (host sent something before it was asked|connection was)/)],
+    'speaks before the request',
+    [...responded(503), ...failed('answer', /^the (host sent something before the request|connection was)/)],
     (socket) => socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
   ),
   receiver('responds before it has read the request', responded(413), (socket) =>

@@ -20,7 +20,7 @@ function encoded(encoding: string, body: Buffer): Buffer {
 const MIB = Buffer.alloc(1024 * 1024);
 const BOMB_MIB = 48;
 
-/** Members of gzip follow one another: 48 MiB when unpacked, and made at once. */
+/** Members of gzip follow one another: 48 MiB when unpacked, and created at once. */
 const MEMBERS = Buffer.concat(Array<Buffer>(BOMB_MIB).fill(gzipSync(MIB)));
 const GZIP_BOMB = encoded('gzip', MEMBERS);
 const GZIP_TWICE = encoded('gzip, gzip', gzipSync(MEMBERS));

@@ -5,7 +5,7 @@ const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 const notHttp = failed('answer', /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/);
 const wrongLength = failed('answer', /^the response is not as long as its Content-Length says/);
 const closed = failed('answer', /^the connection was closed \(UND_ERR_SOCKET\)$/);
-/** Taken or refused, as long as nothing worse comes of it. */
+/** Accepted or refused, as long as nothing worse comes of it. */
 const either = [...responded(200), ...notHttp, ...wrongLength];
 
 const malformed = (name: string, bytes: string | Buffer, expected = notHttp): HostileReceiver =>
@@ -58,7 +58,7 @@ export const MALFORMED: readonly HostileReceiver[] = [
   malformed('two Content-Lengths', `${OK}content-length: 5\r\ncontent-length: 6\r\n\r\nhello!`, wrongLength),
   malformed('a list of Content-Lengths', `${OK}content-length: 5, 5\r\n\r\nhello`, wrongLength),
   malformed(
-    'Content-Length beside Transfer-Encoding',
+    'Content-Length alongside Transfer-Encoding',
     `${OK}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
     either,
   ),
@@ -72,18 +72,18 @@ export const MALFORMED: readonly HostileReceiver[] = [
   malformed('a chunk size below zero', `${CHUNKED}-5\r\nhello\r\n0\r\n\r\n`),
   malformed('a chunk without its end', `${CHUNKED}2\r\nhello\r\n0\r\n\r\n`),
   malformed('a chunked response that stops', `${CHUNKED}5\r\nhel`, [...notHttp, ...closed]),
-  malformed('100 Continue that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}\r\n`, closed),
+  malformed('100 Continue that was not requested', `HTTP/1.1 100 Continue\r\n\r\n${OK}\r\n`, closed),
   malformed(
     '101 Switching Protocols',
     'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
     closed,
   ),
-  malformed('an upgrade that nobody asked for', `${OK}connection: upgrade\r\nupgrade: h2c\r\n\r\n`, [
+  malformed('an upgrade that was not requested', `${OK}connection: upgrade\r\nupgrade: h2c\r\n\r\n`, [
     ...responded(200),
     ...closed,
   ]),
   splits('a Content-Length that is too short', 'HTTP/1.1 500 Surplus\r\ncontent-length: 0\r\n\r\n'),
-  splits('a second response that nobody asked for', 'HTTP/1.1 500 Poison\r\ncontent-length: 0\r\n\r\n', 20),
+  splits('a second response that was not requested', 'HTTP/1.1 500 Poison\r\ncontent-length: 0\r\n\r\n', 20),
   splits('the beginning of a second response', 'HTTP/1.1 5', 20),
   splits('line breaks after its response', '\r\n'.repeat(50), 20),
   receiver(

@@ -1,6 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { FailurePhase } from '../../../src/contexts/webhooks/domain/outcome.js';
+import type { FailurePhase } from '../../../src/contexts/webhooks/domain/retry.js';
 import type { Certificates } from './certificates.js';
 
 /** What must come of one delivery. */
@@ -25,7 +25,7 @@ export interface Hosted {
   connections(): number;
   /** Bytes it handed to the system. */
   sent(): number;
-  /** Whether it was made to break another rule, such as being asked where it pointed to; null when not. */
+  /** Whether it broke another rule, such as a request to where it pointed; null when not. */
   complaint(): string | null;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function failed(phase: FailurePhase, error: RegExp): readonly Expected[] 
 interface Options {
   /** Over TLS with what these certificates make of it. */
   readonly tls?: (certificates: Certificates) => TlsOptions;
-  /** Its URL says https, whatever it speaks. */
+  /** Its URL says https, also when it speaks something else. */
   readonly https?: boolean;
 }
 
@@ -131,7 +131,7 @@ export function onRequests(socket: Socket, handle: () => void): void {
   });
 }
 
-/** Waits for a whole request, then says this; the connection stays open unless told otherwise. */
+/** Waits for a whole request, then says this; the connection stays open unless given otherwise. */
 export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 'stay'): Behaviour {
   return (socket) =>
     onRequests(socket, () => {
@@ -142,7 +142,7 @@ export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 's
     });
 }
 
-/** Waits for a whole request, says the first, then one piece of the second every so often until nobody listens. */
+/** Waits for a whole request, says the first, then one piece of the second every so often until the client is gone. */
 export function drips(first: string, piece: (index: number) => string, everyMs = 40): Behaviour {
   return (socket) =>
     onRequests(socket, () => {
@@ -153,7 +153,7 @@ export function drips(first: string, piece: (index: number) => string, everyMs =
     });
 }
 
-/** Waits for a whole request, says the first, then the second as fast as it is taken, without end. */
+/** Waits for a whole request, says the first, then the second as fast as it is read, without end. */
 export function floods(first: string, more: Buffer): Behaviour {
   return (socket) =>
     onRequests(socket, () => {

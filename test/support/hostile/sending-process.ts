@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ReceiverResponse } from '../../../src/contexts/webhooks/domain/outcome.js';
+import type { ReceiverResponse } from '../../../src/contexts/webhooks/domain/retry.js';
 
 const SENDER = fileURLToPath(new URL('./sender.ts', import.meta.url));
 
@@ -40,7 +40,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** `sender.ts` in a process of its own, which trusts the given authority as an operator's NODE_EXTRA_CA_CERTS says. */
+/** `sender.ts` in a separate process, which trusts the given authority as an operator's NODE_EXTRA_CA_CERTS says. */
 export class SendingProcess {
   private readonly waiting = new Map<number, Waiting>();
   private next = 0;

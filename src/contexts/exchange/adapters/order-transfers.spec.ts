@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deposit, facts, made, received, stateAfter } from '../../../../test/support/order-story.js';
-import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
+import { ChainUnavailable } from '../../../platform/chain/values.js';
 import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
 import { ChainOrderTransfers } from './order-transfers.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
-import { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
+import { ChainUnavailable } from '../../../platform/chain/values.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';

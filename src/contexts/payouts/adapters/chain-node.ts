@@ -1,20 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
-import type { Block } from '../../../platform/chain/block.js';
+import type { Block } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import { blocksAt, checkNode, headsOf, type NodeRules } from '../../../platform/chain/node-state.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
-import { Absences } from './absences.js';
-import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './large-transaction.js';
+import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 /** Transactions with large receipts that are remembered. */
 const MAX_LARGE = 10_000;
 /** Merchants whose transactions travel in batches of their own. */
-const MOST_GROUPS = 8;
-/** In a batch a slow transaction holds up the others; one that is asked for alone may take longer. */
+const MAX_GROUPS = 8;
+/** In a batch a slow transaction delays the others; one that is requested alone may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const ALONE_TIMEOUT_MS = 5000;
 
@@ -27,10 +26,9 @@ export interface ChainNodeOptions extends NodeRules {
 
 type Receipts = Map<string, TransactionReceipt | null>;
 
-/** The chain as one node tells of it. */
 export class ChainNode {
   private readonly node: JsonRpcNode;
-  private readonly absences = new Absences();
+  private readonly missing = new MissingTransactions();
   private readonly large = new LRUCache<string, true>({ max: MAX_LARGE });
 
   constructor(
@@ -41,22 +39,22 @@ export class ChainNode {
   }
 
   async read(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
-    // The head first: a block that comes meanwhile can only make a transfer look less confirmed than it is.
+    // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
     const { head, final } = await headsOf(this.node, this.options, this.clock);
-    this.absences.standAt(head.hash);
+    this.missing.moveTo(head.hash);
     const receipts: Receipts = new Map();
     const unknown = requested.filter(({ hash }) => {
-      if (!this.absences.has(hash)) return true;
+      if (!this.missing.has(hash)) return true;
       receipts.set(hash, null);
       return false;
     });
     const refusals = await this.readReceipts(unknown, alone, receipts);
-    for (const { hash } of unknown) if (receipts.get(hash) === null) this.absences.add(hash);
+    for (const { hash } of unknown) if (receipts.get(hash) === null) this.missing.add(hash);
     return { head, final, receipts, refusals };
   }
 
   /**
-   * A look that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
+   * An observation that outcomes may rest on: nothing of it is remembered from before, what is missing is missing in two ways,
    * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
    * Receipts come with the time of their block.
    */
@@ -69,12 +67,12 @@ export class ChainNode {
     await this.keepCanonical(receipts, head);
     const now = await blocksAt(this.node, [final.number, head.number]);
     if (now.get(final.number)?.hash !== final.hash || now.get(head.number)?.hash !== head.hash) {
-      throw new ChainUnavailable('the chain was reorganised during the look');
+      throw new ChainUnavailable('the chain was reorganised during the check');
     }
     return { head, final, receipts, refusals };
   }
 
-  /** The hashes of the blocks that the chain has at these heights; one that the node does not tell is left out. */
+  /** The hashes of the blocks at these heights, as far as the node has them. */
   async blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const blocks = await blocksAt(this.node, heights);
     return new Map([...blocks].map(([height, { hash }]) => [height, hash]));
@@ -90,7 +88,7 @@ export class ChainNode {
 
   /**
    * Puts into `receipts` what the node says of each; a hash without a usable response is left out. So is one whose
-   * receipt is large or refused, unless it is asked for alone: reading these takes as long as the node likes.
+   * receipt is large or refused, unless it is requested alone: reading these takes as long as the node likes.
    */
   private async readReceipts(
     requested: readonly RequestedTransaction[],
@@ -107,7 +105,7 @@ export class ChainNode {
       ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
     const groups = groupsOf(others);
-    const asked = groups.map((group) =>
+    const calls = groups.map((group) =>
       this.node.ask(
         group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
         options,
@@ -115,7 +113,7 @@ export class ChainNode {
     );
     const inOrder = groups.flat();
     let denied = 0;
-    (await Promise.all(asked)).flat().forEach((response, place) => {
+    (await Promise.all(calls)).flat().forEach((response, place) => {
       const each = inOrder[place]!;
       if ('result' in response) {
         const receipt = readKept(response, each.hash);
@@ -129,7 +127,7 @@ export class ChainNode {
       large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
-    // One transaction that is denied whoever asks must not hold up the others.
+    // One transaction that is always denied must not delay the others.
     if (!alone && denied > 0 && denied === inOrder.length)
       throw new ChainUnavailable([...refusals].join(', '));
     if (!alone) return [...refusals];
@@ -142,7 +140,7 @@ export class ChainNode {
     return [...refusals];
   }
 
-  /** Which of its logs confirms a payout is told by their places: a transfer to one of our wallets is worth the bytes. */
+  /** A transfer to one of our wallets is worth the bytes: which log confirms a payout follows from their places. */
   private async completeLarge(receipts: Receipts): Promise<void> {
     for (const [hash, receipt] of receipts) {
       if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
@@ -184,5 +182,34 @@ function groupsOf(requested: readonly RequestedTransaction[]): readonly (readonl
     if (group === undefined) groups.set(each.group, [each]);
     else group.push(each);
   }
-  return groups.size > MOST_GROUPS ? [requested] : [...groups.values()];
+  return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
+}
+
+/** Hashes remembered; beyond it all are forgotten and requested again. */
+const MOST = 200_000;
+
+/**
+ * Transactions that are in no block up to one head. They are not requested again until the head changes, also to a
+ * reorganised one of the same height.
+ */
+export class MissingTransactions {
+  private head: string | null = null;
+  private readonly hashes = new Set<string>();
+
+  /** `head` is the hash of the newest block; null when the node does not say. */
+  moveTo(head: string | null): void {
+    if (head !== null && head === this.head) return;
+    this.head = head;
+    this.hashes.clear();
+  }
+
+  has(hash: string): boolean {
+    return this.hashes.has(hash);
+  }
+
+  add(hash: string): void {
+    if (this.head === null) return;
+    if (this.hashes.size >= MOST) this.hashes.clear();
+    this.hashes.add(hash);
+  }
 }

@@ -34,7 +34,7 @@ describe('the chain behind a JSON-RPC node', () => {
     ...over,
   });
   const requested = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
-  const look = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
+  const read = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
   const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
   const receiptLies =
     (change: (receipt: Record<string, unknown>) => unknown) =>
@@ -42,10 +42,10 @@ describe('the chain behind a JSON-RPC node', () => {
     ({ method }: RpcCall) =>
       method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
 
-  it('tells of a transfer: block, token, recipient, amount, place', async () => {
+  it('reads a transfer: block, token, recipient, amount, place', async () => {
     const to = chain.newAddress();
     const { hash, blockNumber, blockHash } = await chain.transfer(to, '12.345678');
-    const { head, receipts } = await look([hash]);
+    const { head, receipts } = await read([hash]);
     expect(head.number).toBe(await height());
     expect(receipts.get(hash)).toEqual({
       succeeded: true,
@@ -63,9 +63,9 @@ describe('the chain behind a JSON-RPC node', () => {
     });
   });
 
-  it('tells of a reverted transaction', async () => {
+  it('reads a reverted transaction', async () => {
     const hash = await chain.revertedTransfer(chain.newAddress(), '1');
-    expect((await look([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
+    expect((await read([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
   });
 
   it('says null for what is on no block: unknown hashes, those that wait, and text that is no hash of the chain', async () => {
@@ -73,7 +73,7 @@ describe('the chain behind a JSON-RPC node', () => {
     try {
       const waiting = await chain.funded.sendTransaction({ to: chain.newAddress(), value: 1n });
       const hashes = [waiting.hash, NOWHERE, 'a solana signature', '0x12'];
-      const { receipts } = await look(hashes);
+      const { receipts } = await read(hashes);
       expect(hashes.map((hash) => receipts.get(hash))).toEqual([null, null, null, null]);
     } finally {
       await chain.rpc('evm_setAutomine', [true]);
@@ -81,17 +81,17 @@ describe('the chain behind a JSON-RPC node', () => {
     }
   });
 
-  it('looks hundreds of hashes up in few requests', async () => {
+  it('reads hundreds of hashes in few requests', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const others = Array.from({ length: 450 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
     const before = node.requests;
-    const { receipts } = await look([...others, hash]);
+    const { receipts } = await read([...others, hash]);
     expect(receipts.size).toBe(451);
     expect([...receipts.values()].filter((receipt) => receipt !== null)).toHaveLength(1);
     expect(node.requests - before).toBeLessThanOrEqual(8);
   });
 
-  it('counts the place of a log in its transaction, whatever else is in the block', async () => {
+  it('counts the place of a log in its transaction, of all logs in the block', async () => {
     await chain.rpc('evm_setAutomine', [false]);
     const transfer = { to: chain.usdcAddress, gasLimit: 100_000n };
     const data = (to: string): string =>
@@ -106,7 +106,7 @@ describe('the chain behind a JSON-RPC node', () => {
       logs: { logIndex: string }[];
     };
     expect(Number(raw.logs[0]!.logIndex)).toBe(2);
-    const { receipts } = await look(sent.map(({ hash }) => hash));
+    const { receipts } = await read(sent.map(({ hash }) => hash));
     expect(sent.map(({ hash }) => receipts.get(hash)?.transfers[0]?.logIndex)).toEqual([0, 0, 0]);
   });
 
@@ -115,10 +115,10 @@ describe('the chain behind a JSON-RPC node', () => {
     const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
     expect(Transaction.from(raw).hash).toBe(hash);
     await chain.reorg(1);
-    expect((await look([hash])).receipts.get(hash)).toBeNull();
+    expect((await read([hash])).receipts.get(hash)).toBeNull();
     await chain.mine(2);
     await chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
-    const again = (await look([hash])).receipts.get(hash);
+    const again = (await read([hash])).receipts.get(hash);
     expect(again?.succeeded).toBe(true);
     expect(again!.blockNumber).toBeGreaterThan(blockNumber);
     chain.funded.reset();
@@ -126,37 +126,37 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it('is unavailable when the node is, and back when the node is back', async () => {
     node.goDown();
-    const failure = await look([NOWHERE]).catch((error: unknown) => error);
+    const failure = await read([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
     expect(String(failure)).not.toContain(new URL(node.url).port);
     await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
     node.comeBack();
     await expect(reader.ping()).resolves.toBeUndefined();
-    expect((await look([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
+    expect((await read([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
   });
 
   it.each([
     ['is on another chain', 'eth_chainId', '0x1', 'is on chain 1'],
     ['is syncing', 'eth_syncing', { currentBlock: '0x1', highestBlock: '0x2' }, 'is syncing'],
-    ['tells no block', 'eth_getBlockByNumber', null, 'no newest block'],
-    ['tells a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
+    ['returns no block', 'eth_getBlockByNumber', null, 'no newest block'],
+    ['returns a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
     [
-      'tells a height without bounds',
+      'returns a height without bounds',
       'eth_getBlockByNumber',
       { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
       'no newest block',
     ],
   ])('is not to be relied on when the node %s', async (_name, method, result, message) => {
     node.tamper((call) => (call.method === method ? { result } : undefined));
-    await expect(look([NOWHERE])).rejects.toThrow(message);
-    await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+    await expect(read([NOWHERE])).rejects.toThrow(message);
+    await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
     'is unavailable when the node responds with %j to everything',
     async (body) => {
       node.respondToAll(body);
-      await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+      await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
     },
   );
@@ -168,27 +168,27 @@ describe('the chain behind a JSON-RPC node', () => {
         ? { error: { code: -32008, message: 'response too large' } }
         : undefined;
 
-  it('asks again for what is on no block only when the chain has another head, of the same height too', async () => {
+  it('requests again what is on no block only when the chain has another head, of the same height too', async () => {
     const absent = `0x${'ef'.repeat(32)}`;
-    const asked = async (): Promise<number> => {
+    const requests = async (): Promise<number> => {
       const before = node.calls.length;
-      expect((await look([absent])).receipts.get(absent)).toBeNull();
+      expect((await read([absent])).receipts.get(absent)).toBeNull();
       return node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt').length;
     };
     await chain.mine();
-    expect([await asked(), await asked()]).toEqual([1, 0]);
+    expect([await requests(), await requests()]).toEqual([1, 0]);
     await chain.mine();
-    expect([await asked(), await asked()]).toEqual([1, 0]);
+    expect([await requests(), await requests()]).toEqual([1, 0]);
     const before = await height();
     await chain.reorg(1);
     expect(await height()).toBe(before);
-    expect([await asked(), await asked()]).toEqual([1, 0]);
+    expect([await requests(), await requests()]).toEqual([1, 0]);
   });
 
   it('leaves out the one hash that the node refuses', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     node.tamper(refusing(NOWHERE));
-    const { receipts } = await look([NOWHERE, hash]);
+    const { receipts } = await read([NOWHERE, hash]);
     expect(receipts.has(NOWHERE)).toBe(false);
     expect(receipts.get(hash)?.succeeded).toBe(true);
   });
@@ -197,9 +197,9 @@ describe('the chain behind a JSON-RPC node', () => {
     ['is of another transaction', (receipt) => ({ ...receipt, transactionHash: NOWHERE })],
     ['has no hash', ({ transactionHash: _, ...receipt }) => receipt],
     ['has no status', ({ status: _, ...receipt }) => receipt],
-    ['has a status of its own', (receipt) => ({ ...receipt, status: '0x2' })],
+    ['has an unknown status', (receipt) => ({ ...receipt, status: '0x2' })],
     ['has no block hash', ({ blockHash: _, ...receipt }) => receipt],
-    ['has a block number of its own', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
+    ['has an unknown block number', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
     ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
     [
@@ -213,14 +213,14 @@ describe('the chain behind a JSON-RPC node', () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     node.tamper(receiptLies(change)(honest));
-    expect((await look([hash])).receipts.has(hash)).toBe(false);
+    expect((await read([hash])).receipts.has(hash)).toBe(false);
   });
 
   it('takes a receipt without a block for none', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
-    expect((await look([hash])).receipts.get(hash)).toBeNull();
+    expect((await read([hash])).receipts.get(hash)).toBeNull();
   });
 
   it('sees no transfer in logs of another shape', async () => {
@@ -239,17 +239,17 @@ describe('the chain behind a JSON-RPC node', () => {
       { ...log, removed: true },
     ].map((shape, place) => ({ ...shape, logIndex: `0x${place}` }));
     node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
-    expect((await look([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
+    expect((await read([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
   });
 
-  it('counts places by the numbers of the logs, in whatever order and width the node writes them', async () => {
+  it('counts places by the numbers of the logs, in any order and width', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
     const logs = ['0x10', '0x9', '0xa'].map((logIndex) => ({ ...honest.logs[0], logIndex }));
     const amounts = ['1', '2', '3'].map((amount) => `0x${amount.padStart(64, '0')}`);
     const shuffled = logs.map((log, n) => ({ ...log, data: amounts[n] }));
     node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
-    const { transfers } = (await look([hash])).receipts.get(hash)!;
+    const { transfers } = (await read([hash])).receipts.get(hash)!;
     expect(transfers.map(({ amountMinor, logIndex }) => [amountMinor, logIndex])).toEqual([
       ...[[2n, 0] as const, [3n, 1] as const, [1n, 2] as const],
     ]);
@@ -276,8 +276,8 @@ describe('the chain behind a JSON-RPC node', () => {
       [node.url, unavailable, chain.rpcUrl],
     ]) {
       const three = new JsonRpcChain(settings({ chainRpcUrl: urls.join(','), chainQuorum: 2 }), systemClock);
-      const looks = await three.confirm(requested([hash]));
-      expect(looks.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
+      const observations = await three.confirm(requested([hash]));
+      expect(observations.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
       await three.ping();
       three.close();
     }

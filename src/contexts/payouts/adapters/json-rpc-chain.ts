@@ -37,7 +37,10 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     return this.nodes.first((node) => node.read(requested, alone));
   }
 
-  async confirm(requested: readonly RequestedTransaction[], { alone = false } = {}): Promise<readonly ChainObservation[]> {
+  async confirm(
+    requested: readonly RequestedTransaction[],
+    { alone = false } = {},
+  ): Promise<readonly ChainObservation[]> {
     return this.quorum((node) => node.confirm(requested, alone));
   }
 
@@ -53,7 +56,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     this.close();
   }
 
-  /** At least CHAIN_QUORUM results, each from a node of its own. */
+  /** At least CHAIN_QUORUM results, each from another node. */
   private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
     const { chainQuorum } = this.config;
     if (chainQuorum === 1) return [await this.nodes.first(ask)];

@@ -34,7 +34,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     ...over,
   });
   const requested = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
-  const look = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
+  const read = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
   const receiptLies =
     (change: (receipt: Record<string, unknown>) => unknown) =>
     (receipt: object) =>
@@ -51,7 +51,7 @@ describe('a JSON-RPC node that gives trouble', () => {
   it('is not unavailable when the node refuses every transaction: only those are left out', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     node.tamper(refusing(absent));
-    const { receipts, refusals } = await look([absent]);
+    const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
@@ -60,7 +60,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     node.cutFor(({ params }) => bad.includes(String(params[0])));
     const others = Array.from({ length: 190 }, (_, n) => `0x1${n.toString(16).padStart(63, '0')}`);
-    const { receipts } = await look([
+    const { receipts } = await read([
       ...others.slice(0, 50),
       bad[0]!,
       hash,
@@ -81,15 +81,15 @@ describe('a JSON-RPC node that gives trouble', () => {
     [502, 'HTTP 502'],
   ])('says what it is when the node returns %i', async (status, message) => {
     node.respondToAll('{}', status, { location: node.url });
-    await expect(look([NOWHERE])).rejects.toThrow(message);
-    await expect(look([NOWHERE])).rejects.toThrow(ChainUnavailable);
+    await expect(read([NOWHERE])).rejects.toThrow(message);
+    await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
   });
 
   it.each([401, 429])(
     'is unavailable when the node responds with %i to receipts alone: no hash is to blame',
     async (status) => {
       node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
-      await expect(look([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
+      await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
     },
   );
 
@@ -98,24 +98,24 @@ describe('a JSON-RPC node that gives trouble', () => {
     [403, 'HTTP 403: the node does not accept the credentials'],
     [429, 'HTTP 429: too many requests for the node'],
     [500, 'the node is unavailable: HTTP 500'],
-  ])('tells a %i for what it is', async (status, reason) => {
+  ])('reports a %i as such', async (status, reason) => {
     node.respondToAll('', status);
     await expect(reader.ping()).rejects.toEqual(new ChainUnavailable(reason));
   });
 
   it('reads no more of an endless or compressed response than it would of an honest one', async () => {
     node.respondToAll(' '.repeat(64 * 1_048_576));
-    await expect(look([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
+    await expect(read([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
     node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
-    await expect(look([NOWHERE])).rejects.toThrow('no JSON');
+    await expect(read([NOWHERE])).rejects.toThrow('no JSON');
   });
 
-  it('asks again by itself for what has two responses in a batch', async () => {
+  it('requests again separately what has two responses in a batch', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
     node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
     const before = node.calls.length;
-    expect((await look([hash, NOWHERE])).receipts.get(hash)?.succeeded).toBe(true);
+    expect((await read([hash, NOWHERE])).receipts.get(hash)?.succeeded).toBe(true);
     expect(node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt')).toHaveLength(
       3,
     );
@@ -124,7 +124,7 @@ describe('a JSON-RPC node that gives trouble', () => {
   it('takes the responses of a batch in any order', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     node.rewrite((responses) => [...responses].reverse());
-    expect((await look([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
+    expect((await read([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
   });
 
   describe('with a transaction whose receipt is too large', () => {
@@ -136,7 +136,7 @@ describe('a JSON-RPC node that gives trouble', () => {
           ? { result: { ...(result as object), ...PADDING } }
           : undefined;
 
-    it('has the others of its batch, knows its block and its transfers to the wallets when asked for it alone, and never asks for it in a batch again', async () => {
+    it('has the others of its batch, knows its block and its transfers to the wallets when it is requested alone, and never requests it in a batch again', async () => {
       const to = chain.newAddress();
       const { hash, blockNumber } = await chain.transfer(to, '3');
       node.tamper(large(hash));
@@ -176,7 +176,8 @@ describe('a JSON-RPC node that gives trouble', () => {
   });
 
   describe('before an outcome', () => {
-    const confirm = async (hash: string): Promise<ChainObservation> => (await reader.confirm(requested([hash])))[0]!;
+    const confirm = async (hash: string): Promise<ChainObservation> =>
+      (await reader.confirm(requested([hash])))[0]!;
 
     it('keeps the receipt byte for byte, and the time of its block', async () => {
       const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
@@ -184,7 +185,7 @@ describe('a JSON-RPC node that gives trouble', () => {
         timestamp: string;
       };
       const honest = JSON.stringify(await chain.rpc('eth_getTransactionReceipt', [hash]));
-      // Spaces, numbers and a key that stands twice would not outlive a parser.
+      // Spaces, numbers and a duplicate key would not outlive a parser.
       const odd = honest.replace('{', '{ "result":[{"x":"]"}],\t"n":1.00, "status" : "0x0","é\\u0041":{ },');
       node.replaceText(honest, odd);
       const { receipts } = await confirm(hash);
@@ -203,14 +204,14 @@ describe('a JSON-RPC node that gives trouble', () => {
       expect((await confirm(hash)).receipts.get(hash)?.succeeded).toBe(true);
       const receipt = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
       node.tamper(receiptLies((honest) => ({ ...honest, blockHash: NOWHERE }))(receipt));
-      expect((await look([hash])).receipts.get(hash)?.succeeded).toBe(true);
+      expect((await read([hash])).receipts.get(hash)?.succeeded).toBe(true);
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
 
     it('leaves out what one call misses and another knows', async () => {
       const { hash } = await chain.transfer(chain.newAddress(), '1');
       node.tamper(({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : undefined));
-      expect((await look([hash])).receipts.get(hash)).toBeNull();
+      expect((await read([hash])).receipts.get(hash)).toBeNull();
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
       expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
     });
@@ -237,7 +238,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     const several = (over: object = {}): JsonRpcChain =>
       new JsonRpcChain(settings({ chainRpcUrl: `${node.url}, ${second.url}`, ...over }), systemClock);
 
-    it('asks the next one while the first cannot be relied on, and stays with it', async () => {
+    it('uses the next one while the first cannot be relied on, and stays with it', async () => {
       const reader = several();
       node.respondToAll('{}', 429);
       expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
@@ -252,7 +253,7 @@ describe('a JSON-RPC node that gives trouble', () => {
       reader.close();
     });
 
-    it('has as many looks before an outcome as nodes have to agree, or none', async () => {
+    it('has as many observations before an outcome as nodes have to agree, or none', async () => {
       const reader = several({ chainQuorum: 2 });
       expect(await reader.confirm(requested([NOWHERE]))).toHaveLength(2);
       second.goDown();
@@ -260,7 +261,7 @@ describe('a JSON-RPC node that gives trouble', () => {
       reader.close();
     });
 
-    it('passes over a node whose newest block is old, where blocks tell the time', async () => {
+    it('passes over a node whose newest block is old, where blocks have times', async () => {
       await chain.mine();
       const reader = several({ chainMaxHeadAgeSeconds: 600 });
       node.tamper(({ method }, { result }) =>

@@ -34,7 +34,7 @@ describe('the saga of deactivations', () => {
     return rows[0];
   };
 
-  it('counts pending payouts of each user, whatever comes twice', async () => {
+  it('counts pending payouts of each user, also of events that come twice', async () => {
     const [one, two] = [newId(), newId()];
     const history = [
       event('payout.reported.v1', one),
@@ -58,7 +58,7 @@ describe('the saga of deactivations', () => {
     expect(await row(one)).toEqual({ pending: 0, deactivating: false });
   });
 
-  it('keeps intents without a payout, where the store is not atomic, whatever comes twice', async () => {
+  it('keeps intents without a payout, where the store is not atomic, also of events that come twice', async () => {
     const notAtomic = deactivationSaga(() => undefined, { atomic: false });
     const [user, other] = [newId(), newId()];
     const [paid, late, open] = [newId(), newId(), newId()];

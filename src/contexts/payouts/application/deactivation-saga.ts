@@ -29,9 +29,9 @@ const NOTHING_SEEN: UserCount = { pending: 0, deactivating: false, position: nul
 
 /**
  * Knows which users wait to be deactivated and how many of their payouts are pending. A report checks the revision of
- * the user's stream, so every payout stands before the start of the deactivation: once that start is counted,
+ * the user's stream, so every payout precedes the start of the deactivation: once that start is counted,
  * the number can only fall. On a store that is not atomic the intent of every payout does, and the payout may follow
- * until its stream is fenced (settle-deactivation.ts): so intents without a payout are kept too.
+ * until its stream is fenced (deactivation-worker.ts): so intents without a payout are kept too.
  */
 export function deactivationSaga(
   wake: () => void,
@@ -76,7 +76,7 @@ function isNew(event: RecordedEvent, rows: ReadonlyMap<string, UserCount>): bool
   return comparePositions(event.position, rows.get(userOf(event))?.position ?? null) > 0;
 }
 
-/** A payout is reported after it was intended, once at most: what is reported here can be told apart from the whole batch. */
+/** A payout is reported after it was intended, once at most: the order within a batch is known. */
 async function keepIntents(tx: Transaction, events: readonly RecordedEvent[]): Promise<void> {
   const open = new Map<string, string>();
   const reported: string[] = [];

@@ -1,9 +1,13 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Injectable, Logger, Inject } from '@nestjs/common';
+import { CommandBus, Command, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
-import { Deactivations } from '../store/deactivations.js';
-import { SettleDeactivation } from './settle-deactivation.js';
+import { Deactivations, type Deactivating } from '../store/deactivations.js';
+import { CommandHandler } from '../../../platform/commands.js';
+import { fence } from '../../../platform/event-store/claims.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { CompleteDeactivation, type UserChanged } from '../../users/contract.js';
+import { PAYOUT_CATEGORY } from '../contract.js';
 
 const SWEEP_MS = 2000;
 const BATCH = 100;
@@ -24,7 +28,7 @@ export class DeactivationWorker {
   ) {}
 
   private async completeAll(): Promise<void> {
-    // Two processes may do the same at once: the decision is taken once all the same.
+    // Two processes may do the same at once: the decision is written once.
     for (const userId of await this.deactivations.settled(BATCH)) await this.complete(userId);
   }
 
@@ -34,7 +38,43 @@ export class DeactivationWorker {
       await this.commandBus.execute(new SettleDeactivation(userId));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      this.logger.debug({ msg: 'a deactivation has to wait', user_id: userId, error });
+      this.logger.debug({ msg: 'deactivation waiting', user_id: userId, error });
     }
+  }
+}
+
+/** Deactivates a user who is being deactivated and has no pending payout. Throws as {@link CompleteDeactivation} does. */
+export class SettleDeactivation extends Command<UserChanged> {
+  constructor(readonly userId: string) {
+    super();
+  }
+}
+
+@CommandHandler(SettleDeactivation)
+export class SettleDeactivationHandler implements ICommandHandler<SettleDeactivation> {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly deactivations: Deactivations,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  async execute({ userId }: SettleDeactivation): Promise<UserChanged> {
+    // Counted before the user's state is loaded: a start that is counted is also in the state.
+    const counted = await this.deactivations.find(userId);
+    const known = counted !== null && (counted.pending > 0 || (await this.giveUpIntended(counted)));
+    return this.commandBus.execute(new CompleteDeactivation(userId, known ? counted.pending : null));
+  }
+
+  /**
+   * A fenced payout can never be reported, however late its append arrives (ADR 103). False when one is there that is
+   * to be counted first.
+   */
+  private async giveUpIntended({ intended }: Deactivating): Promise<boolean> {
+    for (const payoutId of intended) {
+      const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
+      if (!(await fence(this.store, stream, { actor: 'users.deactivation' }))) return false;
+      await this.deactivations.dropIntent(payoutId);
+    }
+    return true;
   }
 }

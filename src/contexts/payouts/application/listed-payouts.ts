@@ -6,7 +6,7 @@ import { payout } from '../domain/payout.js';
 import type { Verification } from '../store/verifications.js';
 import { PayeeCache } from './payee-cache.js';
 
-/** Compares the list of payouts to look up with the events: a process with the database alone can write to the list. */
+/** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
 @Injectable()
 export class ListedPayouts {
   private readonly logger = new Logger(ListedPayouts.name);

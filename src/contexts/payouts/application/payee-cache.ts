@@ -7,8 +7,8 @@ import { payee, type Payee } from '../../users/contract.js';
 const MAX_USERS = 50_000;
 
 /**
- * Users as payouts need them, folded once and kept. Nothing tells the cache of changes: whoever decides on what it
- * gives must have its revision checked in the commit, and forget the user when it no longer holds.
+ * Users as payouts need them, folded once and kept. The cache does not follow changes: a decision on its
+ * state must have the revision checked in the commit, and forget the user when it no longer holds.
  */
 @Injectable()
 export class PayeeCache {
@@ -20,7 +20,7 @@ export class PayeeCache {
     const known = this.known.get(userId);
     if (known !== undefined) return known;
     const loaded = await this.loop.load(payee, userId);
-    // Whoever does not exist may come to be at any time, with no revision to check against.
+    // A user that does not exist may be created at any time, with no revision to check against.
     if (loaded.revision !== null) this.known.set(userId, loaded);
     return loaded;
   }

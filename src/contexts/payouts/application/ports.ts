@@ -1,17 +1,16 @@
 import type { Heads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
-/** A transaction to look up. */
 export interface RequestedTransaction {
   /** Lower-cased when EVM. */
   readonly hash: string;
-  /** Whom it may have paid: all that is asked for when its receipt is too large. */
+  /** Whom it may have paid: all that is requested when its receipt is too large. */
   readonly wallets: readonly string[];
   /** Whose it is: as far as it goes, transactions of different merchants travel apart. */
   readonly group?: string;
 }
 
-/** One look at the chain. */
+/** The chain as one node has it. */
 export interface ChainObservation extends Heads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
@@ -22,16 +21,19 @@ export interface ChainObservation extends Heads {
   readonly refusals: readonly string[];
 }
 
-/** The chain that payouts are on, as nodes tell of it. */
+/** The chain that payouts are on. */
 export interface ChainReader {
   /**
-   * Looks up transactions, many in few round trips; `alone` asks for each by itself, so that none holds up another.
-   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or standing still.
+   * Reads transactions, many in few round trips; `alone` requests each separately, so that none delays another.
+   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or stalled.
    */
-  read(requested: readonly RequestedTransaction[], options?: { readonly alone?: boolean }): Promise<ChainObservation>;
+  read(
+    requested: readonly RequestedTransaction[],
+    options?: { readonly alone?: boolean },
+  ): Promise<ChainObservation>;
   /**
-   * Looks that outcomes may rest on, one per node: nothing in them is contradicted by another response of that node.
-   * There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.look} does.
+   * Observations that outcomes may rest on, one per node: nothing in them is contradicted by another response of that
+   * node. There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.read} does.
    */
   confirm(
     requested: readonly RequestedTransaction[],
@@ -45,4 +47,4 @@ export interface ChainReader {
 /** Nest injection token of the {@link ChainReader}. */
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
-export { ChainUnavailable } from '../../../platform/chain/chain-unavailable.js';
+export { ChainUnavailable } from '../../../platform/chain/values.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/evidence.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { Recheck, type AskedNode, type Noted } from './recheck.js';
+import { Recheck, type RecheckedNode, type Noted } from './recheck.js';
 
 const HERE = 31337;
 const evidence = evidenceAt(0);
@@ -31,15 +31,15 @@ function received(position: number, chainId: number): RecordedEvent {
 it('a payout on another chain is counted as such, and neither requested from the node nor called undone', async () => {
   const events = [received(1, 1), received(2, HERE), received(3, 8453)];
   const requested: string[] = [];
-  const node: AskedNode = {
-    confirm: async (wanted) => {
-      requested.push(...wanted.map(({ hash }) => hash));
+  const node: RecheckedNode = {
+    confirm: async (transactions) => {
+      requested.push(...transactions.map(({ hash }) => hash));
       const block = { number: 100, hash: '0xaa', timestamp: 1 };
-      // Whatever it is asked for is on no block.
+      // No transaction is on any block.
       return {
         head: block,
         final: block,
-        receipts: new Map(wanted.map(({ hash }) => [hash, null])),
+        receipts: new Map(transactions.map(({ hash }) => [hash, null])),
         refusals: [],
       };
     },
@@ -58,5 +58,5 @@ it('a payout on another chain is counted as such, and neither requested from the
   );
   expect(requested).toEqual([events[1]!.data['transaction_hash']]);
   expect(notes.map(({ kind, payout_id }) => [kind, payout_id])).toEqual([['undone', 'payout-2']]);
-  expect(recheck.counts).toMatchObject({ asked: 1, undone: 1, other_chains: 2 });
+  expect(recheck.counts).toMatchObject({ checked: 1, undone: 1, other_chains: 2 });
 });

@@ -2,24 +2,24 @@ import { backOff } from '../../../platform/background/backoff.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
-import { standingOf, type Standing } from '../domain/standing.js';
+import { recheckOf, type Rechecked } from '../domain/rechecked.js';
 import type { Receipts } from '../store/receipts.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from './ports.js';
 
-/** A node that is away for a moment, or reorganises during a look, is asked again so often. */
+/** How often a node is called that is unavailable for a short time, or reorganises during a check. */
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, mostMs: 2000 };
 
-/** The node that is asked. Both throw {@link ChainUnavailable}. */
-export interface AskedNode {
-  confirm(wanted: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation>;
-  /** Hashes of the blocks at these heights; one that the node does not tell is left out. */
+/** Both throw {@link ChainUnavailable}. */
+export interface RecheckedNode {
+  confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation>;
+  /** Hashes of the blocks at these heights, as far as the node has them. */
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** Something to be told of one payout. `altered`: its kept receipt is not the one that was kept. */
+/** `altered`: the stored receipt is not the one that was stored. */
 export interface Noted {
-  readonly kind: Exclude<Standing['kind'], 'stands'> | 'altered';
+  readonly kind: Exclude<Rechecked['kind'], 'unchanged'> | 'altered';
   readonly payout_id: string;
   readonly position: string;
   readonly why: string;
@@ -28,25 +28,33 @@ export interface Noted {
 type Received = PayoutReceived['data'] & { readonly position: string };
 
 /**
- * Asks a node again for every payout that was received, page by page of the log: memory stays bounded. After `run`, also
- * one that threw, everything up to `position` was asked for.
+ * Checks every payout that was received against a node, page by page of the log: memory stays bounded. After `run`, also
+ * one that threw, everything up to `position` was checked.
  */
 export class Recheck {
   position: string | null = null;
-  readonly counts = { asked: 0, stands: 0, moved: 0, undone: 0, unknown: 0, altered: 0, other_chains: 0 };
+  readonly counts = {
+    checked: 0,
+    unchanged: 0,
+    moved: 0,
+    undone: 0,
+    unknown: 0,
+    altered: 0,
+    other_chains: 0,
+  };
 
   constructor(
     private readonly store: Pick<EventStore, 'head' | 'readAll'>,
-    private readonly node: AskedNode,
+    private readonly node: RecheckedNode,
     private readonly kept: Pick<Receipts, 'altered'>,
     private readonly chainId: number,
   ) {}
 
-  /** Tells `note` of what does not simply stand, and calls `page` after every page. Throws {@link ChainUnavailable}. */
+  /** Calls `note` with each payout that is not unchanged, and `page` after every page. Throws {@link ChainUnavailable}. */
   async run(from: string | null, note: (noted: Noted) => void, page: () => void): Promise<void> {
     this.position = from;
     for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
-      // Told once the whole page is: a run that goes on from here asks for all of it again.
+      // Only for whole pages: a run that continues from here checks all of this one again.
       for (const noted of await this.notesOn(events)) note(noted);
       this.position = events.at(-1)!.position;
       page();
@@ -67,29 +75,30 @@ export class Recheck {
       else elsewhere += 1;
     }
     const altered = await this.kept.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
-    const standings = await this.standings(here);
+    const results = await this.results(here);
     here.forEach(({ payout_id, position, receipt_sha256: sha256 }, place) => {
-      const standing = standings[place]!;
-      if (standing.kind === 'stands') this.counts.stands += 1;
-      else notes.push({ ...standing, payout_id, position });
+      const result = results[place]!;
+      if (result.kind === 'unchanged') this.counts.unchanged += 1;
+      else notes.push({ ...result, payout_id, position });
       if (altered.has(sha256)) {
         const why = `the bytes of its receipt do not have the SHA-256 ${sha256}`;
         notes.push({ kind: 'altered', payout_id, position, why });
       }
     });
     for (const { kind } of notes) this.counts[kind] += 1;
-    this.counts.asked += here.length;
+    this.counts.checked += here.length;
     this.counts.other_chains += elsewhere;
     return notes;
   }
 
-  private async standings(payouts: readonly Received[]): Promise<readonly Standing[]> {
+  private async results(payouts: readonly Received[]): Promise<readonly Rechecked[]> {
     if (payouts.length === 0) return [];
     const paid = payouts.map((data) => ({ data, hash: comparableHash(data.transaction_hash) }));
-    const wanted = wantedOf(paid);
-    const { final, receipts } = await this.persistently(() => this.node.confirm(wanted, false));
-    const silent = wanted.filter(({ hash }) => !receipts.has(hash));
-    const again = silent.length === 0 ? null : await this.persistently(() => this.node.confirm(silent, true));
+    const requested = transactionsOf(paid);
+    const { final, receipts } = await this.persistently(() => this.node.confirm(requested, false));
+    const unanswered = requested.filter(({ hash }) => !receipts.has(hash));
+    const again =
+      unanswered.length === 0 ? null : await this.persistently(() => this.node.confirm(unanswered, true));
     const found = paid.map(
       ({ hash }) => receipts.get(hash) ?? again?.receipts.get(hash) ?? receiptless(hash),
     );
@@ -97,7 +106,7 @@ export class Recheck {
     const hashes = await this.node.blockHashes([...new Set(heights)]);
     return paid.map(({ data }, place) => {
       const hashAtHeight = hashes.get(data.block_number);
-      return standingOf(data, { receipt: found[place], final: final.number, hashAtHeight });
+      return recheckOf(data, { receipt: found[place], final: final.number, hashAtHeight });
     });
 
     function receiptless(hash: string): null | undefined {
@@ -117,8 +126,10 @@ export class Recheck {
   }
 }
 
-function wantedOf(paid: readonly { readonly hash: string; readonly data: Received }[]): RequestedTransaction[] {
-  const wanted = new Map<string, Set<string>>();
-  for (const { hash, data } of paid) wanted.set(hash, (wanted.get(hash) ?? new Set()).add(data.to));
-  return [...wanted].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));
+function transactionsOf(
+  paid: readonly { readonly hash: string; readonly data: Received }[],
+): RequestedTransaction[] {
+  const requested = new Map<string, Set<string>>();
+  for (const { hash, data } of paid) requested.set(hash, (requested.get(hash) ?? new Set()).add(data.to));
+  return [...requested].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));
 }

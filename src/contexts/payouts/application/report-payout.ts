@@ -15,14 +15,14 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
-import { payoutJson } from '../views/payout-json.js';
+import { payoutJson } from '../views/fold.js';
 import { payout, report, type Payout, type Report } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-/** What a merchant reports; checked already (http/report-body.ts). */
+/** What a merchant reports; checked already. */
 export interface PayoutReport {
   readonly merchantId: string;
   readonly userId: string;
@@ -111,7 +111,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   }
 }
 
-/** What tells a deactivation that begins meanwhile of the payout (ADR 103). */
+/** Lets a deactivation that begins meanwhile know of the payout (ADR 103). */
 function intentOf(
   { payout_id, user_id }: PayoutIntent,
   metadata: EventMetadata,

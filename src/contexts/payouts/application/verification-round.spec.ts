@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, Verification, Verifications } from '../store/verifications.js';
-import { ExpirePayout } from './expire-payout.js';
+import { ExpirePayout } from './payout-outcomes.js';
 import type { ListedPayouts } from './listed-payouts.js';
 import type { PayeeCache } from './payee-cache.js';
 import type { ChainObservation, ChainReader } from './ports.js';
@@ -15,7 +15,15 @@ const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
 const PAYOUT: Verification = {
-  ...{ payoutId: 'p', userId: 'u', merchantId: 'm', hash: HASH, amountMinor: 1n, unanswered: 0, closing: null },
+  ...{
+    payoutId: 'p',
+    userId: 'u',
+    merchantId: 'm',
+    hash: HASH,
+    amountMinor: 1n,
+    unanswered: 0,
+    closing: null,
+  },
   ...{ createdAt: new Date(START), expiresAt: new Date(END), wallet: '0xw', usedLogs: new Set<number>() },
   item: {} as Verification['item'],
 };

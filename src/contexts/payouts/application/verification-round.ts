@@ -1,12 +1,19 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
+import { chainRules, type ChainRules, confirmationsOf } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { finalAge, payoutChecks } from '../metrics.js';
 import { nextCheckDelay, unansweredBackoff } from '../domain/check-schedule.js';
-import { closingName, isSecondCheck, quorumFinding } from '../domain/quorum.js';
-import { expiryReason, verify, type Finding, type ReceiptSource } from '../domain/verification.js';
-import { ExpirePayout } from './expire-payout.js';
+import {
+  closingName,
+  isSecondCheck,
+  quorumFinding,
+  expiryReason,
+  verify,
+  type Finding,
+  type ReceiptSource,
+} from '../domain/verification.js';
+import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import { ListedPayouts } from './listed-payouts.js';
 import { PayeeCache } from './payee-cache.js';
 import {
@@ -16,10 +23,9 @@ import {
   type ChainReader,
   type RequestedTransaction,
 } from './ports.js';
-import { ReceivePayout } from './receive-payout.js';
-import { settledBy, type Settled } from './settled-transfers.js';
 import { Receipts } from '../store/receipts.js';
 import { Verifications, type Claimed, type NextCheck, type Verification } from '../store/verifications.js';
+import type { Evidence } from '../domain/payout.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
@@ -201,7 +207,7 @@ export class VerificationRound {
 
   private async nextCheck(payout: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'answered' });
+    payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'responded' });
     if (finding === null)
       return { payout, delayMs: unansweredBackoff(payout.unanswered, intervalMs), finding: null };
     const untilExpiryMs = this.endOf(payout) - now.getTime();
@@ -241,4 +247,42 @@ function transactionsOf(claimed: readonly Verification[]): readonly RequestedTra
     else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
   }
   return [...requested.values()];
+}
+
+/** A payout that the nodes agree on: its transfers, any of which would confirm it, and the receipt that they are in. */
+export interface Settled {
+  readonly transfers: readonly Evidence[];
+  readonly source: ReceiptSource;
+}
+
+/**
+ * What the events of a payout record of `observed`, one of those that agree on `finding`. Place, block and sender were
+ * voted on; confirmations and receipt are those of this node. Null when it lacks what has to be recorded.
+ */
+export function settledBy(
+  observed: ChainObservation,
+  finding: Extract<Finding, { kind: 'settled' }>,
+  paid: {
+    readonly hash: string;
+    readonly wallet: string;
+    readonly token: string;
+    readonly amountMinor: bigint;
+  },
+): Settled | null {
+  const source = observed.receipts.get(paid.hash)?.source;
+  const { blockNumber, blockHash, blockTime, logs } = finding;
+  if (source === undefined || blockTime === undefined) return null;
+  const seen = {
+    block_number: blockNumber,
+    block_hash: blockHash,
+    block_time: new Date(blockTime * 1000).toISOString(),
+    confirmations: confirmationsOf(blockNumber, observed.head.number),
+    token: paid.token.toLowerCase(),
+  };
+  const paidTo = { to: paid.wallet.toLowerCase(), value: paid.amountMinor.toString() };
+  const transfers = logs.map(({ logIndex, from }) => ({
+    ...{ log_index: logIndex, ...seen, from, ...paidTo },
+    receipt_sha256: source.sha256,
+  }));
+  return { transfers, source };
 }

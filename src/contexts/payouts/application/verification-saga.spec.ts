@@ -66,7 +66,7 @@ describe('the saga of verifications', () => {
         })
       : recorded('payout.expired.v1', { ...facts(payout, user), reason: 'r', expired_at: 't' });
 
-  /** All that the saga keeps of this world. `due`: whether the payout is to be looked up now. */
+  /** All that the saga keeps of this world. `due`: whether the payout is to be checked now. */
   const tables = async (): Promise<unknown> => {
     const users = [0, 1, 2].map((user) => id(`user ${user}`));
     const payouts = Array.from({ length: 12 }, (_, payout) => id(`payout ${payout}`));
@@ -87,7 +87,7 @@ describe('the saga of verifications', () => {
     return { work, wallets, used };
   };
 
-  it('comes to the same tables however the events are split, mixed and repeated', async () => {
+  it('results in the same tables however the events are split, mixed and repeated', async () => {
     const story = fc.record({
       wallets: fc.uniqueArray(fc.nat(2)),
       payouts: fc.array(
@@ -100,7 +100,9 @@ describe('the saga of verifications', () => {
     await fc.assert(
       fc.asyncProperty(story, async ({ wallets, payouts, order, sizes }) => {
         world += 1;
-        await db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items');
+        await db.database.query(
+          'truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items',
+        );
         // Each payout's outcome follows its report; apart from that, any order.
         const strands = [
           ...wallets.map((user) => [() => activated(user)]),
@@ -110,13 +112,13 @@ describe('the saga of verifications', () => {
           ]),
         ];
         const events: RecordedEvent[] = [];
-        for (let turn = 0; strands.length > 0; turn += 1) {
-          const place = order[turn % order.length]! % strands.length;
+        for (let step = 0; strands.length > 0; step += 1) {
+          const place = order[step % order.length]! % strands.length;
           events.push(strands[place]!.shift()!());
           if (strands[place]!.length === 0) strands.splice(place, 1);
         }
-        for (let from = 0, turn = 0; from < events.length; turn += 1) {
-          const batch = events.slice(from, (from += sizes[turn % sizes.length]!));
+        for (let from = 0, step = 0; from < events.length; step += 1) {
+          const batch = events.slice(from, (from += sizes[step % sizes.length]!));
           await apply(batch);
           await apply(batch.flatMap((event) => [event, event]));
         }
@@ -156,7 +158,7 @@ describe('the saga of verifications', () => {
     );
   });
 
-  it('has a payout looked up at once when the wallet is known, and with the window otherwise', async () => {
+  it('has a payout checked at once when the wallet is known, and with the window otherwise', async () => {
     world += 1;
     await apply([activated(0)]);
     await apply([reported(0, 0), reported(1, 1)]);

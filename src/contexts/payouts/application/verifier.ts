@@ -3,11 +3,13 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { pause } from '../../../platform/background/backoff.js';
+import { pendingPayouts } from '../metrics.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 import { LINES, Verifications, type Verification } from '../store/verifications.js';
 
+const GAUGE_MS = 10_000;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], alone: false },
@@ -26,6 +28,11 @@ export class Verifier implements OnApplicationBootstrap {
   private unavailableUntil = 0;
   private clockOff = false;
   readonly loops: readonly BackgroundWork[];
+  readonly gauge = new BackgroundWork({
+    name: 'gauge of pending payouts',
+    everyMs: GAUGE_MS,
+    run: async () => pendingPayouts.set(await this.table.count()),
+  });
 
   constructor(
     @Inject(CONFIG)
@@ -63,7 +70,10 @@ export class Verifier implements OnApplicationBootstrap {
     });
   }
 
-  private async drain({ batch, lines, alone }: (typeof LOOPS)[keyof typeof LOOPS], signal: AbortSignal): Promise<void> {
+  private async drain(
+    { batch, lines, alone }: (typeof LOOPS)[keyof typeof LOOPS],
+    signal: AbortSignal,
+  ): Promise<void> {
     for (let more = true; more && !signal.aborted && this.config.usdcAddress !== null;) {
       if (performance.now() < this.unavailableUntil || !(await this.clockHolds())) return;
       const claimed = await this.table.claim(this.config.chainId, batch, lines);

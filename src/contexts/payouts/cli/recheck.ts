@@ -11,7 +11,7 @@ import { Recheck, type Noted } from '../application/recheck.js';
 import { PAYOUT_SETTINGS } from '../settings.js';
 import { Receipts } from '../store/receipts.js';
 
-/** Exit codes: a payout does not stand, or its receipt was altered; nothing is wrong, and not everything was judged. */
+/** Exit codes: a payout is undone, or its receipt was altered; nothing is wrong, and not everything was checked. */
 const EXIT_WRONG = 2;
 const EXIT_INCOMPLETE = 1;
 const PROGRESS_MS = 5000;
@@ -23,14 +23,14 @@ const LABELS: Readonly<Record<Noted['kind'], string>> = {
   unknown: 'UNKNOWN ',
 };
 
-/** `npm run audit -- recheck`: asks a node again for every payout that was received. Changes nothing. */
+/** `npm run audit -- recheck`: checks every payout that was received against a node. Changes nothing. */
 export function recheckProgram(program: Command, operator: Operator): void {
   program
     .command('recheck')
     .description(
-      'ask a node of the chain again for every payout received; exit 2 when one does not stand, 1 when not all could be judged',
+      'check every payout received against a node of the chain; exit 2 when one is undone, 1 when not all could be checked',
     )
-    .option('--from <position>', 'go on after this position of the log')
+    .option('--from <position>', 'continue after this position of the log')
     .option('--rpc <url>', 'the JSON-RPC node; without it the first of CHAIN_RPC_URL')
     .action(async ({ from, rpc }: { readonly from?: string; readonly rpc?: string }) => {
       const config = operator.config();
@@ -72,26 +72,26 @@ function nodeOptions(config: Config, rpc: string | undefined): ConstructorParame
   return { url: urlsIn(given)[0]!, chainId, token, finality, maxHeadAgeSeconds, sources: false };
 }
 
-/** Why the node could not be relied on any more; null when everything was asked for. */
+/** Why the node could not be relied on any more; null when everything was checked. */
 async function runUntilStopped(
   recheck: Recheck,
   from: string | null,
-  tell: (text: string, json: object) => void,
+  print: (text: string, json: object) => void,
 ): Promise<string | null> {
-  let toldAt = performance.now();
+  let reportedAt = performance.now();
   try {
     await recheck.run(
       from,
       (noted) =>
-        tell(
+        print(
           `${LABELS[noted.kind]}  payout ${noted.payout_id}, position ${noted.position}: ${noted.why}`,
           noted,
         ),
       () => {
-        if (performance.now() - toldAt < PROGRESS_MS) return;
-        toldAt = performance.now();
+        if (performance.now() - reportedAt < PROGRESS_MS) return;
+        reportedAt = performance.now();
         const { position, counts } = recheck;
-        tell(`${counts.asked} payouts asked for, up to position ${position}`, { position, ...counts });
+        print(`${counts.checked} payouts checked, up to position ${position}`, { position, ...counts });
       },
     );
     return null;
@@ -102,16 +102,16 @@ async function runUntilStopped(
 }
 
 function describe({ counts, position }: Recheck, stopped: string | null): string {
-  const { asked, stands, moved, undone, altered, unknown, other_chains } = counts;
+  const { checked, unchanged, moved, undone, altered, unknown, other_chains } = counts;
   const lines = [
-    `${asked} payouts asked for, up to position ${position ?? 'none'}: ${stands + moved} stand, ${moved} of them in another block; ${undone} do not`,
+    `${checked} payouts checked, up to position ${position ?? 'none'}: ${unchanged + moved} confirmed, ${moved} of them in another block; ${undone} undone`,
   ];
   if (altered > 0) lines.push(`${altered} kept receipts are not those that were kept`);
-  if (unknown > 0) lines.push(`${unknown} could not be judged: ask again, or another node (--rpc)`);
-  if (other_chains > 0) lines.push(`${other_chains} are on other chains and were not asked for (CHAIN_ID)`);
+  if (unknown > 0) lines.push(`${unknown} could not be checked: try again, or another node (--rpc)`);
+  if (other_chains > 0) lines.push(`${other_chains} are on other chains and were not checked (CHAIN_ID)`);
   if (stopped !== null)
     lines.push(
-      `STOPPED: ${stopped}. That says nothing of any payout; go on with ${position === null ? 'the same command' : `--from ${position}`}`,
+      `STOPPED: ${stopped}. That says nothing of any payout; continue with ${position === null ? 'the same command' : `--from ${position}`}`,
     );
   return lines.join('\n');
 }

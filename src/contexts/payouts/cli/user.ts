@@ -13,7 +13,7 @@ import {
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { StartDeactivation, type UserChanged } from '../../users/contract.js';
 import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
-import { SettleDeactivation } from '../application/settle-deactivation.js';
+import { SettleDeactivation } from '../application/deactivation-worker.js';
 
 /** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
 export function deactivationProgram(program: Command, operator: Operator): void {
@@ -30,7 +30,7 @@ export function deactivationProgram(program: Command, operator: Operator): void 
 
   program
     .command('complete-deactivation <user-id>')
-    .description('deactivate at once a user who has no pending payout; the service does it by itself too')
+    .description('deactivate at once a user who has no pending payout; the service does it automatically too')
     .action(operate(operator, (context, id) => change(context, new SettleDeactivation(userId(id)))));
 }
 

@@ -4,7 +4,7 @@ import { nextCheckDelay, nodeBackoff, unansweredBackoff } from './check-schedule
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const look = (over: Partial<Parameters<typeof nextCheckDelay>[0]>): number =>
+const delayOf = (over: Partial<Parameters<typeof nextCheckDelay>[0]>): number =>
   nextCheckDelay({
     ageMs: 0,
     untilExpiryMs: 24 * HOUR,
@@ -14,33 +14,37 @@ const look = (over: Partial<Parameters<typeof nextCheckDelay>[0]>): number =>
     ...over,
   });
 
-describe('the next look at a pending payout', () => {
+describe('the next check of a pending payout', () => {
   it.each([
     ['a fresh one', { ageMs: 0 }, 1000],
     ['one of 8 minutes', { ageMs: 8 * MINUTE }, MINUTE],
     ['one of a day', { ageMs: 24 * HOUR }, 30 * MINUTE],
     ['one that lacks confirmations', { ageMs: 24 * HOUR, finding: 'confirming' as const }, 15_000],
     ['one whose window ends sooner', { ageMs: 8 * HOUR, untilExpiryMs: 5000 }, 5000],
-    ['one whose window is over and that nobody could judge', { ageMs: 24 * HOUR, untilExpiryMs: -1 }, 15_000],
-  ])('comes for %s in due time', (_name, over, expected) => expect(look(over)).toBe(expected));
+    [
+      'one whose window is over and without a usable response',
+      { ageMs: 24 * HOUR, untilExpiryMs: -1 },
+      15_000,
+    ],
+  ])('comes for %s in due time', (_name, over, expected) => expect(delayOf(over)).toBe(expected));
 
   it('is never past the end of the window, and never at once', () => {
     const ms = fc.integer({ min: 1, max: 48 * HOUR });
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(ms, ms, random, (ageMs, untilExpiryMs, chance) => {
-        const delay = look({ ageMs, untilExpiryMs, random: chance });
+        const delay = delayOf({ ageMs, untilExpiryMs, random: chance });
         expect(delay).toBeLessThanOrEqual(untilExpiryMs);
         expect(delay).toBeGreaterThanOrEqual(Math.min(untilExpiryMs, 900));
       }),
     );
   });
 
-  it('makes about 90 looks in a day', () => {
-    let looks = 0;
-    for (let age = 0; age < 24 * HOUR; age += look({ ageMs: age })) looks += 1;
-    expect(looks).toBeGreaterThan(60);
-    expect(looks).toBeLessThan(120);
+  it('is one of about 90 in a day', () => {
+    let checks = 0;
+    for (let age = 0; age < 24 * HOUR; age += delayOf({ ageMs: age })) checks += 1;
+    expect(checks).toBeGreaterThan(60);
+    expect(checks).toBeLessThan(120);
   });
 });
 

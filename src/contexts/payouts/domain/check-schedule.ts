@@ -1,19 +1,19 @@
 import type { Finding } from './verification.js';
 
-/** Between two looks at an old payout, at most: a late transfer is seen within half an hour. */
+/** Between two checks of an old payout, at most: a late transfer is seen within half an hour. */
 const RAREST_MS = 30 * 60_000;
-/** Between two looks at a transfer that is on the chain and only lacks confirmations, at most. */
+/** Between two checks of a transfer that is on the chain and only lacks confirmations, at most. */
 const CONFIRMING_MS = 15_000;
-/** Between two looks at one whose window is over, and at one that the node gives no usable response for, at most. */
+/** Between two checks of a payout whose window is over, and of one without a usable response, at most. */
 const CLOSING_MS = 15_000;
-const SILENT_MS = 5 * 60_000;
+const UNRESPONSIVE_MS = 5 * 60_000;
 /** A node that is back is noticed within this time. */
 const NODE_LONGEST_MS = 10_000;
-/** A payout is looked up again when its age has grown by an eighth: about 90 looks in 24 h, 100 a second for 100,000 pending. */
+/** A payout is checked again when its age has grown by an eighth: about 90 checks in 24 h, 100 a second for 100,000 pending. */
 const AGE_SHARE = 8;
 
 /**
- * How long to wait before the next look at a pending payout, in ms: fresh ones often, old ones rarely, and never past
+ * How long to wait before the next check of a pending payout, in ms: fresh ones often, old ones rarely, and never past
  * the end of the window. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
  */
 export function nextCheckDelay(input: {
@@ -30,12 +30,12 @@ export function nextCheckDelay(input: {
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
 }
 
-/** How long a payout rests that `times` looks in a row gave no usable response for before this one, in ms: doubling to 5 minutes. */
+/** The delay after a check without a usable response, when `times` before it had none either, in ms: doubling to 5 minutes. */
 export function unansweredBackoff(times: number, intervalMs: number): number {
-  return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, SILENT_MS));
+  return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, UNRESPONSIVE_MS));
 }
 
-/** How long the worker keeps away from a node that failed `failures` times in a row, in ms: 0.5 s doubling to 10 s. */
+/** The delay after the chain was unavailable `failures` times in a row, in ms: 0.5 s doubling to 10 s. */
 export function nodeBackoff(failures: number): number {
   return Math.min(500 * 2 ** Math.min(failures - 1, 10), NODE_LONGEST_MS);
 }

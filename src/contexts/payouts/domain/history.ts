@@ -5,7 +5,7 @@ import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
 import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
 
 /**
- * What auditors hold each payout against. That its user may be paid, that its transfer is its own and that its evidence
+ * What auditors compare each payout with. That its user may be paid, that its transfer is its own and that its evidence
  * fits, they check across streams.
  */
 export const payoutHistory = historyRules(
@@ -19,12 +19,12 @@ export const payoutHistory = historyRules(
       return report({ facts, at, expiresAt }, { accountState: 'active', ...payee }, state);
     },
     'payout.received.v2': (data, state) => {
-      if (state.status !== 'pending') return outOfTurn(state);
+      if (state.status !== 'pending') return wrongOrder(state);
       const evidence = { ...data, ...state.facts, created_at: state.createdAt };
       return receive({ evidence, at: data.received_at }, state);
     },
     'payout.expired.v1': ({ reason, expired_at: at }, state) => {
-      if (state.status !== 'pending') return outOfTurn(state);
+      if (state.status !== 'pending') return wrongOrder(state);
       const expired = expire({ reason, at }, state);
       return expired.length === 0
         ? `it expires before its window has passed, on ${state.expiresAt}`
@@ -38,13 +38,13 @@ export const payoutHistory = historyRules(
   },
 );
 
-/** That it ended is all that later events are judged by. */
+/** Later events depend on no more than that it ended. */
 const ENDED = {
   received: { status: 'received' },
   expired: { status: 'expired' },
 } as unknown as Readonly<Record<'received' | 'expired', Payout>>;
 
-function outOfTurn({ status }: Payout): string {
+function wrongOrder({ status }: Payout): string {
   return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
 }
 

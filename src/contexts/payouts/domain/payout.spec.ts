@@ -69,7 +69,7 @@ describe('reporting a payout', () => {
       .thenRefused('invalid_transition'),
   );
 
-  it('changes nothing when the same report comes again, whatever became of payout and user', () => {
+  it('changes nothing when the same report comes again, also when payout and user have changed', () => {
     given(reported).when(reporting(active)).then();
     given(reported, received)
       .when(reporting({ accountState: 'unknown' }))
@@ -109,9 +109,9 @@ describe('the amount of a payout', () => {
 describe('receiving a payout', () => {
   it('settles a pending payout with the place of its transfer', () =>
     given(reported).when(receiving).then(received));
-  it('is silent for a payout that was never reported', () => given().when(receiving).then());
+  it('says nothing of a payout that was never reported', () => given().when(receiving).then());
   it('happens once', () => given(reported, received).when(receiving).then());
-  it('keeps what was seen, for whoever asks for it', () => {
+  it('keeps what was seen, as evidence', () => {
     expect(fold(payout, [reported, received])).toMatchObject({ status: 'received', received: received.data });
   });
   it('never follows an expiry', () => given(reported, expired).when(receiving).then());
@@ -124,13 +124,13 @@ describe('expiring a payout', () => {
       .then({ ...expired, data: { ...expired.data, expired_at: expiresAt } }));
   it('does nothing one millisecond earlier', () =>
     given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
-  it('is silent for a payout that was never reported', () => given().when(expiring(later)).then());
+  it('says nothing of a payout that was never reported', () => given().when(expiring(later)).then());
   it('happens once', () => given(reported, expired).when(expiring(later)).then());
   it('never follows a receipt', () => given(reported, received).when(expiring(later)).then());
 });
 
 describe('the history of a payout', () => {
-  it('keeps its first outcome whatever a faulty history adds', () => {
+  it('keeps its first outcome also when a faulty history adds another', () => {
     expect(fold(payout, [reported, received, expired]).status).toBe('received');
     expect(fold(payout, [reported, expired, received])).toMatchObject({ status: 'expired', reason: 'gone' });
     expect(fold(payout, [received, expired]).status).toBe('unreported');

@@ -95,7 +95,7 @@ export function report(command: Report, payee: Payee, state: Payout): PayoutEven
   ];
 }
 
-/** Where the transfer stands on the chain, and what else one look at it saw. */
+/** Where the transfer is on the chain, and what else one check saw of it. */
 export interface Evidence extends Omit<TransferEvidence, 'created_at'> {
   readonly log_index: number;
   readonly block_number: number;
@@ -139,3 +139,8 @@ function sameFacts(a: PayoutFacts, b: PayoutFacts): boolean {
     a.custom_metadata === b.custom_metadata
   );
 }
+
+/** Deepest nesting of `custom_metadata` that is accepted; the object itself is level 1. */
+export const METADATA_MAX_DEPTH = 32;
+/** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
+export const METADATA_MAX_BYTES = 16_384;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { closingName, isSecondCheck, quorumFinding, type Closing } from './quorum.js';
-import type { Finding } from './verification.js';
+import { closingName, isSecondCheck, quorumFinding, type Closing, type Finding } from './verification.js';
 
 const settled = (over: object = {}): Finding => ({
   ...{ kind: 'settled', blockNumber: 10, blockHash: '0xb', blockTime: 1000 },
@@ -8,7 +7,7 @@ const settled = (over: object = {}): Finding => ({
   ...over,
 });
 
-describe('nodes that tell of a transfer', () => {
+describe('nodes that have a transfer', () => {
   it('agree when block, time, place and sender are the same', () => {
     expect(quorumFinding([settled(), settled()], 2)).toEqual(settled());
   });
@@ -28,7 +27,7 @@ describe('nodes that tell of a transfer', () => {
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
   });
 
-  it('agree on a transfer that is confirming, whatever number of blocks each counts', () => {
+  it('agree on a transfer that is confirming, with different numbers of blocks', () => {
     const confirming: Finding = { kind: 'confirming', blocks: 3 };
     expect(quorumFinding([confirming, { kind: 'confirming', blocks: 4 }], 2)).toEqual(confirming);
   });

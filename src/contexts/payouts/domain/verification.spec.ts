@@ -78,7 +78,7 @@ describe('the judgement of a receipt', () => {
     ],
   ])('with %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 
-  it('gives each reason words of its own', () => {
+  it('gives each reason different words', () => {
     const kinds = [
       'not_found',
       'no_wallet',

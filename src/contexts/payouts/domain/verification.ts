@@ -4,7 +4,7 @@ export interface TransferLog {
   readonly from: string;
   readonly to: string;
   readonly amountMinor: bigint;
-  /** Place among the logs of its own transaction, from 0: the same in whatever block a reorganisation puts it. */
+  /** Place among the logs of the transaction, from 0: the same in whatever block a reorganisation puts it. */
   readonly logIndex: number;
 }
 
@@ -13,12 +13,12 @@ export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** Only the transfers of USDC to the wallets asked for are known, and not their places: it is worth another look. */
+  /** Only the transfers of USDC to the requested wallets are known, and not their places. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
-  /** Of a look that outcomes may rest on: the time of its block, in seconds since 1970, as the block says. */
+  /** Of an observation that outcomes may rest on: the time of its block, in seconds since 1970, as the block says. */
   readonly blockTime?: number;
-  /** Of a look that outcomes may rest on. */
+  /** Of an observation that outcomes may rest on. */
   readonly source?: ReceiptSource;
 }
 
@@ -37,7 +37,7 @@ export interface ExpectedTransfer {
   readonly amountMinor: bigint;
 }
 
-/** What one look at the chain says of one payout. Only `settled` ends the wait before its window does. */
+/** What one check of the chain says of one payout. Only `settled` ends the wait before its window does. */
 export type Finding =
   | {
       readonly kind: 'settled';
@@ -58,7 +58,7 @@ export type Finding =
   | { readonly kind: 'already_used' };
 
 /**
- * Judges a receipt against what the merchant reported (contract.md 10.1).
+ * Compares a receipt with what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */
 export function verify(
@@ -105,4 +105,50 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
     default:
       return finding satisfies never;
   }
+}
+
+/**
+ * The finding of at least `quorum` nodes; null when there is no such finding, or when there are two. A node without a
+ * finding has no vote.
+ */
+export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
+  const given = findings.filter((finding) => finding !== null);
+  const nameOf = (finding: Finding): string =>
+    finding.kind === 'settled' ? JSON.stringify(finding) : finding.kind;
+  return agreeing(given, nameOf, quorum)[0] ?? null;
+}
+
+/** The votes of one name, at least `quorum` of them; none when no name has as many, or when two have. */
+export function agreeing<Vote>(
+  votes: readonly Vote[],
+  nameOf: (vote: Vote) => string,
+  quorum: number,
+): readonly Vote[] {
+  const byName = new Map<string, Vote[]>();
+  for (const vote of votes) byName.set(nameOf(vote), [...(byName.get(nameOf(vote)) ?? []), vote]);
+  const enough = [...byName.values()].filter((alike) => alike.length >= quorum);
+  return enough.length === 1 ? enough[0]! : [];
+}
+
+/** The first check after the window, until another one agrees with it. */
+export interface Closing {
+  readonly finding: string;
+  readonly head: number;
+  readonly at: Date;
+}
+
+/** The name under which a finding is compared with one of another time: a transfer that the final head comes nearer to is not lost. */
+export function closingName(finding: Finding): string {
+  return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
+}
+
+/** Whether a finding after the window is the second of two that agree, from another time and, where blocks tell it, another block. */
+export function isSecondCheck(
+  first: Closing | null,
+  second: Closing,
+  rules: { readonly apartMs: number; readonly mindsBlocks: boolean },
+): boolean {
+  if (first === null || first.finding !== second.finding) return false;
+  if (second.at.getTime() - first.at.getTime() < rules.apartMs) return false;
+  return !rules.mindsBlocks || second.head > first.head;
 }

@@ -11,7 +11,7 @@ export interface UserCount {
 }
 
 /** What is counted of a user who is being deactivated. */
-export interface Leaving {
+export interface Deactivating {
   readonly pending: number;
   /** Payouts that were intended before the start of the deactivation and are not reported; none on an atomic store. */
   readonly intended: readonly string[];
@@ -23,8 +23,8 @@ export class Deactivations {
   constructor(private readonly database: Database) {}
 
   /** Null until the start of the user's deactivation is counted. */
-  async leaving(userId: string): Promise<Leaving | null> {
-    const [row] = await this.database.query<Leaving & { pending_payouts: string }>(
+  async find(userId: string): Promise<Deactivating | null> {
+    const [row] = await this.database.query<Deactivating & { pending_payouts: string }>(
       `select pending_payouts,
          array(select payout_id::text from payouts.payout_intents where user_id = $1) as intended
        from payouts.deactivations where user_id = $1 and deactivating`,

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/work/work-items.js';
 import type { UserActivated } from '../../users/contract.js';
 import { comparableHash, type PayoutReceived, type PayoutReported } from '../contract.js';
-import type { Closing } from '../domain/quorum.js';
+import type { Closing } from '../domain/verification.js';
 
 /** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */
 export const VERIFICATION = 'payouts.verification';

@@ -21,7 +21,7 @@ export class CopyWriter {
 
   constructor(private readonly tx: PoolClient) {}
 
-  /** Adds a row to `target`, written as `table (columns)` or `table`. Call {@link pace} now and then. */
+  /** Adds a row to `target`, written as `table (columns)` or `table`. Call {@link sendFull} now and then. */
   add(target: string, ...values: readonly (string | number | bigint)[]): void {
     let line = copyText(values[0]!);
     for (let index = 1; index < values.length; index += 1) line += `\t${copyText(values[index]!)}`;
@@ -31,7 +31,7 @@ export class CopyWriter {
   }
 
   /** Sends what has become a part; waits only for the part before it. */
-  async pace(): Promise<void> {
+  async sendFull(): Promise<void> {
     for (const [target, { length }] of this.parts) if (length >= PART_BYTES) await this.send(target);
   }
 

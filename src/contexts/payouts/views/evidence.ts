@@ -5,7 +5,7 @@ import { comparableHash, type TransferEvidence } from '../contract.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
 
-/** Where the transfer of a payout stands on the chain, and what was seen of it (contract.md 10.8). */
+/** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
 export interface PayoutEvidence extends Omit<TransferEvidence, 'receipt_sha256' | 'created_at'> {
   readonly payout_id: string;
   readonly chain_id: number;

@@ -1,13 +1,18 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserEvent } from '../../users/contract.js';
-import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
-import { payoutJson, payoutJsonBeforeTime } from './payout-json.js';
+import {
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutEvent,
+  type PayoutFacts,
+} from '../contract.js';
+import type { ReportedPayout } from '../domain/payout.js';
 
-/** Stored names that the read models of payouts are made of. */
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
-/** How `payouts.payouts.status` stands for the words of the API. */
+/** Of `payouts.payouts.status`, by the words of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
 export type Status = keyof typeof STATUS;
 
@@ -97,4 +102,31 @@ function settle(changes: Changes, event: Exclude<PayoutEvent, { type: 'payout.re
     row.status = status;
     row.body = `${bodyBeforeTime}${row.createdAt}"}`;
   }
+}
+
+/**
+ * The JSON of a payout as the API gives it (contract.md 9), built without parsing
+ * the merchant's metadata. `reason` is null unless the payout expired.
+ */
+export function payoutJson(
+  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
+  status: ReportedPayout['status'],
+  reason: string | null,
+  createdAt: string,
+): string {
+  return `${payoutJsonBeforeTime(facts, status, reason)}${createdAt}"}`;
+}
+
+/** {@link payoutJson} up to the first quote of `created_at`, which the terminal events do not repeat. */
+export function payoutJsonBeforeTime(
+  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
+  status: ReportedPayout['status'],
+  reason: string | null,
+): string {
+  return (
+    `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
+    `"currency_code":"${facts.currency_code}","status":"${status}",` +
+    `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
+    `"custom_metadata":${facts.custom_metadata},"created_at":"`
+  );
 }

@@ -43,17 +43,17 @@ const filter = fc
   })
   .map((all) => JSON.parse(JSON.stringify(all)) as PayoutFilter);
 
-/** What the list must show, told by the words of the specification. */
-function expected(rows: readonly Row[], wanted: PayoutFilter): string[] {
+/** What the list must hold, by the specification. */
+function expected(rows: readonly Row[], filter: PayoutFilter): string[] {
   return rows
     .filter((each) => {
       const date = each.createdAt.toISOString().slice(0, 10);
       return (
         each.merchant === MERCHANT &&
-        (wanted.userId === undefined || each.user === wanted.userId) &&
-        (wanted.status === undefined || each.status === wanted.status) &&
-        (wanted.createdFrom === undefined || date >= wanted.createdFrom) &&
-        (wanted.createdTo === undefined || date <= wanted.createdTo)
+        (filter.userId === undefined || each.user === filter.userId) &&
+        (filter.status === undefined || each.status === filter.status) &&
+        (filter.createdFrom === undefined || date >= filter.createdFrom) &&
+        (filter.createdTo === undefined || date <= filter.createdTo)
       );
     })
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
@@ -84,8 +84,8 @@ describe('the list of payouts', () => {
       ],
     );
   };
-  const page = async (wanted: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse((await new PayoutsView(db.database).page(MERCHANT, wanted)).toString()) as {
+  const page = async (filter: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
+    JSON.parse((await new PayoutsView(db.database).page(MERCHANT, filter)).toString()) as {
       payouts: string[];
       next_cursor: string | null;
     };
@@ -95,14 +95,14 @@ describe('the list of payouts', () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
         await fill(all);
-        for (const wanted of filters) {
-          const whole = expected(all, wanted);
+        for (const filter of filters) {
+          const whole = expected(all, filter);
           const seen: string[] = [];
-          for (let next: PayoutFilter | null = wanted; next !== null;) {
+          for (let next: PayoutFilter | null = filter; next !== null;) {
             const { payouts, next_cursor } = await page(next);
-            expect(payouts).toEqual(whole.slice(seen.length, seen.length + wanted.pageSize));
+            expect(payouts).toEqual(whole.slice(seen.length, seen.length + filter.pageSize));
             seen.push(...payouts);
-            next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+            next = next_cursor === null ? null : { ...filter, after: decodeCursor(next_cursor)! };
           }
           expect(seen).toEqual(whole);
         }
@@ -111,7 +111,7 @@ describe('the list of payouts', () => {
     );
   });
 
-  it('goes on under another filter from the same place', async () => {
+  it('continues under another filter from the same place', async () => {
     const at = new Date(START);
     const all = USERS.flatMap((user, n) =>
       [0, 1, 2].map((m): Row => ({
@@ -130,7 +130,7 @@ describe('the list of payouts', () => {
     expect(rest.payouts).toEqual(whole.slice(4).filter((id) => ofUser.has(id)));
   });
 
-  it('ends a page after 4 MiB of payouts, and goes on in the next', async () => {
+  it('ends a page after 4 MiB of payouts, and continues in the next', async () => {
     const all = Array.from({ length: 600 }, (_, n): Row => ({
       id: deriveId('list', `large ${n}`),
       merchant: MERCHANT,

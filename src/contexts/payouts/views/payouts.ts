@@ -5,7 +5,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS, type Status } from './fold.js';
 
-/** What GET /merchants/v1/payouts asks for (contract.md 9.7). */
+/** Of GET /merchants/v1/payouts (contract.md 9.7). */
 export interface PayoutFilter extends CreatedPage {
   readonly userId?: string;
   readonly status?: Status;

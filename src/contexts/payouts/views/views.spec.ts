@@ -59,7 +59,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   ),
 });
 
-interface Told {
+interface Expected {
   readonly id: string;
   readonly story: Story;
   readonly createdAt: string;
@@ -67,16 +67,16 @@ interface Told {
 }
 
 /** The events of a few users and payouts in a random but possible order, with what a reader must see of them. */
-function tell(
+function eventsOf(
   stories: readonly Story[],
   order: readonly number[],
   merchant = MERCHANT,
-): { events: RecordedEvent[]; told: Told[] } {
+): { events: RecordedEvent[]; stories: Expected[] } {
   const events = [0, 1, 2, 3].map((user) =>
     recorded('user.created.v1', { user_id: id(`${merchant} user ${user}`), merchant_id: merchant }),
   );
   const ends: RecordedEvent[] = [];
-  const told = stories.map((each, index): Told => {
+  const stories = stories.map((each, index): Expected => {
     const createdAt = new Date(Date.UTC(2026, 0, 1, 0, each.minute)).toISOString();
     const facts = {
       payout_id: id(`${merchant} payout ${index}`),
@@ -120,11 +120,11 @@ function tell(
       end,
     );
   });
-  return { events, told };
+  return { events, stories };
 }
 
-function newestFirst(told: readonly Told[]): Told[] {
-  return [...told].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
+function newestFirst(stories: readonly Expected[]): Expected[] {
+  return [...stories].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
 }
 
 async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<string[]> {
@@ -139,17 +139,21 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
   return pages;
 }
 
-async function expectViews(told: readonly Told[], pageSize: number, merchant = MERCHANT): Promise<void> {
+async function expectViews(
+  stories: readonly Expected[],
+  pageSize: number,
+  merchant = MERCHANT,
+): Promise<void> {
   const pages = await everyPage({ pageSize }, merchant);
   const bodies = pages.map((page) => page.slice('{"payouts":['.length, page.lastIndexOf('],"next_cursor"')));
   expect(bodies.filter((body) => body !== '').join(',')).toBe(
-    newestFirst(told)
+    newestFirst(stories)
       .map(({ json }) => json)
       .join(','),
   );
   for (const user of [0, 1, 2, 3]) {
     const sum = (end: string): bigint =>
-      told
+      stories
         .filter(({ story: each }) => each.user === user && each.end === end)
         .reduce((total, { story: each }) => total + toMinorUnits(each.amount), 0n);
     expect(await new BalancesView(db.database).find(merchant, id(`${merchant} user ${user}`))).toEqual({
@@ -167,7 +171,7 @@ let run = 0;
 const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
 
 describe('the read models of payouts', () => {
-  it('show the same whatever the batches are and however often each one is delivered', async () => {
+  it('hold the same for any batches and however often each one is delivered', async () => {
     await fc.assert(
       fc.asyncProperty(
         stories,
@@ -175,15 +179,15 @@ describe('the read models of payouts', () => {
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
         async (all, mix, sizes) => {
           const merchant = nextMerchant();
-          const { events, told } = tell(all, mix, merchant);
-          for (let from = 0, turn = 0; from < events.length; turn += 1) {
-            const batch = events.slice(from, (from += sizes[turn % sizes.length]!));
+          const { events, stories } = eventsOf(all, mix, merchant);
+          for (let from = 0, step = 0; from < events.length; step += 1) {
+            const batch = events.slice(from, (from += sizes[step % sizes.length]!));
             for (let delivery = 0; delivery < 2; delivery += 1) {
               await db.database.transaction((tx) => applyPayoutEvents(batch, tx));
             }
           }
           await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-          await expectViews(told, 7, merchant);
+          await expectViews(stories, 7, merchant);
         },
       ),
       { numRuns: 25 },
@@ -194,7 +198,7 @@ describe('the read models of payouts', () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();
-        const { events, told } = tell(all, mix, merchant);
+        const { events, stories } = eventsOf(all, mix, merchant);
         async function* history(): AsyncGenerator<RecordedEvent[]> {
           for (let from = 0; from < events.length; from += 5) yield events.slice(from, from + 5);
         }
@@ -204,9 +208,9 @@ describe('the read models of payouts', () => {
           await twins.index();
           await twins.replaceOriginals();
         });
-        await expectViews(told, 1000, merchant);
+        await expectViews(stories, 1000, merchant);
         await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-        await expectViews(told, 1000, merchant);
+        await expectViews(stories, 1000, merchant);
       }),
       { numRuns: 15 },
     );
@@ -220,7 +224,7 @@ describe('the read models of payouts', () => {
       end: (['pending', 'received', 'expired'] as const)[index % 5 > 2 ? 0 : index % 5]!,
       metadata: '{}',
     }));
-    const { events, told } = tell(all, [0]);
+    const { events, stories } = eventsOf(all, [0]);
     await db.database.transaction((tx) => applyPayoutEvents(events, tx));
     for (const userId of [undefined, id(`${MERCHANT} user 1`)]) {
       for (const status of [undefined, 'pending', 'received', 'expired'] as const) {
@@ -231,7 +235,7 @@ describe('the read models of payouts', () => {
           ['2026-01-01', '2026-01-01'],
           ['2026-01-03', '2026-01-02'],
         ] as const) {
-          const expected = newestFirst(told).filter(
+          const expected = newestFirst(stories).filter(
             (each) =>
               (userId === undefined || userId === id(`${MERCHANT} user ${each.story.user}`)) &&
               (status === undefined || each.story.end === status) &&
@@ -256,11 +260,14 @@ describe('the read models of payouts', () => {
   });
 
   it('show nothing of another merchant', async () => {
-    const { events, told } = tell([{ user: 0, amount: '1', minute: 0, end: 'pending', metadata: '{}' }], [0]);
+    const { events, stories } = eventsOf(
+      [{ user: 0, amount: '1', minute: 0, end: 'pending', metadata: '{}' }],
+      [0],
+    );
     await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-    const payoutId = told[0]!.id;
+    const payoutId = stories[0]!.id;
     const userId = id(`${MERCHANT} user 0`);
-    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(told[0]!.json);
+    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(stories[0]!.json);
     expect(await new PayoutsView(db.database).find(id('stranger'), payoutId)).toBeNull();
     expect(await new BalancesView(db.database).find(id('stranger'), userId)).toBeNull();
     expect(

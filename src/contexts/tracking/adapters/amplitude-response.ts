@@ -1,5 +1,4 @@
-import type { HttpResponse } from '../../../platform/outbound/outbound-request.js';
-import { retryAfterMs } from '../../../platform/outbound/retry-after.js';
+import { retryAfterMs, type HttpResponse } from '../../../platform/outbound/outbound-request.js';
 import type {
   AnalyticsEvent,
   UnavailableCause,

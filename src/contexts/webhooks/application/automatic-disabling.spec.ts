@@ -7,8 +7,7 @@ import { readConfig } from '../../../composition.js';
 import type { Config } from '../../../platform/config/config.js';
 import { JITTER } from '../domain/retry.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
-import { AutomaticDisabling } from './automatic-disabling.js';
-import { DisableWebhookEndpoint } from './disable-webhook-endpoint.js';
+import { AutomaticDisabling, DisableWebhookEndpoint } from './automatic-disabling.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -19,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** One endpoint whose attempts, enabling and judging happen when the test says. */
+/** One endpoint whose attempts, enabling and evaluation happen when the test says. */
 class Lab {
   readonly endpointId = newId();
   readonly commands: DisableWebhookEndpoint[] = [];
@@ -61,20 +60,20 @@ class Lab {
   }
 
   /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */
-  async judge(): Promise<number | null> {
+  async evaluate(): Promise<number | null> {
     this.commands.length = 0;
     const bus = {
       execute: (command: DisableWebhookEndpoint) => Promise.resolve(this.commands.push(command)),
     };
-    const judge = new AutomaticDisabling(this.failing, bus as unknown as CommandBus);
-    await judge.judge([this.endpointId, newId()]);
+    const disabling = new AutomaticDisabling(this.failing, bus as unknown as CommandBus);
+    await disabling.evaluate([this.endpointId, newId()]);
     const [command] = this.commands;
     if (!command) return null;
     expect(command).toMatchObject({ merchantId: this.endpointId, endpointId: this.endpointId });
     return command.reason.cause === 'failing' ? Date.parse(command.reason.failingSince) : null;
   }
 
-  async shown(): Promise<number | undefined> {
+  async failures(): Promise<number | undefined> {
     return (await this.failing.counts([this.endpointId])).get(this.endpointId);
   }
 }
@@ -95,7 +94,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 describe('automatic disabling', () => {
-  it('does what the rule says, whatever happens in whatever order', async () => {
+  it('does what the rule says, for any events in any order', async () => {
     const [failures, window, span] = [4, 20, 5];
     const config = readConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
@@ -123,8 +122,8 @@ describe('automatic disabling', () => {
             enabled &&
             counting.length >= failures &&
             Math.max(...counting) - Math.min(...counting) >= span * MINUTE;
-          expect(await lab.shown()).toBe(counting.length);
-          expect(await lab.judge()).toBe(sustained ? Math.min(...counting) : null);
+          expect(await lab.failures()).toBe(counting.length);
+          expect(await lab.evaluate()).toBe(sustained ? Math.min(...counting) : null);
           if (!sustained) continue;
           await lab.disable();
           enabled = false;
@@ -153,7 +152,7 @@ describe('automatic disabling', () => {
         for (const each of times.toSorted((a, b) => a - b)) {
           lab.now = each;
           await lab.attempts('retry', each);
-          expect(await lab.judge()).toBeNull();
+          expect(await lab.evaluate()).toBeNull();
         }
       }),
       { numRuns: 3 },
@@ -166,7 +165,7 @@ describe('automatic disabling', () => {
     for (const each of dead(() => 0.5)) {
       lab.now = each;
       await lab.attempts('retry', ...Array.from({ length: 9 }, () => each));
-      const failingSince = await lab.judge();
+      const failingSince = await lab.evaluate();
       if (failingSince === null) continue;
       expect(failingSince).toBe(START);
       expect((each - START) / MINUTE).toBeCloseTo(155, 0);
@@ -181,21 +180,21 @@ describe('automatic disabling', () => {
     await lab.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
     lab.now = START + 30 * MINUTE - 1;
     await lab.attempts('retry', lab.now);
-    expect(await lab.judge()).toBeNull();
+    expect(await lab.evaluate()).toBeNull();
     lab.now += 1;
     await lab.attempts('retry', lab.now);
-    expect(await lab.judge()).toBe(START);
+    expect(await lab.evaluate()).toBe(START);
   });
 
   it('shows no more failures than a thousand', async () => {
     const lab = new Lab(readConfig({}));
     await lab.begin();
     await lab.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));
-    expect(await lab.shown()).toBe(1000);
+    expect(await lab.failures()).toBe(1000);
     lab.now += 6 * 60 * MINUTE + 1100;
-    expect(await lab.shown()).toBe(100);
+    expect(await lab.failures()).toBe(100);
     lab.now += 100;
-    expect(await lab.shown()).toBe(0);
+    expect(await lab.failures()).toBe(0);
   });
 });
 
@@ -215,7 +214,7 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     const bus = { execute } as unknown as CommandBus;
     const config = { ...readConfig({}), webhookDisableFailures: 1000 };
     const failing = new FailingEndpoints(db.database, { now: () => new Date(START) }, config);
-    const judging = new AutomaticDisabling(failing, bus);
+    const disabling = new AutomaticDisabling(failing, bus);
     const [one, other] = [newId(), newId()];
     const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
     for (const each of [
@@ -223,14 +222,14 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
       latest,
       gone(one, '2026-01-01T00:00:00.000Z'),
     ]) {
-      await judging.disableGone(each);
+      await disabling.disableGone(each);
     }
     const second = gone(other, '2026-01-01T00:00:03.000Z');
-    await judging.disableGone(second);
-    await expect(new AutomaticDisabling(failing, bus).judgeAll()).rejects.toThrow('unavailable');
+    await disabling.disableGone(second);
+    await expect(new AutomaticDisabling(failing, bus).evaluateAll()).rejects.toThrow('unavailable');
     unavailable = false;
-    await new AutomaticDisabling(failing, bus).judgeAll();
-    await judging.judgeAll();
+    await new AutomaticDisabling(failing, bus).evaluateAll();
+    await disabling.evaluateAll();
     expect(done).toMatchObject(
       [latest, second].map(({ endpoint_id, attempted_url, attempted_at }) => ({
         endpointId: endpoint_id,

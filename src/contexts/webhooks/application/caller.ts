@@ -3,7 +3,7 @@ import type { CommandLoop } from '../../../platform/event-store/command-loop.js'
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 
-/** Who asks, and what the events say of the cause. */
+/** The merchant, and what the events say of the cause. */
 export interface Caller {
   readonly merchantId: string;
   readonly metadata: EventMetadata;
@@ -18,7 +18,7 @@ export interface Responded {
 
 interface Response<State> {
   readonly status: number;
-  /** Made from the state: a repeat that finds what the first request did responds like that one. */
+  /** From the state: a repeat finds what the first request did, and responds alike. */
   readonly body: (state: State) => string;
   readonly holdsSecret?: boolean;
 }

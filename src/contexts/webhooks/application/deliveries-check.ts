@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../../../platform/event-st
 import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { LaneRow } from '../store/lanes.js';
-import { StoredDeliveries, type StoredState } from '../store/stored-deliveries.js';
+import { StoredDeliveries, type StoredState } from '../views/audited-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
 import { retentionSeconds } from './delivering/retention.js';
 import { publishedBy, type Published } from './published-events.js';
@@ -69,12 +69,12 @@ export class DeliveriesCheck implements TableCheck {
     const { codec, position: until } = this.tables;
     // Anywhere in the log: an erasure deletes rows before the checkpoint has passed its event.
     for (const { type, data } of page) if (type === USER_ERASED) this.erased.add(String(data['user_id']));
-    const wanted = page.filter(
+    const relevant = page.filter(
       ({ type, position }) =>
         this.names.has(codec.currentName(type)) && comparePositions(position, until) <= 0,
     );
     let created: Created[] = [];
-    for (const event of await codec.decode(wanted)) {
+    for (const event of await codec.decode(relevant)) {
       created.push(...this.createdBy(event));
       if (created.length < HELD_AT_ONCE) continue;
       await this.compareCreated(created);
@@ -170,8 +170,8 @@ export class DeliveriesCheck implements TableCheck {
   /** What the events and the recorded attempts say against a state. */
   private wrongState(row: StoredState): string | null {
     const { delivery_id: id, state, outcome, resent_position: resent } = row;
-    const asked = this.resends.get(id) ?? null;
-    if (resent !== asked) return columnInWords('resent_position', resent, asked);
+    const requested = this.resends.get(id) ?? null;
+    if (resent !== requested) return columnInWords('resent_position', resent, requested);
     const succeeded = outcome === 'succeeded';
     switch (state) {
       case 'succeeded':

@@ -51,7 +51,7 @@ const become = (assignments: string) =>
 
 async function row() {
   const [found] = await db.database.query<Record<string, unknown>>(
-    `select state, attempts, attempts_before, resend_asked, finished_at is null as open, leased_by is null as free,
+    `select state, attempts, attempts_before, resend_requested, finished_at is null as open, leased_by is null as free,
        due_at <= clock_timestamp() as due
      from webhooks.deliveries where delivery_id = $1`,
     [delivery],
@@ -66,18 +66,18 @@ describe('a resend', () => {
     const received = Array.from({ length: 30 }, () => history.received());
     await handle(...received);
     const ids = received.map(({ id }) => deriveId(id, endpoint)).sort();
-    const asked = ids.toReversed().map((delivery_id) =>
+    const resends = ids.toReversed().map((delivery_id) =>
       history.event('webhook_delivery.resend_requested.v1', {
         ...{ resend_id: newId(), delivery_id, endpoint_id: endpoint, is_test: false, requested_at: at },
       }),
     );
-    await expectOrderedLocks(db, ids, () => handle(...asked));
+    await expectOrderedLocks(db, ids, () => handle(...resends));
   });
 
   it('begins a new round of a finished delivery, due at once, and wakes its lane', async () => {
     await become(exhausted);
     await handle(resend());
-    expect(await row()).toEqual({ ...newRound, resend_asked: false });
+    expect(await row()).toEqual({ ...newRound, resend_requested: false });
     saga.afterCommit?.([]);
     expect(woken).toEqual([endpoint]);
   });
@@ -103,10 +103,10 @@ describe('a resend', () => {
   it('leaves a delivery to the process that is sending it, and says so to it', async () => {
     await become(`attempts = 4, leased_by = gen_random_uuid()`);
     await handle(resend());
-    expect(await row()).toMatchObject({ attempts_before: 0, resend_asked: true, free: false });
+    expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });
   });
 
-  it('comes to nothing when the endpoint was disabled meanwhile, unless it is a test', async () => {
+  it('does nothing when the endpoint was disabled meanwhile, unless it is a test', async () => {
     await become(exhausted);
     await handle(history.changed('disabled', endpoint), resend());
     expect(await row()).toMatchObject({ state: 'exhausted' });
@@ -114,7 +114,7 @@ describe('a resend', () => {
     expect(await row()).toMatchObject({ state: 'pending' });
   });
 
-  it('comes to nothing when the endpoint is deleted, before or after it', async () => {
+  it('does nothing when the endpoint is deleted, before or after it', async () => {
     await become(exhausted);
     await handle(resend(), history.changed('deleted', endpoint));
     expect(await row()).toMatchObject({ state: 'dropped' });
@@ -144,7 +144,7 @@ describe('a recovery', () => {
     expect((await recoveries())[0]).toMatchObject({ since: new Date(at), finished_at: null });
   });
 
-  it('comes to nothing when the endpoint was disabled or deleted meanwhile', async () => {
+  it('does nothing when the endpoint was disabled or deleted meanwhile', async () => {
     await handle(history.changed('disabled', endpoint), recovery());
     await handle(history.changed('deleted', endpoint), recovery());
     expect(await recoveries()).toEqual([]);

@@ -72,7 +72,7 @@ describe('the deliveries saga', () => {
     expect(woken.sort()).toEqual([one, other].sort());
   });
 
-  it('tells of an expired payout as payout.failed, with the reason', async () => {
+  it('reports an expired payout as payout.failed, with the reason', async () => {
     const end = { custom_metadata: '{}', chain_id: 1, reason: 'not found', expired_at: at };
     await handle(registered(newId()), event('payout.expired.v1', { ...facts, ...end }));
     const [row] = await deliveries();

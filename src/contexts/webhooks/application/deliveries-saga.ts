@@ -27,7 +27,6 @@ export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
-/** What a batch of events comes to. */
 interface Reaction {
   /** Those that changed. */
   readonly lanes: readonly LaneRow[];
@@ -39,8 +38,8 @@ interface Reaction {
 /**
  * Turns events into deliveries: for each endpoint of the merchant that wants the type at that place in the stream, one
  * row whose id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
- * what happened while an endpoint was disabled is recorded as dropped, and never sent by itself (contract.md 13.8). Requests
- * to send once more are carried out here as well, as of their place in the stream.
+ * what happened while an endpoint was disabled is recorded as dropped, and never sent automatically (contract.md 13.8).
+ * Requests to send again are carried out here as well, as of their place in the stream.
  */
 export function deliveriesSaga(
   published: Published,

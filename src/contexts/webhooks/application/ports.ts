@@ -1,4 +1,4 @@
-import type { ReceiverResponse } from '../domain/outcome.js';
+import type { ReceiverResponse } from '../domain/retry.js';
 
 export interface ReceiverUrls {
   /** Throws `validation_failed` for a URL that may not receive webhooks. */
@@ -7,12 +7,12 @@ export interface ReceiverUrls {
 
 export const RECEIVER_URLS = Symbol('RECEIVER_URLS');
 
-/** One attempt's result: never a rejection, whatever the receiver does. */
+/** One attempt's result: never a rejection. */
 export interface ReceiverResult {
   readonly response: ReceiverResponse;
   /** What broke, without secrets: an error code or a short sentence. */
   readonly error: string | null;
-  /** The first KiB of the response, for the merchant to look at; null when there was none. */
+  /** The first KiB of the response, for the merchant; null when there was none. */
   readonly excerpt: Buffer | null;
 }
 

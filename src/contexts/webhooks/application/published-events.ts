@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
-import { EVENT_TYPES, TEST_TYPE, type EventType } from '../domain/event-types.js';
+import { EVENT_TYPES, TEST_TYPE, type EventType } from '../domain/webhook-endpoints.js';
 import type { WebhookTestRequested } from '../domain/webhook-requests.js';
 
 /** An event as endpoints get it, before it has a delivery's id. */
@@ -24,15 +24,13 @@ export function envelope(deliveryId: string, event: PublishedEvent): string {
   return `${head.slice(0, -1)},"data":${event.data}}`;
 }
 
-/** What endpoints hear of stored events. */
 export interface Published {
-  /** Stored names of the events that endpoints may hear of. */
+  /** Stored names. */
   readonly events: readonly string[];
   /** Null when the event is none of the catalog. */
   of(event: RecordedEvent): PublishedEvent | null;
 }
 
-/** What an endpoint hears of a test. */
 export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
   return {
     type: TEST_TYPE,

@@ -48,7 +48,7 @@ export class SigningSecrets {
   }
 
   /**
-   * The `webhook-signature` header of a delivery of this place, by the secrets that are valid at that moment, newest first.
+   * The `webhook-signature` header of a delivery of this place, by the secrets that are valid at that time, newest first.
    */
   sign(
     place: Place,

@@ -1,6 +1,6 @@
 import type { WebhookEndpointEvent } from './webhook-endpoints.js';
 
-/** A replaced signing secret that still signs, beside the present one. */
+/** A replaced signing secret that still signs, alongside the present one. */
 export interface FormerSecret {
   readonly sealed: string;
   /** ISO 8601, UTC. */

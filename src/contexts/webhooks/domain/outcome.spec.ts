@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { outcomeOf, type Outcome } from './outcome.js';
+import { outcomeOf, type Outcome } from './retry.js';
 
-const answered: [number, Outcome][] = [
+const responses: [number, Outcome][] = [
   [199, 'retry'],
   [200, 'succeeded'],
   [204, 'succeeded'],
@@ -25,7 +25,7 @@ const answered: [number, Outcome][] = [
   [599, 'retry'],
 ];
 
-it.each(answered)('an answer of %i means %s', (status, outcome) => {
+it.each(responses)('a response of %i means %s', (status, outcome) => {
   expect(outcomeOf({ kind: 'responded', status, retryAfter: null })).toBe(outcome);
 });
 

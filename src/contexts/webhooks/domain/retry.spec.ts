@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { retryAfterMs } from '../../../platform/outbound/retry-after.js';
+import { retryAfterMs } from '../../../platform/outbound/outbound-request.js';
 import { WEBHOOK_SETTINGS } from '../settings.js';
-import type { ReceiverResponse } from './outcome.js';
-import { retryDelayMs, RETRY_AFTER_CAP_MS } from './retry.js';
+import { retryDelayMs, RETRY_AFTER_CAP_MS, type ReceiverResponse } from './retry.js';
 
 const SCHEDULE = WEBHOOK_SETTINGS.webhookRetryScheduleSeconds.fallback;
 const NOW = Date.UTC(2026, 0, 1);
 const failed = { kind: 'failed', phase: 'timeout' } as const;
-const answered = (status: number, retryAfter: string | null) =>
+const responded = (status: number, retryAfter: string | null) =>
   ({ kind: 'responded', status, retryAfter }) as const;
 
 /** The delay after a response whose Retry-After is read at `now`. */
@@ -19,8 +18,8 @@ function delayMs(
   random: number,
   now: number,
 ): number | null {
-  const asked = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
-  return retryDelayMs(attempt, response, schedule, random, asked);
+  const requested = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
+  return retryDelayMs(attempt, response, schedule, random, requested);
 }
 
 /** `Sun, 06 Nov 1994 08:49:37 GMT` */
@@ -93,7 +92,7 @@ describe('the retry delay', () => {
         anything,
         (attempt, status, after) => {
           const plain = delayMs(attempt, failed, SCHEDULE, 0.5, NOW)!;
-          const delay = delayMs(attempt, answered(status, after), SCHEDULE, 0.5, NOW)!;
+          const delay = delayMs(attempt, responded(status, after), SCHEDULE, 0.5, NOW)!;
           expect(delay).toBeGreaterThanOrEqual(plain);
           expect(delay).toBeLessThanOrEqual(Math.max(plain, RETRY_AFTER_CAP_MS));
           if (status !== 429 && status !== 503) expect(delay).toBe(plain);
@@ -103,7 +102,7 @@ describe('the retry delay', () => {
   });
 
   it('is exactly max(schedule, min(Retry-After, 24 hours)) for seconds and for each form of date', () => {
-    const asked = fc.oneof(
+    const requested = fc.oneof(
       fc.nat(400_000).map((seconds) => ({ text: String(seconds), ms: seconds * 1000 })),
       fc
         .tuple(fc.integer({ min: -200_000, max: 400_000 }), fc.constantFrom(rfc1123, rfc850, asctime))
@@ -114,11 +113,11 @@ describe('the retry delay', () => {
       fc.property(
         fc.integer({ min: 1, max: 10 }),
         fc.constantFrom(429, 503),
-        asked,
+        requested,
         random,
         (attempt, status, { text, ms }, drawn) => {
           const scheduled = delayMs(attempt, failed, SCHEDULE, drawn, NOW)!;
-          const delay = delayMs(attempt, answered(status, text), SCHEDULE, drawn, NOW);
+          const delay = delayMs(attempt, responded(status, text), SCHEDULE, drawn, NOW);
           expect(delay).toBe(Math.max(scheduled, Math.min(Math.max(ms, 0), RETRY_AFTER_CAP_MS)));
         },
       ),
@@ -139,10 +138,10 @@ describe('the retry delay', () => {
     [503, new Date(NOW - 90_000).toUTCString(), 0],
     [503, new Date(NOW + 1e10).toUTCString(), RETRY_AFTER_CAP_MS],
   ])('after %i with Retry-After %j is %i ms', (status, value, expected) => {
-    expect(delayMs(1, answered(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
+    expect(delayMs(1, responded(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
   });
 
-  it('never makes a twelfth attempt, whatever the receiver asks for', () => {
-    expect(delayMs(11, answered(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
+  it('never makes a twelfth attempt, with any Retry-After', () => {
+    expect(delayMs(11, responded(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
   });
 });

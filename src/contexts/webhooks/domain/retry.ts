@@ -1,5 +1,3 @@
-import type { ReceiverResponse } from './outcome.js';
-
 /** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
@@ -7,21 +5,48 @@ export const RETRY_AFTER_CAP_MS = 86_400_000;
 
 /**
  * Milliseconds until the next attempt, or null when there is none.
- * @param attempt how many attempts this round has made, this one included (from 1)
+ * @param attempt number of the attempt in this round, from 1
  * @param scheduleSeconds delays after the first attempt: eleven attempts for ten delays
  * @param random in [0, 1)
- * @param askedMs what a `Retry-After` asks for, in milliseconds; heeded with 429 and 503
+ * @param requestedMs what a `Retry-After` requests, in milliseconds; honoured with 429 and 503
  */
 export function retryDelayMs(
   attempt: number,
   response: ReceiverResponse,
   scheduleSeconds: readonly number[],
   random: number,
-  askedMs: number | null,
+  requestedMs: number | null,
 ): number | null {
   const seconds = scheduleSeconds[attempt - 1];
   if (seconds === undefined) return null;
   const scheduled = seconds * 1000 * (1 - JITTER + 2 * JITTER * random);
-  const heeded = response.kind === 'responded' && [429, 503].includes(response.status) ? (askedMs ?? 0) : 0;
-  return Math.round(Math.max(scheduled, Math.min(heeded, RETRY_AFTER_CAP_MS)));
+  const honoured =
+    response.kind === 'responded' && [429, 503].includes(response.status) ? (requestedMs ?? 0) : 0;
+  return Math.round(Math.max(scheduled, Math.min(honoured, RETRY_AFTER_CAP_MS)));
+}
+
+/**
+ * Where an attempt broke before it had a whole response; merchants see it as the class of its error (docs/adr/0076).
+ * `address`: the guard's refusal. `dns`: the name did not resolve. `connect`: no TCP connection. `tls`: handshake or
+ * certificate. `send`: connected, and no byte of a response. `answer`: not HTTP/1.1, too large or broken off.
+ * `timeout`: none of these in time.
+ */
+export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | 'timeout';
+
+/** What came back from a receiver. */
+export type ReceiverResponse =
+  | { readonly kind: 'responded'; readonly status: number; readonly retryAfter: string | null }
+  | { readonly kind: 'failed'; readonly phase: FailurePhase };
+
+/** `retry` while the schedule lasts; `gone` also disables the endpoint. */
+export type Outcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
+
+/** The table of contract.md 14.1. */
+export function outcomeOf(response: ReceiverResponse): Outcome {
+  if (response.kind === 'failed') return 'retry';
+  const { status } = response;
+  if (status >= 200 && status < 300) return 'succeeded';
+  if (status === 410) return 'gone';
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) return 'exhausted';
+  return 'retry';
 }

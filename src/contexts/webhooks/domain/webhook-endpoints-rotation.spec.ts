@@ -62,7 +62,7 @@ describe('rotating a signing secret', () => {
       .when(rotating(rotation(3)))
       .thenRefused('invalid_transition'));
 
-  it('works again at the moment one of them expires', () => {
+  it('works again as soon as one of them expires', () => {
     const [first, ...others] = four as [WebhookEndpointEvent, ...WebhookEndpointEvent[]];
     const short = { ...first, data: { ...first.data, former_expires_at: day(3) } } as WebhookEndpointEvent;
     given(registered, short, ...others)

@@ -39,7 +39,7 @@ const HISTORY: readonly WebhookEndpointEvent[] = [
 describe('a snapshot of webhook endpoints', () => {
   const { version, pack, unpack } = webhookEndpoints.snapshots!;
 
-  it('goes on at any point as the events do', () => {
+  it('continues at any point as the events do', () => {
     HISTORY.forEach((_, index) => {
       const before = fold(webhookEndpoints, HISTORY.slice(0, index));
       const kept = unpack(JSON.parse(JSON.stringify(pack(before))));

@@ -174,7 +174,7 @@ describe('disabling an endpoint on its own account', () => {
       }));
   it('happens once', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
   it('means nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
-  it('means nothing when the merchant enabled it while the attempt was under way', () =>
+  it('means nothing when the merchant enabled it while the attempt was in flight', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
       .then());

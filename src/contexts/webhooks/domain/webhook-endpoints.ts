@@ -6,7 +6,7 @@ import { requireRepeatable } from '../../../kernel/repeats.js';
 export const ENDPOINT_LIMIT = 10;
 /** Code points a description may have (contract.md 12). */
 export const DESCRIPTION_LIMIT = 255;
-/** Replaced secrets of an endpoint that may sign beside the present one. */
+/** Replaced secrets of an endpoint that may sign alongside the present one. */
 export const FORMER_SECRETS_LIMIT = 4;
 /** Rotations that are known again when their request is repeated. */
 const REMEMBERED_ROTATIONS = 100;
@@ -21,7 +21,7 @@ export interface OfEndpoint {
   readonly merchant_id: string;
 }
 
-/** At a moment, ISO 8601 in UTC like all others here. */
+/** ISO 8601 in UTC, as all times here. */
 interface At extends OfEndpoint {
   readonly at: string;
 }
@@ -42,7 +42,7 @@ export interface RotateSecret extends At {
   /** The same for every repeat of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
-  /** How long the replaced secret signs beside the fresh one; no later than `at`: not at all. */
+  /** How long the replaced secret signs alongside the fresh one; no later than `at`: not at all. */
   readonly former_expires_at: string;
 }
 
@@ -66,7 +66,7 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
 
 /** A signing secret of an endpoint, present or former. */
 export interface SigningSecret {
-  /** The rotation that made it; null for the secret of the registration. */
+  /** The rotation that created it; null for the secret of the registration. */
   readonly rotationId: string | null;
   readonly sealed: string;
   readonly madeAt: string;
@@ -230,7 +230,7 @@ export interface DisableGone extends At {
   readonly attempted_at: string;
 }
 
-/** A merchant who moved or enabled the endpoint while the attempt was under way is not overruled by its response. */
+/** A merchant who moved or enabled the endpoint while the attempt was in flight is not overruled by its response. */
 export function disableGone(command: DisableGone, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { attempted_url, attempted_at, ...rest } = command;
   const endpoint = state.byId.get(command.endpoint_id);
@@ -273,3 +273,20 @@ export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEve
   endpointOf(state, command.endpoint_id);
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }
+
+/** Types of the event catalog (contract.md 13.5), the only values an endpoint may subscribe to. */
+export const EVENT_TYPES = [
+  'user.onboarding_started',
+  'user.kyc_submitted',
+  'user.kyc_passed',
+  'user.kyc_failed',
+  'user.onboarding_completed',
+  'payout.received',
+  'payout.failed',
+  'webhook_endpoint.test',
+] as const;
+
+/** Of deliveries that a merchant requested, to try an endpoint: no context publishes it. */
+export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
+
+export type EventType = (typeof EVENT_TYPES)[number];

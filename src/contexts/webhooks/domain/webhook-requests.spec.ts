@@ -37,7 +37,7 @@ describe('a test delivery', () => {
   const requested = { type: WEBHOOK_TEST_REQUESTED, data: command } as const;
   const given = givenOf(webhookTest);
 
-  it('is asked for once, however often the request is repeated', () => {
+  it('is requested once, however often the request is repeated', () => {
     given()
       .when((state) => requestTest(command, state))
       .then(requested);
@@ -58,7 +58,7 @@ describe('a resend', () => {
 
   it('is one more round of a delivery', () => given().when(asking(enabled)).then(requested));
 
-  it('is asked for once, however often the request is repeated and whatever became of the endpoint', () => {
+  it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
       given(requested)
         .when(asking(endpoints, { requested_at: 'later' }))
@@ -88,11 +88,11 @@ describe('a recovery', () => {
     (state: typeof webhookRecovery.initial) =>
       requestRecovery({ ...command, ...changes }, endpoints, state);
 
-  it('reaches back to a moment, this very one at the latest', () => {
+  it('reaches back to a time, now at the latest', () => {
     given().when(asking(enabled)).then(requested);
   });
 
-  it('is asked for once, however often the request is repeated and whatever became of the endpoint', () => {
+  it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
       given(requested)
         .when(asking(endpoints, { requested_at: 'later' }))
@@ -100,7 +100,7 @@ describe('a recovery', () => {
   });
 
   it.each([
-    ['a moment in the future', enabled, '2026-01-02T00:00:00.001Z', 'validation_failed'],
+    ['a time in the future', enabled, '2026-01-02T00:00:00.001Z', 'validation_failed'],
     ['a disabled endpoint', disabled, now, 'invalid_transition'],
     ['an endpoint that was deleted', none, now, 'not_found'],
   ] as const)('is refused for %s', (_, endpoints, since, code) => {

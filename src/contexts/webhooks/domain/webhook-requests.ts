@@ -3,13 +3,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
 import { endpointOf, type OfEndpoint, type WebhookEndpoints } from './webhook-endpoints.js';
 
-/** A synthetic delivery was asked for (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
+/** A synthetic delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
 export type WebhookTestRequested = DomainEvent<
   'webhook_endpoint.test_requested.v1',
   OfEndpoint & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
 >;
 
-/** One more round of a delivery was asked for, under the same `webhook-id`. */
+/** One more round of a delivery was requested, under the same `webhook-id`. */
 export type WebhookResendRequested = DomainEvent<
   'webhook_delivery.resend_requested.v1',
   OfEndpoint & {
@@ -21,7 +21,7 @@ export type WebhookResendRequested = DomainEvent<
   }
 >;
 
-/** What an endpoint did not get of the deliveries made at `since` or later is to be sent after all. */
+/** What an endpoint did not get of the deliveries created at `since` or later is to be sent after all. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   OfEndpoint & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
@@ -39,7 +39,7 @@ export const TEST_MESSAGE = 'This is a test delivery.';
 
 /**
  * One stream per request, named by an id that follows from its key: a repeat finds its own event, and the registry of
- * endpoints stays short however much a merchant asks. The state is null until it was asked.
+ * endpoints stays short however much a merchant requests. The state is null before the request.
  */
 function request<Event extends DomainEvent>(category: string): Aggregate<Event['data'] | null, Event> {
   return { category, initial: null, evolve: (_state, event) => event.data };
@@ -59,7 +59,7 @@ export function requestTest(
 }
 
 /**
- * A repeat changes nothing, whatever became of the endpoint. Throws `not_found` when the endpoint is deleted, and
+ * A repeat changes nothing, also when the endpoint has changed. Throws `not_found` when the endpoint is deleted, and
  * `invalid_transition` when it is disabled.
  */
 export function requestResend(

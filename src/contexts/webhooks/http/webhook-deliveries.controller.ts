@@ -19,12 +19,10 @@ import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { RecoverWebhookEndpoint } from '../application/recover-webhook-endpoint.js';
-import { ResendWebhookDelivery } from '../application/resend-webhook-delivery.js';
+import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView, WebhookDeliveriesResponse } from '../views/deliveries.js';
 import { EndpointsView } from '../views/endpoints.js';
-import { COUNTED } from '../views/endpoint-stats.js';
-import { RecentStats } from '../views/recent-stats.js';
+import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
 import {
   DeliveriesQuery,
   deliveryFilter,
@@ -35,7 +33,7 @@ import {
   WebhookDeliveryResponse,
   WebhookEndpointStatsResponse,
   WebhookRecoveryResponse,
-} from './delivery-dto.js';
+} from './webhook-dto.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';

@@ -18,16 +18,18 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import type { Responded } from '../application/caller.js';
-import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { RegisterWebhookEndpoint } from '../application/register-webhook-endpoint.js';
-import { RequestTestDelivery } from '../application/request-test-delivery.js';
-import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
-import { UpdateWebhookEndpoint } from '../application/update-webhook-endpoint.js';
-import { FRESH_MS } from '../store/destinations.js';
-import { EndpointsView } from '../views/endpoints.js';
-import { WebhookTestDeliveryResponse } from './delivery-dto.js';
 import {
+  DeleteWebhookEndpoint,
+  RegisterWebhookEndpoint,
+  RotateSigningSecret,
+  UpdateWebhookEndpoint,
+} from '../application/endpoint-commands.js';
+import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
+import { RequestTestDelivery } from '../application/delivery-commands.js';
+import { FRESH_MS } from '../store/lanes.js';
+import { EndpointsView } from '../views/endpoints.js';
+import {
+  WebhookTestDeliveryResponse,
   NewWebhookEndpoint,
   NoParameters,
   SecretRotation,
@@ -35,7 +37,7 @@ import {
   WebhookEndpointResponse,
   WebhookEndpointsResponse,
   WebhookEndpointWithSecretResponse,
-} from './endpoint-dto.js';
+} from './webhook-dto.js';
 
 const WHAT = 'Webhook endpoint';
 const TAG = 'Webhook endpoints';

@@ -57,7 +57,7 @@ export class Webhooks1795000000600 implements MigrationInterface {
         -- Attempts of earlier rounds: a resend restarts the retry schedule, the numbers of attempts continue.
         attempts_before int not null default 0,
         -- A resend was requested while an attempt was in flight: unless that succeeds, a new round follows it.
-        resend_asked boolean not null default false,
+        resend_requested boolean not null default false,
         -- Position of the last resend: an event seen again begins no further round.
         resent_position text
       );
@@ -114,7 +114,7 @@ export class Webhooks1795000000600 implements MigrationInterface {
       create index recoveries_ended on webhooks.recoveries (finished_at) where finished_at is not null;
 
       -- Endpoints whose receiver responded 410 while the event store was unavailable: they are disabled once it is back.
-      create table webhooks.gone_answers (
+      create table webhooks.gone_endpoints (
         endpoint_id uuid primary key,
         merchant_id uuid not null,
         -- The attempt that got this response: the latest one of the endpoint.

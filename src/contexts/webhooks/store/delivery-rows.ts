@@ -14,7 +14,7 @@ export interface DeliveryRow {
   readonly state: 'pending' | 'dropped';
 }
 
-/** One more round of a delivery, asked for at this place in the stream. */
+/** One more round of a delivery, requested at this place in the stream. */
 export interface ResendRow {
   readonly delivery_id: string;
   readonly endpoint_id: string;
@@ -29,7 +29,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
        state, finished_at)
      select *, case when state = 'dropped' then clock_timestamp() end
      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[],
-       $9::text[]) as made (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent, state)
+       $9::text[]) as created (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent, state)
      on conflict (delivery_id) do nothing`,
     [
       column('delivery_id'),
@@ -74,18 +74,18 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
   await tx.query(
     // Locked in the order in which senders and recoveries lock.
-    `with asked as materialized (
+    `with requested as materialized (
        select delivery_id, position from webhooks.deliveries
-       join unnest($1::uuid[], $2::text[]) as asked (delivery_id, position) using (delivery_id)
+       join unnest($1::uuid[], $2::text[]) as requested (delivery_id, position) using (delivery_id)
        order by delivery_id for update of deliveries
      )
      update webhooks.deliveries delivery set state = 'pending', finished_at = null,
        due_at = case when leased_by is null then clock_timestamp() else due_at end,
        attempts_before = case when leased_by is null then attempts else attempts_before end,
-       resend_asked = leased_by is not null,
-       resent_position = asked.position
-     from asked where delivery.delivery_id = asked.delivery_id and (resent_position is null or
-       (length(resent_position), resent_position collate "C") < (length(asked.position), asked.position collate "C"))`,
+       resend_requested = leased_by is not null,
+       resent_position = requested.position
+     from requested where delivery.delivery_id = requested.delivery_id and (resent_position is null or
+       (length(resent_position), resent_position collate "C") < (length(requested.position), requested.position collate "C"))`,
     [[...last.keys()], [...last.values()]],
   );
 }

@@ -40,7 +40,7 @@ describe('deliveries in the hands of senders', () => {
   const free = async (): Promise<number> =>
     (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
 
-  it('are free for nobody else, from the very first claim of a sender on', async () => {
+  it('are free for no other process, from the very first claim of a sender on', async () => {
     await due(5);
     const [one, other] = [
       new DeliveryTable(db.database, { see: () => undefined }),
@@ -52,7 +52,7 @@ describe('deliveries in the hands of senders', () => {
     expect(await other.claim(endpointId, 10)).toHaveLength(2);
   });
 
-  it('are free again when the sender was silent for too long, and it does not trust them until it was heard', async () => {
+  it('are free again when the sender had no heartbeat for too long, and it does not trust them until its next one', async () => {
     await due(3);
     const [one, other] = [
       new DeliveryTable(db.database, { see: () => undefined }),
@@ -66,21 +66,21 @@ describe('deliveries in the hands of senders', () => {
     expect(await free()).toBe(3);
   });
 
-  it('are free again when they are given back, unless somebody else holds them by now', async () => {
+  it('are free again when they are released, unless another process holds them by now', async () => {
     await due(3);
     const [one, other] = [
       new DeliveryTable(db.database, { see: () => undefined }),
       new DeliveryTable(db.database, { see: () => undefined }),
     ];
     const claimed = await one.claim(endpointId, 10);
-    await one.giveBack(claimed.slice(0, 2));
+    await one.release(claimed.slice(0, 2));
     expect(await free()).toBe(2);
     await other.claim(endpointId, 10);
-    await one.giveBack(claimed);
+    await one.release(claimed);
     expect(await free()).toBe(1);
   });
 
-  it('are recorded together, each as it went, whatever the receiver said', async () => {
+  it('are recorded together, each as it went', async () => {
     await due(ERRORS.length + 2);
     const see = jest.fn();
     const table = new DeliveryTable(db.database, { see });
@@ -118,7 +118,7 @@ describe('deliveries in the hands of senders', () => {
         }),
       ),
     ]);
-    // The record tells whether endpoints have changed.
+    // The record says whether endpoints have changed.
     const [changes] = await db.database.query<{ version: string }>(
       'select version from webhooks.lane_changes',
     );
@@ -158,10 +158,10 @@ describe('deliveries in the hands of senders', () => {
     );
     const back = await due(20).then(() => table.claim(endpointId, 20));
     const backIds = back.map((each) => each.delivery_id).sort();
-    await expectOrderedLocks(db, backIds, () => table.giveBack(back));
+    await expectOrderedLocks(db, backIds, () => table.release(back));
   });
 
-  it('are not sent beside their own record, when the response to that was lost', async () => {
+  it('are not sent before their record is known, when the response to that was lost', async () => {
     await due(1);
     let lost = false;
     const database = {

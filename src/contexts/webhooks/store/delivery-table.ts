@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
-import type { FailurePhase, Outcome } from '../domain/outcome.js';
-import { Destinations } from './destinations.js';
+import type { FailurePhase, Outcome } from '../domain/retry.js';
+import { Destinations } from './lanes.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
 /** A sender that could not say for this long that it lives no longer trusts its leases. */
-const SILENT_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
+const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** Under load, how long results wait for others to be recorded with. */
 const GATHER_MS = 3;
 
@@ -21,15 +21,15 @@ export interface ClaimedDelivery {
   readonly body: string;
   readonly is_test: boolean;
   readonly mac: string | null;
-  /** Attempts made before. */
+  /** Earlier attempts. */
   readonly attempts: number;
-  /** Those of them that belong to earlier rounds: a resend begins the schedule anew. */
+  /** Those of them that belong to earlier rounds: a resend begins the schedule again. */
   readonly attempts_before: number;
   readonly due_at: Date;
   readonly traceparent: string | null;
 }
 
-/** One attempt as it is kept, for merchants to look at and for counting failures. */
+/** One attempt as it is recorded, for merchants and for counting failures. */
 export interface AttemptRecord {
   readonly started_at: Date;
   readonly duration_ms: number;
@@ -41,7 +41,7 @@ export interface AttemptRecord {
   readonly response_excerpt: Buffer | null;
 }
 
-/** How a claimed delivery goes on. */
+/** What becomes of a claimed delivery. */
 export interface DeliveryResult {
   readonly delivery_id: string;
   readonly endpoint_id: string;
@@ -66,8 +66,8 @@ export class DeliveryTable {
   /** On the clock of `performance.now()`, when this sender last said that it lives. */
   private seenAt = -Infinity;
 
-  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((wanted) =>
-    this.claimAll(wanted),
+  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((requests) =>
+    this.claimAll(requests),
   );
   private readonly records = new GroupCall<DeliveryResult, void>((results) => this.recordAll(results), {
     gatherMs: GATHER_MS,
@@ -80,7 +80,7 @@ export class DeliveryTable {
     @Inject(Destinations) private readonly destinations: Pick<Destinations, 'see'>,
   ) {}
 
-  /** Takes up to `room` due deliveries of the endpoint; nobody else gets them until they are recorded. */
+  /** Claims up to `room` due deliveries of the endpoint; no other process gets them until they are recorded. */
   claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
     return this.claims.call({ endpointId, room });
   }
@@ -90,8 +90,8 @@ export class DeliveryTable {
     return this.records.call(result);
   }
 
-  /** Gives back what was claimed and is not sent. Never rejects: what cannot be given back now is freed later. */
-  async giveBack(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
+  /** Releases what was claimed and is not sent. Never rejects: what cannot be released now is freed later. */
+  async release(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
     const ids = claimed.map((each) => each.delivery_id);
     try {
       await this.database.query(
@@ -107,9 +107,9 @@ export class DeliveryTable {
     for (const id of ids) this.held.delete(id);
   }
 
-  /** False once this process was silent for so long that others may take over what it holds. */
+  /** False once this process had no heartbeat for so long that others may claim what it holds. */
   leasesHold(): boolean {
-    return performance.now() - this.seenAt < SILENT_MS;
+    return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
   /** Says that this process lives, and frees what dead ones held and what it holds itself without knowing. */
@@ -131,12 +131,12 @@ export class DeliveryTable {
     await this.claims.between(() => this.freeUnknown());
   }
 
-  /** Milliseconds until the next delivery of the endpoint is due that nobody holds, 0 when one is; null when there is none. */
+  /** Milliseconds until the next delivery of the endpoint is due that no process holds, 0 when one is; null when there is none. */
   nextDueIn(endpointId: string): Promise<number | null> {
     return this.nextDues.call(endpointId);
   }
 
-  /** Endpoints with a delivery that is due and that nobody holds. */
+  /** Endpoints with a delivery that is due and that no process holds. */
   async dueEndpoints(): Promise<readonly string[]> {
     // Hops from endpoint to endpoint through the index instead of reading every due row.
     const rows = await this.database.query<{ endpoint_id: string }>(
@@ -154,7 +154,7 @@ export class DeliveryTable {
     return rows.map((row) => row.endpoint_id);
   }
 
-  /** Gives back everything this process holds; for a shutdown. */
+  /** Releases everything this process holds; for a shutdown. */
   async leave(): Promise<void> {
     await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
       this.senderId,
@@ -186,8 +186,10 @@ export class DeliveryTable {
     this.seenAt = now;
   }
 
-  private async claimAll(wanted: readonly ClaimRequest[]): Promise<readonly (readonly ClaimedDelivery[])[]> {
-    // Whoever is not known to live loses what it claims to the next one who looks.
+  private async claimAll(
+    requests: readonly ClaimRequest[],
+  ): Promise<readonly (readonly ClaimedDelivery[])[]> {
+    // A process without a heartbeat loses what it claims to the next one that sweeps.
     if (!this.leasesHold()) await this.sayAlive();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
     const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
@@ -201,17 +203,17 @@ export class DeliveryTable {
        update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
        returning delivery_id, endpoint_id, merchant_id, type, body, is_test, mac,
          attempts, attempts_before, due_at, traceparent`,
-      [wanted.map((each) => each.endpointId), wanted.map((each) => each.room), this.senderId],
+      [requests.map((each) => each.endpointId), requests.map((each) => each.room), this.senderId],
     );
-    const lanes = new Map<string, ClaimedDelivery[]>(wanted.map((each) => [each.endpointId, []]));
+    const lanes = new Map<string, ClaimedDelivery[]>(requests.map((each) => [each.endpointId, []]));
     for (const row of rows) {
-      // Its last record is kept and the response to that is late or lost. Nobody may send it beside its record; the
-      // record that is made once more or the next beat frees it.
+      // Its last record is kept and the response to that is late or lost. No other process may send it meanwhile; the
+      // repeated record or the next beat frees it.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
     }
-    return wanted.map((each) => lanes.get(each.endpointId) ?? []);
+    return requests.map((each) => lanes.get(each.endpointId) ?? []);
   }
 
   /** Rows claimed by a statement whose response was lost, or while the response to their own record was on its way. */
@@ -224,7 +226,7 @@ export class DeliveryTable {
 
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
     // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
-    // resend was asked for begins a new round at once.
+    // resend was requested begins a new round at once.
     const at = performance.now();
     // In the order in which resends and recoveries lock rows.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
@@ -242,7 +244,7 @@ export class DeliveryTable {
          select delivery_id, attempts, endpoint_id, started_at, duration_ms, outcome, http_status, failure_phase, error,
            response_excerpt
          from result where outcome is not null
-         -- Of two processes that made the attempt of this number, the one that succeeded: its state counts too.
+         -- Of two processes with an attempt of this number, the one that succeeded: its state counts too.
          on conflict (delivery_id, attempt) do update set endpoint_id = excluded.endpoint_id,
            started_at = excluded.started_at, duration_ms = excluded.duration_ms, outcome = excluded.outcome,
            http_status = excluded.http_status, failure_phase = excluded.failure_phase, error = excluded.error,
@@ -250,13 +252,13 @@ export class DeliveryTable {
          where excluded.outcome = 'succeeded'
        ), moved as (
          update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
-           state = case when resend_asked and result.failed then 'pending' else result.state end,
-           attempts_before = case when resend_asked and result.failed then result.attempts else attempts_before end,
-           resend_asked = resend_asked and result.state = 'pending' and not result.failed,
-           due_at = case when resend_asked and result.failed then clock_timestamp()
+           state = case when resend_requested and result.failed then 'pending' else result.state end,
+           attempts_before = case when resend_requested and result.failed then result.attempts else attempts_before end,
+           resend_requested = resend_requested and result.state = 'pending' and not result.failed,
+           due_at = case when resend_requested and result.failed then clock_timestamp()
              when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
              else due_at end,
-           finished_at = case when result.state = 'pending' or resend_asked and result.failed then null
+           finished_at = case when result.state = 'pending' or resend_requested and result.failed then null
              else clock_timestamp() end
          from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
            and (delivery.leased_by = $1 or result.state = 'succeeded')

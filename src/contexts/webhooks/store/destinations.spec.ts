@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from '../../../../test/support/eventually.js';
+import { CLOSE_TIMEOUT_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { Destinations, FRESH_MS, type Destination } from './destinations.js';
+import { Destinations, FRESH_MS, type Destination } from './lanes.js';
 
 let db: TestDatabase;
 let statements: string[];
@@ -42,7 +42,7 @@ async function lane(): Promise<string> {
   return id;
 }
 
-describe('the look at an endpoint before something is sent', () => {
+describe('the check of an endpoint before something is sent', () => {
   it('is shared by what leaves together, and by all endpoints', async () => {
     const ids = await Promise.all([1, 2, 3].map(lane));
     const found = await Promise.all([...ids, ...ids, ...ids].map(now));
@@ -51,7 +51,7 @@ describe('the look at an endpoint before something is sent', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('is taken again when it is old, of all endpoints by one number', async () => {
+  it('is repeated when it is old, of all endpoints by one number', async () => {
     const ids = await Promise.all([1, 2, 3].map(lane));
     await Promise.all(ids.map(now));
     await sleep(FRESH_MS + 5);
@@ -75,11 +75,11 @@ describe('the look at an endpoint before something is sent', () => {
     expect(await now(other)).toMatchObject({ status: 'enabled', url: 'https://example.com' });
   });
 
-  it('sees a change while it goes on without a pause', async () => {
+  it('sees a change while it continues without a pause', async () => {
     const id = await lane();
     await now(id);
     await change(`status = 'disabled'`, id);
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + CLOSE_TIMEOUT_MS;
     let found: Destination | null = null;
     while (found?.status !== 'disabled' && performance.now() < until) {
       found = await now(id);

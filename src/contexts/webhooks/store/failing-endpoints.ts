@@ -28,8 +28,8 @@ export interface GoneEndpoint {
 }
 
 /**
- * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `lane` of `webhooks.lanes`. Whatever
- * was no success counts, in a window of so many seconds ($2) that ends now ($1), since the endpoint was enabled. The index
+ * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `lane` of `webhooks.lanes`. All
+ * but successes count, in a window of so many seconds ($2) that ends now ($1), since the endpoint was enabled. The index
  * `attempts_failed` has these rows in the order of time.
  */
 const COUNTS = `attempt.endpoint_id = lane.endpoint_id and attempt.outcome <> 'succeeded'
@@ -59,7 +59,7 @@ export class FailingEndpoints {
     return rows.map((row) => row.endpoint_id);
   }
 
-  /** Looks at the first, the last and at most as many failures in between as it takes to be disabled. */
+  /** Reads the first, the last and at most as many failures in between as it takes to be disabled. */
   among(endpointIds: readonly string[]): Promise<FailingEndpoint[]> {
     const failures = (columns: string, rest: string): string =>
       `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
@@ -96,10 +96,10 @@ export class FailingEndpoints {
     return new Map(rows.map((row) => [row.endpoint_id, row.failures]));
   }
 
-  /** Keeps that an endpoint is to be disabled once the event store is available: its latest attempt. */
+  /** Records that an endpoint is to be disabled once the event store is available: its latest attempt. */
   async keepGone(gone: GoneEndpoint): Promise<void> {
     await this.database.query(
-      `insert into webhooks.gone_answers as kept (endpoint_id, merchant_id, delivery_id, attempted_url, attempted_at)
+      `insert into webhooks.gone_endpoints as kept (endpoint_id, merchant_id, delivery_id, attempted_url, attempted_at)
        values ($1, $2, $3, $4, $5)
        on conflict (endpoint_id) do update set delivery_id = excluded.delivery_id,
          attempted_url = excluded.attempted_url, attempted_at = excluded.attempted_at
@@ -111,14 +111,14 @@ export class FailingEndpoints {
   /** What {@link keepGone} kept, oldest first. */
   gone(): Promise<GoneEndpoint[]> {
     return this.database.query(
-      `select * from webhooks.gone_answers order by attempted_at limit ${GONE_AT_ONCE}`,
+      `select * from webhooks.gone_endpoints order by attempted_at limit ${GONE_AT_ONCE}`,
     );
   }
 
   /** Unless a later attempt was kept meanwhile. */
   async forgetGone({ endpoint_id, attempted_at }: GoneEndpoint): Promise<void> {
     await this.database.query(
-      'delete from webhooks.gone_answers where endpoint_id = $1 and attempted_at = $2',
+      'delete from webhooks.gone_endpoints where endpoint_id = $1 and attempted_at = $2',
       [endpoint_id, attempted_at],
     );
   }

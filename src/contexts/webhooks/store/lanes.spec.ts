@@ -41,7 +41,7 @@ const rotated = (onDay: number, former_expires_at: string) =>
     ...{ rotation_id: newId(), sealed_signing_secret: `sealed-${onDay}`, former_expires_at, at: day(onDay) },
   });
 
-/** As the saga does it: load, fold, save, each event in a transaction of its own. */
+/** As the saga does it: load, fold, save, each event in a separate transaction. */
 async function handle(each: RecordedEvent): Promise<void> {
   await db.database.transaction(async (tx) => {
     const { lanes } = react([each], await lanesOf([each], tx), publishedBy(ALL_CONTEXTS));
@@ -57,7 +57,7 @@ async function lane(): Promise<LaneRow | undefined> {
   return rows[0];
 }
 
-/** What is in the table after every event came twice, and after all of them came once more. */
+/** What is in the table after every event came twice, and after all of them came again. */
 async function after(...events: RecordedEvent[]): Promise<LaneRow | undefined> {
   for (const each of events) {
     await handle(each);
@@ -80,7 +80,7 @@ describe('a lane', () => {
     });
   });
 
-  it('counts failures from the moment it was enabled last', async () => {
+  it('counts failures from the time it was enabled last', async () => {
     const found = await after(
       registered(),
       event('disabled', { cause: 'failing', at: day(2) }),
@@ -124,12 +124,12 @@ describe('a lane', () => {
     });
   });
 
-  it('stays as it is once it is deleted, whatever old events come', async () => {
+  it('stays as it is once it is deleted, also when old events come', async () => {
     const found = await after(registered(), event('deleted', { at: day(2) }));
     expect(found).toMatchObject({ status: 'deleted' });
   });
 
-  it('that is deleted is looked at only when an event names its endpoint', async () => {
+  it('that is deleted is read only when an event names its endpoint', async () => {
     const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
     await after(begun, deleted);
     const found = (each: RecordedEvent) => db.database.transaction((tx) => lanesOf([each], tx));

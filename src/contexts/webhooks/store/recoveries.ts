@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork } from '../../../platform/work/work-items.js';
 
-/** Deliveries looked at in one transaction; also how many may be due before more are made due. */
+/** Deliveries read in one transaction; also how many may be due before more are made due. */
 export const RECOVERY_CHUNK = 1000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -34,7 +34,7 @@ export class RecoveryTable {
    * Makes the next chunk of the endpoint's oldest recovery due and keeps the place it came to: how many deliveries. Null
    * when the endpoint has no recovery that is open.
    */
-  takeChunk(endpointId: string): Promise<number | null> {
+  recoverChunk(endpointId: string): Promise<number | null> {
     return this.database.transaction(async (tx) => {
       const { rows: open } = await tx.query<Recovery>(OLDEST, [endpointId]);
       const [recovery] = open;
@@ -47,8 +47,8 @@ export class RecoveryTable {
         return 0;
       }
       if (recovery.backed_up) return 0;
-      const { rows } = await tx.query<{ taken: number }>(TAKE, [recovery.recovery_id]);
-      return rows[0]!.taken;
+      const { rows } = await tx.query<{ recovered: number }>(RECOVER, [recovery.recovery_id]);
+      return rows[0]!.recovered;
     });
   }
 }
@@ -78,15 +78,15 @@ const OLDEST = `
   order by accepted_at limit 1 for update`;
 
 /**
- * Nothing is made after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are
+ * Nothing is created after a recovery was accepted and had ended before; the second is for the rounding of times. Rows are
  * locked in the order in which senders and resends lock.
  */
-const TAKE = `
+const RECOVER = `
   with recovery as (
     select *, coalesce(after_created_at, since) as from_created_at,
       coalesce(after_delivery_id, '${FIRST_ID}') as from_delivery_id
     from webhooks.recoveries where recovery_id = $1
-  ), looked_at as materialized (
+  ), read_rows as materialized (
     select delivery.delivery_id, delivery.created_at, accepted_at from recovery cross join lateral (
       select delivery_id, created_at from webhooks.deliveries
       where endpoint_id = recovery.endpoint_id and state in ('exhausted', 'dropped')
@@ -94,23 +94,23 @@ const TAKE = `
         and created_at <= accepted_at + interval '1 second'
       order by created_at, delivery_id limit ${RECOVERY_CHUNK}) delivery
   ), locked as materialized (
-    select delivery_id from webhooks.deliveries where delivery_id = any(array(select delivery_id from looked_at))
+    select delivery_id from webhooks.deliveries where delivery_id = any(array(select delivery_id from read_rows))
     order by delivery_id for update
-  ), taken as (
+  ), due_again as (
     update webhooks.deliveries delivery set state = 'pending', finished_at = null, due_at = clock_timestamp(),
       attempts_before = attempts
-    from looked_at join locked using (delivery_id) where delivery.delivery_id = looked_at.delivery_id
+    from read_rows join locked using (delivery_id) where delivery.delivery_id = read_rows.delivery_id
       and state in ('exhausted', 'dropped') and finished_at <= accepted_at and not is_test
     returning delivery.delivery_id
   ), summary as (
-    select (select count(*)::int from looked_at) as looked_at, (select count(*)::int from taken) as taken
+    select (select count(*)::int from read_rows) as read_rows, (select count(*)::int from due_again) as recovered
   ), moved as (
-    update webhooks.recoveries recovery set recovered = recovered + summary.taken,
+    update webhooks.recoveries recovery set recovered = recovery.recovered + summary.recovered,
       after_created_at = coalesce(last.created_at, after_created_at),
       after_delivery_id = coalesce(last.delivery_id, after_delivery_id),
-      finished_at = case when summary.looked_at < ${RECOVERY_CHUNK} then clock_timestamp() end
+      finished_at = case when summary.read_rows < ${RECOVERY_CHUNK} then clock_timestamp() end
     from summary left join lateral (
-      select created_at, delivery_id from looked_at order by created_at desc, delivery_id desc limit 1) last on true
+      select created_at, delivery_id from read_rows order by created_at desc, delivery_id desc limit 1) last on true
     where recovery_id = $1
   )
-  select taken from summary`;
+  select recovered from summary`;

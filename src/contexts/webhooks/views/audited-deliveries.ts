@@ -1,4 +1,6 @@
 import type { CheckedTables } from '../../../platform/context.js';
+import type { Lane } from '../domain/lane.js';
+import { everyRow } from '../../../platform/postgres/every-row.js';
 
 export interface AuditedDelivery {
   readonly delivery_id: string;
@@ -47,6 +49,67 @@ export class AuditedDeliveries {
       `select delivery_id, attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
        from webhooks.attempts where delivery_id = any($1::uuid[]) order by delivery_id, attempt`,
       [deliveryIds],
+    );
+  }
+}
+
+/** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
+export interface StoredDelivery {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly type: string;
+  readonly is_test: string;
+  readonly body: string;
+}
+
+/** How far a delivery is, and the outcome of its last attempt. */
+export interface StoredState {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly state: 'pending' | 'succeeded' | 'exhausted' | 'dropped';
+  readonly created_at: Date;
+  readonly resent_position: string | null;
+  readonly outcome: string | null;
+}
+
+/** `webhooks.deliveries` as an audit reads it. */
+export class StoredDeliveries {
+  constructor(private readonly tables: Pick<CheckedTables, 'query'>) {}
+
+  /** Unix milliseconds, by the clock that deliveries are dated with. */
+  async now(): Promise<number> {
+    const [row] = await this.tables.query<{ now: Date }>('select now()', []);
+    return row!.now.getTime();
+  }
+
+  async lanes(): Promise<readonly Lane[]> {
+    return this.tables.query<Lane>(
+      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.lanes`,
+      [],
+    );
+  }
+
+  async withIds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredDelivery>> {
+    const rows = await this.tables.query<StoredDelivery>(
+      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
+       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.delivery_id, row]));
+  }
+
+  /** Every delivery. */
+  states(read: (row: StoredState) => void): Promise<void> {
+    return everyRow<StoredState>(
+      this.tables.query,
+      `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
+       from webhooks.deliveries d
+       left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
+       where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit $2`,
+      ({ delivery_id: id }) => id,
+      read,
     );
   }
 }

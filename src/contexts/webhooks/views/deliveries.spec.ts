@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
-import { DeliveriesView, LOOKED_AT, type DeliveryFilter } from './deliveries.js';
+import { DeliveriesView, READ_AT_ONCE, type DeliveryFilter } from './deliveries.js';
 import { DELIVERY_STATUSES } from './delivery-json.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
@@ -56,7 +56,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
        finished_at, leased_by)
      select id, $1, $1, type, '{}', false, status, created_at, case when status <> 'pending' then now() end,
        case when status = 'pending' and leased then gen_random_uuid() end
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::bool[]) as made
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::bool[]) as created
        (id, type, status, created_at, leased) on conflict do nothing`,
     [
       endpoint,
@@ -69,16 +69,16 @@ async function insert(rows: readonly Row[]): Promise<void> {
   );
 }
 
-/** What the list must show, told by the words of its documentation. */
-function expected(rows: readonly Row[], wanted: DeliveryFilter): string[] {
+/** What the list must hold, by its documentation. */
+function expected(rows: readonly Row[], filtered: DeliveryFilter): string[] {
   return rows
     .filter(({ at, status, type }) => {
       const date = new Date(at).toISOString().slice(0, 10);
       return (
-        (wanted.status === undefined || status === wanted.status) &&
-        (wanted.type === undefined || type === wanted.type) &&
-        (wanted.createdFrom === undefined || date >= wanted.createdFrom) &&
-        (wanted.createdTo === undefined || date <= wanted.createdTo)
+        (filtered.status === undefined || status === filtered.status) &&
+        (filtered.type === undefined || type === filtered.type) &&
+        (filtered.createdFrom === undefined || date >= filtered.createdFrom) &&
+        (filtered.createdTo === undefined || date <= filtered.createdTo)
       );
     })
     .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
@@ -87,16 +87,16 @@ function expected(rows: readonly Row[], wanted: DeliveryFilter): string[] {
 
 /** Ids of all pages; `between` runs after each. */
 async function walk(
-  wanted: DeliveryFilter,
+  filtered: DeliveryFilter,
   between = async (): Promise<void> => undefined,
 ): Promise<string[]> {
   const seen: string[] = [];
-  for (let next: DeliveryFilter | null = wanted; next !== null;) {
+  for (let next: DeliveryFilter | null = filtered; next !== null;) {
     const { webhook_deliveries, next_cursor } = await new DeliveriesView(db.database).page(endpoint, next);
-    expect(webhook_deliveries.length).toBeLessThanOrEqual(wanted.pageSize);
+    expect(webhook_deliveries.length).toBeLessThanOrEqual(filtered.pageSize);
     seen.push(...webhook_deliveries.map(({ id }) => id));
     await between();
-    next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+    next = next_cursor === null ? null : { ...filtered, after: decodeCursor(next_cursor)! };
   }
   return seen;
 }
@@ -108,7 +108,7 @@ describe('the list of deliveries', () => {
       fc.asyncProperty(rows, fc.array(filter, { minLength: 3, maxLength: 5 }), async (all, filters) => {
         await db.database.query('truncate webhooks.deliveries');
         await insert(all);
-        for (const wanted of filters) expect(await walk(wanted)).toEqual(expected(all, wanted));
+        for (const filtered of filters) expect(await walk(filtered)).toEqual(expected(all, filtered));
       }),
       { numRuns: 40 },
     );
@@ -117,16 +117,16 @@ describe('the list of deliveries', () => {
   it('shows every row once while others are inserted between its pages', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 30, selector: ({ id }) => id });
     await fc.assert(
-      fc.asyncProperty(rows, rows, filter, async (before, meanwhile, wanted) => {
+      fc.asyncProperty(rows, rows, filter, async (before, meanwhile, filtered) => {
         await db.database.query('truncate webhooks.deliveries');
         await insert(before);
         const coming = meanwhile.filter(({ id }) => before.every((each) => each.id !== id));
-        const seen = await walk({ ...wanted, pageSize: Math.min(wanted.pageSize, 3) }, async () => {
+        const seen = await walk({ ...filtered, pageSize: Math.min(filtered.pageSize, 3) }, async () => {
           await insert(coming.splice(0, 2));
         });
         expect(new Set(seen).size).toBe(seen.length);
-        expect(seen).toEqual(expect.arrayContaining(expected(before, wanted)));
-        expect(expected([...before, ...meanwhile], wanted)).toEqual(expect.arrayContaining(seen));
+        expect(seen).toEqual(expect.arrayContaining(expected(before, filtered)));
+        expect(expected([...before, ...meanwhile], filtered)).toEqual(expect.arrayContaining(seen));
       }),
       { numRuns: 40 },
     );
@@ -134,22 +134,22 @@ describe('the list of deliveries', () => {
 
   it.each([{ type: TYPES[1] }, { status: 'pending' as const }])(
     'reaches what is rare and far back, for %j, in pages of bounded work',
-    async (wanted) => {
-      const count = 2 * LOOKED_AT + 10;
+    async (filtered) => {
+      const count = 2 * READ_AT_ONCE + 10;
       await db.database.query(
         `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
          select gen_random_uuid(), $1, $1, case when n % $3 = 0 then 'payout.failed' else 'payout.received' end, '{}',
            false, case when n % $3 = 0 then 'pending' else 'succeeded' end, to_timestamp(n / 4)
          from generate_series(1, $2::int) n`,
-        [endpoint, count, LOOKED_AT],
+        [endpoint, count, READ_AT_ONCE],
       );
       const pages: number[] = [];
-      const seen = await walk({ ...wanted, pageSize: 100 }, () => {
+      const seen = await walk({ ...filtered, pageSize: 100 }, () => {
         pages.push(1);
         return Promise.resolve();
       });
       expect(seen).toHaveLength(2);
-      expect(pages).toHaveLength('status' in wanted ? 1 : 3);
+      expect(pages).toHaveLength('status' in filtered ? 1 : 3);
     },
   );
 });

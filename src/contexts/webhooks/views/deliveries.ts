@@ -5,9 +5,9 @@ import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { EventType } from '../domain/event-types.js';
+import type { EventType } from '../domain/webhook-endpoints.js';
 import {
-  ATTEMPTS_SHOWN,
+  LISTED_ATTEMPTS,
   DELIVERY_COLUMNS,
   deliveryJson,
   WebhookDelivery,
@@ -16,7 +16,7 @@ import {
   type WebhookAttempt,
 } from './delivery-json.js';
 
-/** What GET webhook_endpoints/{id}/deliveries asks for. */
+/** Of GET webhook_endpoints/{id}/deliveries. */
 export interface DeliveryFilter extends CreatedPage {
   readonly status?: DeliveryStatus;
   readonly type?: EventType;
@@ -30,25 +30,25 @@ export class WebhookDeliveriesResponse {
   next_cursor!: string | null;
 }
 
-/** One delivery and what only its detail tells. */
+/** One delivery and what only its detail has. */
 export interface FoundDelivery {
   readonly json: WebhookDelivery;
   /** The exact text that is signed and sent. */
   readonly body: string;
   readonly isTest: boolean;
   /** A process is sending it right now. */
-  readonly underWay: boolean;
+  readonly inFlight: boolean;
 }
 
 /**
- * Deliveries that one page may look at: where a filter matches few of many, a page holds less than its size rather than
- * taking its time, and its cursor goes on from there. Hot tables have no index for every filter.
+ * Deliveries that one page may read: where a filter matches few of many, a page holds less than its size rather than
+ * taking its time, and its cursor continues from there. Hot tables have no index for every filter.
  */
-export const LOOKED_AT = 5000;
+export const READ_AT_ONCE = 5000;
 
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 
-/** Which deliveries were made, and what became of them? */
+/** Which deliveries were created, and what became of them? */
 @Injectable()
 export class DeliveriesView {
   constructor(private readonly database: Database) {}
@@ -56,14 +56,14 @@ export class DeliveriesView {
   /** One delivery of the merchant, also of an endpoint that was deleted; null when there is none. */
   async find(merchantId: string, deliveryId: string): Promise<FoundDelivery | null> {
     const [row] = await this.database.query<
-      DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly under_way: boolean }
+      DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly in_flight: boolean }
     >(
-      `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as under_way
+      `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as in_flight
        from webhooks.deliveries where delivery_id = $1 and merchant_id = $2`,
       [deliveryId, merchantId],
     );
     if (!row) return null;
-    return { json: deliveryJson(row), body: row.body, isTest: row.is_test, underWay: row.under_way };
+    return { json: deliveryJson(row), body: row.body, isTest: row.is_test, inFlight: row.in_flight };
   }
 
   /**
@@ -84,7 +84,7 @@ export class DeliveriesView {
   async page(endpointId: string, filter: DeliveryFilter): Promise<WebhookDeliveriesResponse> {
     const params: (string | Date)[] = [endpointId];
     const parameter = (value: string | Date): string => `$${params.push(value)}`;
-    const wanted = [
+    const conditions = [
       ...(filter.status === undefined ? [] : [`state = ${parameter(filter.status)}`]),
       ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
     ];
@@ -92,16 +92,16 @@ export class DeliveriesView {
     const source =
       filter.status === 'pending' && (await this.hasFewPending(endpointId))
         ? allPending(place)
-        : newest(place, filter, wanted.length === 0 ? filter.pageSize + 1 : LOOKED_AT);
+        : newest(place, filter, conditions.length === 0 ? filter.pageSize + 1 : READ_AT_ONCE);
     const rows = await this.database.query<DeliveryColumns & { readonly matches: boolean }>(
-      // The last one that was looked at tells where to go on when the page is not full.
-      `with looked_at as materialized (${source.sql}),
+      // A page that is not full continues after the last one that was read.
+      `with read_rows as materialized (${source.sql}),
          matching as (
-           select *, true as matches from looked_at where ${['true', ...wanted].join(' and ')}
+           select *, true as matches from read_rows where ${['true', ...conditions].join(' and ')}
            ${NEWEST_FIRST} limit ${filter.pageSize + 1})
        (select * from matching)
        union all
-       (select *, false from looked_at ${NEWEST_FIRST} offset ${source.most - 1} limit 1)`,
+       (select *, false from read_rows ${NEWEST_FIRST} offset ${source.most - 1} limit 1)`,
       params,
     );
     const matching = rows.filter((row) => row.matches);
@@ -113,11 +113,11 @@ export class DeliveriesView {
     };
   }
 
-  /** The last {@link ATTEMPTS_SHOWN} attempts of a delivery, oldest first. */
+  /** The last {@link LISTED_ATTEMPTS} attempts of a delivery, oldest first. */
   private async attempts(deliveryId: string): Promise<WebhookAttempt[]> {
     const rows = await this.database.query<AttemptRow>(
       `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
-       from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${ATTEMPTS_SHOWN}`,
+       from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${LISTED_ATTEMPTS}`,
       [deliveryId],
     );
     return rows.reverse().map((row) => ({
@@ -135,10 +135,10 @@ export class DeliveriesView {
   private async hasFewPending(endpointId: string): Promise<boolean> {
     const [row] = await this.database.query<{ found: number }>(
       `select count(*)::int as found from (select 1 from webhooks.deliveries
-         where endpoint_id = $1 and state = 'pending' and leased_by is null limit ${LOOKED_AT + 1}) pending`,
+         where endpoint_id = $1 and state = 'pending' and leased_by is null limit ${READ_AT_ONCE + 1}) pending`,
       [endpointId],
     );
-    return row!.found <= LOOKED_AT;
+    return row!.found <= READ_AT_ONCE;
   }
 }
 

@@ -1,13 +1,13 @@
 import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { EVENT_TYPES } from '../domain/event-types.js';
+import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The newest attempts of a delivery that are shown: after many resends there may be more. */
-export const ATTEMPTS_SHOWN = 1000;
+/** The newest attempts of a delivery in the API: after many resends there may be more. */
+export const LISTED_ATTEMPTS = 1000;
 
 /** A delivery as lists show it; an extension of the specification. */
 export class WebhookDelivery {
@@ -82,8 +82,8 @@ export class WebhookDeliveryDetail extends WebhookDelivery {
   payload!: object;
 
   @Many(() => WebhookAttempt, {
-    maxItems: ATTEMPTS_SHOWN,
-    description: `Oldest first; after more than ${ATTEMPTS_SHOWN} the newest of them.`,
+    maxItems: LISTED_ATTEMPTS,
+    description: `Oldest first; after more than ${LISTED_ATTEMPTS} the newest of them.`,
   })
   attempts!: readonly WebhookAttempt[];
 }

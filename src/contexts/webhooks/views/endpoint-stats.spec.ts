@@ -62,7 +62,7 @@ it('counts what was created since, and all of its attempts', async () => {
   });
 });
 
-it('tells what is pending now, whenever it was created, and since when the oldest is due', async () => {
+it('says what is pending now, whenever it was created, and since when the oldest is due', async () => {
   const from = new Date('2025-01-01T00:00:00Z');
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });

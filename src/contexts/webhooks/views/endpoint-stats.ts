@@ -1,9 +1,10 @@
+import { Injectable } from '@nestjs/common';
 import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import type { Database } from '../../../platform/postgres/database.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 
-/** Deliveries that are counted at most, the newest first: a response comes in bounded time, whatever was sent. */
+/** Deliveries that are counted at most, the newest first: a response comes in bounded time. */
 export const COUNTED = 25_000;
 
 class DeliveriesByStatus implements Record<DeliveryStatus, number> {
@@ -163,3 +164,42 @@ const NOW = `
     )::int as pending,
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
+
+/** How old a result may be that is returned again; also by how much it may reach further back than requested. */
+export const STATS_SHARED_MS = 5000;
+
+interface Shared {
+  readonly stats: Promise<WebhookEndpointStats>;
+  /** On the clock of `performance.now()`. */
+  until: number;
+}
+
+/**
+ * Statistics of endpoints, counted once for all who ask about the same endpoint at about the same time: counting takes up
+ * to a second of the database, and a merchant may ask as often as the rate limit lets it.
+ */
+@Injectable()
+export class RecentStats {
+  private readonly shared = new Map<string, Shared>();
+
+  constructor(private readonly database: Database) {}
+
+  /** Whose endpoint it is, the caller has made sure of. */
+  of(endpointId: string, since: Date): Promise<WebhookEndpointStats> {
+    const now = performance.now();
+    for (const [key, { until }] of this.shared) if (until <= now) this.shared.delete(key);
+    const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
+    const shared = this.shared.get(key) ?? this.ask(key, endpointId, since);
+    return shared.stats;
+  }
+
+  private ask(key: string, endpointId: string, since: Date): Shared {
+    const shared = { stats: endpointStats(this.database, endpointId, since), until: Infinity };
+    this.shared.set(key, shared);
+    shared.stats.then(
+      () => (shared.until = performance.now() + STATS_SHARED_MS),
+      () => this.shared.delete(key),
+    );
+    return shared;
+  }
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, PATIENCE_MS } from '../../postgres/bounded.js';
 import { failpoint } from '../../failpoints.js';
-import { backOff } from '../../background/backoff.js';
+import { backOff, Signal } from '../../background/backoff.js';
 import { CommitObservers } from '../commit-observer.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {
@@ -15,7 +15,6 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.js';
-import { Signal } from '../../background/signal.js';
 import { StoredEvent } from '../stored-event.js';
 import {
   COMMIT_STATEMENT,

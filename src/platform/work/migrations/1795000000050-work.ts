@@ -15,7 +15,7 @@ export class Work1795000000050 implements MigrationInterface {
         share text collate "C" not null default '',
         -- In the future while a process has claimed the item: the end of its lease.
         due_at timestamptz not null,
-        -- Of the claim; whoever does not know it can change nothing.
+        -- Of the claim: changes require it.
         lease uuid,
         -- In a row, since when, and why the last one.
         failures int not null default 0,

@@ -10,7 +10,7 @@ import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
-} from '../../../../src/contexts/webhooks/application/register-webhook-endpoint.js';
+} from '../../../../src/contexts/webhooks/application/endpoint-commands.js';
 import { SigningSecrets } from '../../../../src/contexts/webhooks/application/signing-secrets.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { deliveries, deliveryDuration } from '../../metrics.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
-import type { Outcome } from '../../domain/outcome.js';
+import type { Outcome } from '../../domain/retry.js';
 import type { ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
 /** Outcomes as the metrics count them. */
@@ -20,12 +20,12 @@ const LABELS = {
   exhausted: { outcome: 'exhausted' },
 } as const;
 
-const MOST_HOSTS = 10_000;
+const MAX_HOSTS = 10_000;
 
 /** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
 @Injectable()
 export class AttemptLog {
-  private readonly hosts = new LRUCache<string, string>({ max: MOST_HOSTS });
+  private readonly hosts = new LRUCache<string, string>({ max: MAX_HOSTS });
 
   constructor(private readonly log: Log) {}
 

@@ -16,7 +16,7 @@ import type {
   DeliveryResult,
   DeliveryTable,
 } from '../../store/delivery-table.js';
-import type { Destinations } from '../../store/destinations.js';
+import type { Destinations } from '../../store/lanes.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
@@ -31,7 +31,7 @@ const delivery = {
 
 describe('a delivery that is sent', () => {
   let recorded: DeliveryResult[];
-  let answer: ReceiverResult;
+  let received: ReceiverResult;
   let failures: string[];
   let later: string[];
   let sender: DeliverySender;
@@ -74,7 +74,7 @@ describe('a delivery that is sent', () => {
         attemptFailed: (id: string) => void failures.push(id),
         disableGone: async (endpoint: GoneEndpoint) => void gone.push(endpoint),
       } as unknown as AutomaticDisabling,
-      { post: () => ((posts += 1), Promise.resolve(answer)) },
+      { post: () => ((posts += 1), Promise.resolve(received)) },
       { now: () => NOW },
       { webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
     );
@@ -98,7 +98,7 @@ describe('a delivery that is sent', () => {
     ['of another type', { type: 'payout.failed' }],
     ['that is a test, and was none', { is_test: true }],
   ])('is neither signed nor sent %s, and is dropped', async (_name, changed) => {
-    answer = { response: { kind: 'responded', status: 200, retryAfter: null }, error: null, excerpt: null };
+    received = { response: { kind: 'responded', status: 200, retryAfter: null }, error: null, excerpt: null };
     expect(await deliver({ ...delivery, ...changed })).toBeNull();
     expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
     expect([forged, posts]).toEqual([[delivery.delivery_id], 0]);
@@ -106,7 +106,7 @@ describe('a delivery that is sent', () => {
   });
 
   it('has the whole schedule again once it was sent again by the merchant', async () => {
-    answer = failed('the connection was refused (ECONNREFUSED)');
+    received = failed('the connection was refused (ECONNREFUSED)');
     await deliver({ ...delivery, attempts: 4 });
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 5 });
     for (const attempts of [5, 6, 7, 8]) {
@@ -118,7 +118,7 @@ describe('a delivery that is sent', () => {
   });
 
   it('is an attempt that failed when the receiver refuses the connection', async () => {
-    answer = failed('the connection was refused (ECONNREFUSED)');
+    received = failed('the connection was refused (ECONNREFUSED)');
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
     expect(failures).toEqual([place.endpoint_id]);
@@ -128,7 +128,7 @@ describe('a delivery that is sent', () => {
   it.each(['EMFILE', 'ENFILE'])(
     'is put off, and no attempt, when this process has no sockets: %s',
     async (code) => {
-      answer = failed(code);
+      received = failed(code);
       expect(await deliver()).toBeNull();
       expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 1000 }]);
       expect(failures).toEqual([]);
@@ -136,7 +136,7 @@ describe('a delivery that is sent', () => {
   );
 
   it('disables the endpoint before it is recorded when the response is 410', async () => {
-    answer = { response: { kind: 'responded', status: 410, retryAfter: null }, error: null, excerpt: null };
+    received = { response: { kind: 'responded', status: 410, retryAfter: null }, error: null, excerpt: null };
     expect(await deliver()).toMatchObject({ outcome: 'gone' });
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
     expect(gone).toEqual([
@@ -153,7 +153,7 @@ describe('a delivery that is sent', () => {
     afterEach(() => void warn.mockReset());
 
     it('is recorded once it is back, and of all that wait one line is written', async () => {
-      answer = failed('the connection was refused (ECONNREFUSED)');
+      received = failed('the connection was refused (ECONNREFUSED)');
       unavailable = 50;
       await Promise.all(Array.from({ length: 25 }, deliver));
       expect(recorded).toHaveLength(25);

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { retryAfterMs } from '../../../../platform/outbound/retry-after.js';
-import { outcomeOf, type Outcome } from '../../domain/outcome.js';
-import { retryDelayMs } from '../../domain/retry.js';
+import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
+import { outcomeOf, retryDelayMs, type Outcome } from '../../domain/retry.js';
 import { AutomaticDisabling } from '../automatic-disabling.js';
 import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
@@ -13,7 +12,7 @@ import {
   type ClaimedDelivery,
   type DeliveryResult,
 } from '../../store/delivery-table.js';
-import { Destinations, type Destination } from '../../store/destinations.js';
+import { Destinations, type Destination } from '../../store/lanes.js';
 import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
@@ -34,13 +33,13 @@ interface Attempted {
   readonly durationMs: number;
 }
 
-interface Judged {
+interface Evaluated {
   readonly result: DeliveryResult;
   /** Its endpoint responded with 410. */
   readonly gone?: GoneEndpoint;
 }
 
-/** One delivery, one attempt: check again where it goes, sign, send, judge, record. */
+/** One delivery, one attempt: check again where it goes, sign, send, evaluate, record. */
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
@@ -63,18 +62,18 @@ export class DeliverySender {
   ) {}
 
   /**
-   * Sends and records one. `responded` is told once, before the record, with the attempt or null when there was none.
+   * Sends and records one. `responded` is called once, before the record, with the attempt or null when there was none.
    * Resolves once it is recorded to whether it is due again at once. Never rejects.
    */
   async deliver(
     delivery: ClaimedDelivery,
     responded: (attempt: AttemptRecord | null) => void,
   ): Promise<boolean> {
-    const { result, gone } = await this.attempt(delivery).catch((error: Error): Judged => ({
+    const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => ({
       result: this.putOff(delivery, error),
     }));
     const { attempt } = result;
-    // Before the attempt is recorded: a crash in between sends once more, and the next 410 disables.
+    // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
     const disabled = !gone || (await this.kept(() => this.disabling.disableGone(gone)));
     responded(attempt);
     if (!disabled || !(await this.kept(() => this.table.record(result)))) return false;
@@ -89,7 +88,7 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: ClaimedDelivery): Promise<Judged> {
+  private async attempt(delivery: ClaimedDelivery): Promise<Evaluated> {
     const { endpoint_id } = delivery;
     if (!(await this.secrets.isAuthentic(delivery))) {
       this.log.forged(delivery);
@@ -101,7 +100,7 @@ export class DeliverySender {
       return { result: droppedResult(delivery) };
     }
     const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
-    const result = this.judge(delivery, attempted);
+    const result = this.evaluate(delivery, attempted);
     this.log.attempted(delivery, destination.url, result);
     if (attempted.outcome !== 'gone') return { result };
     const { merchant_id, delivery_id } = delivery;
@@ -127,7 +126,7 @@ export class DeliverySender {
     return { received, outcome: outcomeOf(received.response), startedAt, durationMs };
   }
 
-  private judge(
+  private evaluate(
     delivery: ClaimedDelivery,
     { received, outcome, startedAt, durationMs }: Attempted,
   ): DeliveryResult {
@@ -135,9 +134,10 @@ export class DeliverySender {
     const attempts = delivery.attempts + 1;
     const schedule = this.config.webhookRetryScheduleSeconds;
     const now = this.clock.now().getTime();
-    const asked = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
+    const requested = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
     const round = attempts - delivery.attempts_before;
-    const delay = outcome === 'retry' ? retryDelayMs(round, response, schedule, Math.random(), asked) : null;
+    const delay =
+      outcome === 'retry' ? retryDelayMs(round, response, schedule, Math.random(), requested) : null;
     const failed = delay === null ? 'exhausted' : 'pending';
     return {
       delivery_id: delivery.delivery_id,
@@ -158,7 +158,7 @@ export class DeliverySender {
   }
 
   private putOff(delivery: ClaimedDelivery, error: Error): DeliveryResult {
-    this.logger.warn(`delivery ${delivery.delivery_id} is put off: ${error.message}`);
+    this.logger.warn(`delivery ${delivery.delivery_id} postponed: ${error.message}`);
     const { attempts } = delivery;
     return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
   }
@@ -188,7 +188,7 @@ export class DeliverySender {
     const now = performance.now();
     if (now - this.saidAt < SAY_EVERY_MS) return;
     this.saidAt = now;
-    this.logger.warn(`deliveries are not recorded yet, ${this.unrecorded} by now: ${message}`);
+    this.logger.warn(`deliveries not recorded yet: ${this.unrecorded} waiting, ${message}`);
   }
 }
 

@@ -64,11 +64,11 @@ describe('lane schedule', () => {
     expect(added).toHaveLength(2);
   });
 
-  it('leaves the rest to the sweeper when many lanes end, and lets no jobs pile up for a queue that is silent', async () => {
+  it('leaves the rest to the sweeper when many lanes end, and lets no jobs pile up for a queue that is unresponsive', async () => {
     jest.useFakeTimers();
     let back!: () => void;
-    const silence = new Promise<void>((resolve) => (back = resolve));
-    takes = () => silence;
+    const unresponsive = new Promise<void>((resolve) => (back = resolve));
+    takes = () => unresponsive;
     const counts: number[] = [];
     const waiting: Promise<void>[] = [];
     for (const second of [1, 2, 3]) {

@@ -4,7 +4,7 @@ import type { Queue } from 'bullmq';
 import { LRUCache } from 'lru-cache';
 import { DeliveryTable } from '../../store/delivery-table.js';
 
-/** A job says "look at this endpoint now", and losing or doubling one does no harm. */
+/** A job says "check this endpoint now"; losing or doubling one does no harm. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
@@ -21,14 +21,14 @@ const JOBS_PER_SECOND = 100;
 /** Jobs on their way to the queue. While it is unavailable they would only pile up. */
 const ADDING_AT_MOST = 200;
 /** Endpoints whose last job is remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** Wakes lanes when their next delivery is due, in whichever process takes the job: one delayed job per lane. */
 @Injectable()
 export class LaneSchedule implements OnModuleInit {
   private readonly logger = new Logger(LaneSchedule.name);
   /** Endpoints with something due later, as far as this process knows, and the job that it added last for each, or ''. */
-  private readonly later = new LRUCache<string, string>({ max: MOST_REMEMBERED });
+  private readonly later = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   private adding = 0;
   private thisSecond = { second: 0, jobs: 0 };
 
@@ -41,7 +41,7 @@ export class LaneSchedule implements OnModuleInit {
     this.queue.on('error', (error) => this.logger.warn(`queue: ${error.message}`));
   }
 
-  /** Something of the endpoint's may be due later. Endpoints of which nobody says so cost nothing when their lanes end. */
+  /** Something of the endpoint's may be due later. Other endpoints cost nothing when their lanes end. */
   expect(endpointId: string): void {
     if (!this.later.has(endpointId)) this.later.set(endpointId, '');
   }
@@ -55,7 +55,9 @@ export class LaneSchedule implements OnModuleInit {
       else await this.wakeIn(endpointId, delayMs);
     } catch (error) {
       this.later.set(endpointId, '');
-      this.logger.warn(`lane of ${endpointId} is left to the sweeper: ${(error as Error).message}`);
+      this.logger.warn(
+        `lane of ${endpointId} not scheduled, left to the sweeper: ${(error as Error).message}`,
+      );
     }
   }
 

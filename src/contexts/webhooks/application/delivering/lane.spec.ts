@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as tick } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AttemptRecord, ClaimedDelivery } from '../../store/delivery-table.js';
 import { Lane } from './lane.js';
@@ -11,7 +11,7 @@ const TIMED_OUT = { failure_phase: 'timeout', duration_ms: 30_000 } as AttemptRe
 describe('lane', () => {
   let due: string[];
   let given: string[];
-  let underWay: Map<string, (attempt: AttemptRecord | null, dueNow: boolean) => void>;
+  let inFlight: Map<string, (attempt: AttemptRecord | null, dueNow: boolean) => void>;
   let most: number;
   let leasesHold: boolean;
   let unavailable: boolean;
@@ -27,13 +27,13 @@ describe('lane', () => {
         slots,
         table: {
           claim: async (_endpoint, room) => {
-            await turn();
+            await tick();
             if (unavailable) throw new Error('unavailable');
             leasesHold = true;
             afterClaim();
             return due.splice(0, room).map((delivery_id) => ({ delivery_id }) as ClaimedDelivery);
           },
-          giveBack: async (rest) => {
+          release: async (rest) => {
             given.push(...rest.map((each) => each.delivery_id));
             due.push(...rest.map((each) => each.delivery_id));
           },
@@ -41,11 +41,11 @@ describe('lane', () => {
         },
         deliver: ({ delivery_id }, responded) =>
           new Promise((resolve) => {
-            underWay.set(delivery_id, (attempt, dueNow) => {
+            inFlight.set(delivery_id, (attempt, dueNow) => {
               responded(attempt);
               void recording.then(() => resolve(dueNow));
             });
-            most = Math.max(most, underWay.size);
+            most = Math.max(most, inFlight.size);
           }),
         failed: () => undefined,
       },
@@ -53,19 +53,19 @@ describe('lane', () => {
     );
 
   const end = async (id: string, attempt: AttemptRecord | null, dueNow = false): Promise<void> => {
-    const resolve = underWay.get(id)!;
-    underWay.delete(id);
+    const resolve = inFlight.get(id)!;
+    inFlight.delete(id);
     resolve(attempt, dueNow);
     await settle();
   };
   const settle = async (): Promise<void> => {
-    for (let n = 0; n < 5; n += 1) await turn();
+    for (let n = 0; n < 5; n += 1) await tick();
   };
 
   beforeEach(() => {
     due = [];
     given = [];
-    underWay = new Map();
+    inFlight = new Map();
     most = 0;
     leasesHold = true;
     unavailable = false;
@@ -80,8 +80,8 @@ describe('lane', () => {
     const done = lane().run();
     await settle();
     const sent: string[] = [];
-    while (underWay.size > 0) {
-      const [first] = underWay.keys();
+    while (inFlight.size > 0) {
+      const [first] = inFlight.keys();
       sent.push(first!);
       await end(first!, RESPONDED);
     }
@@ -89,7 +89,7 @@ describe('lane', () => {
     expect([sent.length, new Set(sent).size, most, ended]).toEqual([300, 300, 16, 1]);
   });
 
-  it('looks again when woken while it works, and when a delivery is due again at once', async () => {
+  it('claims again when woken while it works, and when a delivery is due again at once', async () => {
     due = ids(1);
     const one = lane();
     const done = one.run();
@@ -97,10 +97,10 @@ describe('lane', () => {
     due = ['more'];
     one.wake();
     await settle();
-    expect([...underWay.keys()]).toEqual(['0', 'more']);
+    expect([...inFlight.keys()]).toEqual(['0', 'more']);
     due = ['again'];
     await end('0', RESPONDED, true);
-    expect([...underWay.keys()]).toEqual(['more', 'again']);
+    expect([...inFlight.keys()]).toEqual(['more', 'again']);
     await end('more', RESPONDED);
     await end('again', RESPONDED);
     await done;
@@ -124,26 +124,26 @@ describe('lane', () => {
       };
       void one.run();
       await settle();
-      expect([...underWay.keys()]).toEqual(woken ? ['new'] : []);
+      expect([...inFlight.keys()]).toEqual(woken ? ['new'] : []);
     },
   );
 
-  it('gives back what a receiver that hangs would keep waiting, and goes on one by one', async () => {
+  it('releases what a receiver that hangs would delay, and continues one by one', async () => {
     due = ids(40);
     const one = lane();
     void one.run();
     await settle();
     expect(due).toHaveLength(0);
-    for (const id of [...underWay.keys()].slice(0, 15)) await end(id, TIMED_OUT);
+    for (const id of [...inFlight.keys()].slice(0, 15)) await end(id, TIMED_OUT);
     expect(given).toHaveLength(24);
     await end('15', TIMED_OUT);
-    expect(underWay.size).toBe(1);
+    expect(inFlight.size).toBe(1);
     expect(due).toHaveLength(23);
-    await end([...underWay.keys()][0]!, RESPONDED);
-    expect(underWay.size).toBe(2);
+    await end([...inFlight.keys()][0]!, RESPONDED);
+    expect(inFlight.size).toBe(2);
   });
 
-  it('sends nothing that another may have taken over while this process was silent', async () => {
+  it('sends nothing that another may have claimed while this process had no heartbeat', async () => {
     due = ids(20);
     const one = lane();
     void one.run();
@@ -151,8 +151,8 @@ describe('lane', () => {
     leasesHold = false;
     await end('0', RESPONDED);
     expect(given).toEqual(['16', '17', '18', '19']);
-    // Claimed anew, once this process has said that it lives.
-    expect([...underWay.keys()]).toContain('16');
+    // Claimed again, once this process has said that it lives.
+    expect([...inFlight.keys()]).toContain('16');
   });
 
   it('waits for its deliveries when the database becomes unavailable, so that the endpoint never has two lanes', async () => {
@@ -176,14 +176,14 @@ describe('lane', () => {
     due = ids(1);
     const done = lane().run();
     await settle();
-    expect([underWay.size, ended]).toEqual([0, 0]);
+    expect([inFlight.size, ended]).toEqual([0, 0]);
     slots.ended(other.slot!, RESPONDED);
-    expect([...underWay.keys()]).toEqual(['0']);
+    expect([...inFlight.keys()]).toEqual(['0']);
     await end('0', RESPONDED);
     await done;
   });
 
-  it('leaves its turn to the next when it was stopped', async () => {
+  it('leaves its slot to the next when it was stopped', async () => {
     slots = new SendSlots({ perEndpoint: 1, perProcess: 1, fresh: 256 });
     const other = once();
     slots.offer('other', other.start);
@@ -214,7 +214,7 @@ describe('lane', () => {
     expect(ended).toBe(1);
   });
 
-  it('starts nothing more when it is stopped, gives back the rest and waits for what is under way', async () => {
+  it('starts nothing more when it is stopped, releases the rest and waits for what is in flight', async () => {
     due = ids(20);
     const one = lane();
     const done = one.run();
@@ -222,7 +222,7 @@ describe('lane', () => {
     one.stop();
     await settle();
     expect(given).toEqual(['16', '17', '18', '19']);
-    for (const id of [...underWay.keys()]) await end(id, RESPONDED);
+    for (const id of [...inFlight.keys()]) await end(id, RESPONDED);
     await done;
     expect(most).toBe(16);
   });

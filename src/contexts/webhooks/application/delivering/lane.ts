@@ -8,27 +8,27 @@ const UNRECORDED = 512;
 
 /** What a lane works with. */
 export interface LaneParts {
-  readonly table: Pick<DeliveryTable, 'claim' | 'giveBack' | 'leasesHold'>;
+  readonly table: Pick<DeliveryTable, 'claim' | 'release' | 'leasesHold'>;
   readonly slots: SendSlots;
   /**
-   * Sends and records one. `responded` is told once, before the record, with the attempt or null when there was none;
+   * Sends and records one. `responded` is called once, before the record, with the attempt or null when there was none;
    * resolves once it is recorded to whether it is due again at once. Never rejects.
    */
   readonly deliver: (
     delivery: ClaimedDelivery,
     responded: (attempt: AttemptRecord | null) => void,
   ) => Promise<boolean>;
-  /** Told when due deliveries cannot be asked for: the database is unavailable. */
+  /** Called when due deliveries cannot be claimed: the database is unavailable. */
   readonly failed: (error: Error) => void;
 }
 
 /**
  * One endpoint's due deliveries on their way. Claims ahead of sending; a response makes room for the next delivery, while
- * its record travels with others. Ends when nothing is due, under way or unrecorded.
+ * its record travels with others. Ends when nothing is due, in flight or unrecorded.
  */
 export class Lane {
   private claimed: ClaimedDelivery[] = [];
-  private underWay = 0;
+  private inFlight = 0;
   private unrecorded = 0;
   private claiming = false;
   private maybeDue = true;
@@ -38,7 +38,7 @@ export class Lane {
   constructor(
     private readonly endpointId: string,
     private readonly parts: LaneParts,
-    /** Called in the same turn in which the lane stops listening to {@link wake}. */
+    /** Called synchronously when the lane stops listening to {@link wake}. */
     private readonly ended: () => void,
   ) {}
 
@@ -47,7 +47,7 @@ export class Lane {
     this.signal?.();
   }
 
-  /** Starts nothing more; what is not under way is given back. */
+  /** Starts nothing more; what is not in flight is released. */
   stop(): void {
     this.stopping = true;
     this.signal?.();
@@ -64,7 +64,7 @@ export class Lane {
       if (this.isIdle() && this.claimed.length === 0 && !this.maybeDue) break;
       await this.somethingChanged();
     }
-    // Nothing is waited for otherwise: a wake in between would be heard by nobody.
+    // Without an await otherwise: a wake in between would be lost.
     if (this.stopping) await this.drain();
     slots.leave(this.endpointId);
     this.ended();
@@ -77,11 +77,11 @@ export class Lane {
   }
 
   private isIdle(): boolean {
-    return this.underWay === 0 && this.unrecorded === 0 && !this.claiming;
+    return this.inFlight === 0 && this.unrecorded === 0 && !this.claiming;
   }
 
   /**
-   * Whether what is claimed may not stay: this process was silent for so long that others may have taken over, or the
+   * Whether what is claimed may not stay: this process missed its heartbeat for so long that others may claim it, or the
    * endpoint has become so slow that its deliveries would wait here for long.
    */
   private mustDrop(): boolean {
@@ -126,32 +126,32 @@ export class Lane {
     if (this.stopping || this.claimed.length === 0 || this.mustDrop()) return false;
     const { slots, deliver } = this.parts;
     const delivery = this.claimed.shift()!;
-    this.underWay += 1;
+    this.inFlight += 1;
     this.unrecorded += 1;
     slots.letGo(1);
     const responded = (attempt: AttemptRecord | null): void => {
-      this.underWay -= 1;
+      this.inFlight -= 1;
       slots.ended(slot, attempt);
       this.signal?.();
     };
     void deliver(delivery, responded).then((dueNow) => {
       this.unrecorded -= 1;
       this.maybeDue ||= dueNow;
-      // While others are under way or claimed, nobody waits for this one.
-      if (dueNow || this.underWay === 0) this.signal?.();
+      // While others are in flight or claimed, the loop does not wait for this one.
+      if (dueNow || this.inFlight === 0) this.signal?.();
     });
     if (this.wantsMore()) this.signal?.();
     return true;
   };
 
-  /** Gives back what is claimed and not under way. */
+  /** Releases what is claimed and not in flight. */
   private async drop(): Promise<void> {
     const rest = this.claimed.splice(0);
     if (rest.length === 0) return;
     this.maybeDue = true;
     this.parts.slots.leave(this.endpointId);
     this.parts.slots.letGo(rest.length);
-    await this.parts.table.giveBack(rest);
+    await this.parts.table.release(rest);
   }
 
   private somethingChanged(): Promise<void> {

@@ -1,12 +1,15 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Inject, type OnApplicationBootstrap } from '@nestjs/common';
+import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import type { Job } from 'bullmq';
 import { withTimeout } from '../../../../platform/timeout.js';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
-import { LaneSchedule } from './lane-schedule.js';
+import { LaneSchedule, LANE_QUEUE, type LaneJob } from './lane-schedule.js';
 import { Lane } from './lane.js';
 import { SendSlots } from './send-slots.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
 
-/** How long a shutdown waits for what is under way before it gives it back. */
+/** How long a shutdown waits for what is in flight before it releases it. */
 const DRAIN_MS = 10_000;
 
 /** The lanes of this process: at most one per endpoint. Waking one that runs, or one with nothing due, does no harm. */
@@ -30,7 +33,7 @@ export class Lanes {
     else this.start(endpointId);
   }
 
-  /** Starts nothing more, waits a while for what is under way, then gives the rest back. */
+  /** Starts nothing more, waits a while for what is in flight, then releases the rest. */
   async stop(): Promise<void> {
     this.stopping = true;
     for (const { lane } of this.running.values()) lane.stop();
@@ -45,12 +48,43 @@ export class Lanes {
       table: this.table,
       slots: this.slots,
       deliver: this.sender.deliver.bind(this.sender),
-      failed: (error: Error) => this.log.warn(`lane of ${endpointId} waits: ${error.message}`),
+      failed: (error: Error) => this.log.warn(`lane of ${endpointId} waiting: ${error.message}`),
     };
     const lane = new Lane(endpointId, parts, () => {
       this.running.delete(endpointId);
       if (!this.stopping) void this.schedule.ended(endpointId);
     });
     this.running.set(endpointId, { lane, done: lane.run() });
+  }
+}
+
+/** Takes the jobs of the lane schedule in processes with the role `worker`. */
+@Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
+export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
+  private readonly log = new Logger(LaneWaker.name);
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    private readonly lanes: Lanes,
+    private readonly schedule: LaneSchedule,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.roles.includes('worker')) return;
+    this.worker.run().catch((error: Error) => this.log.error(`queue worker stopped: ${error.message}`));
+  }
+
+  process(job: Job<LaneJob>): Promise<void> {
+    // There may be more after what this job was for.
+    this.schedule.expect(job.data.endpoint_id);
+    this.lanes.wake(job.data.endpoint_id);
+    return Promise.resolve();
+  }
+
+  @OnWorkerEvent('error')
+  onError(error: Error): void {
+    this.log.warn(`queue: ${error.message}`);
   }
 }

@@ -28,14 +28,14 @@ beforeEach(async () => {
 });
 
 /** A process performs what is due, as if a second had passed since it was performed before. */
-async function turn(database: Database = db.database, signal = new AbortController().signal): Promise<void> {
+async function run(database: Database = db.database, signal = new AbortController().signal): Promise<void> {
   await db.database.query('update work.items set due_at = now() where lease is null');
   const table = new RecoveryTable(database);
   const { work } = new Recoveries(new WorkItems(db.database), table, { wake: (id) => void woken.push(id) });
   await work.options.run(signal);
 }
 
-/** Deliveries made one second apart from `from` on; few of them share a time with their neighbours. */
+/** Deliveries created one second apart from `from` on; few of them share a time with their neighbours. */
 async function fill(
   state: string,
   count: number,
@@ -73,21 +73,21 @@ async function count(condition: string): Promise<number> {
   return row!.n;
 }
 const pending = () => count(`state = 'pending' and attempts_before = attempts and finished_at is null`);
-/** As if a sender had taken what is due and its receiver had refused it. */
-const failAnew = () =>
+/** As if a sender had claimed what is due and its receiver had refused it. */
+const failAgain = () =>
   db.database.query(
     `update webhooks.deliveries set state = 'exhausted', attempts = attempts + 1, finished_at = clock_timestamp()
      where state = 'pending'`,
   );
 
-async function turns(id: string): Promise<number> {
-  let taken = 0;
+async function runs(id: string): Promise<number> {
+  let count = 0;
   while ((await recovery(id)).open) {
-    await turn();
-    await failAnew();
-    expect((taken += 1)).toBeLessThan(20);
+    await run();
+    await failAgain();
+    expect((count += 1)).toBeLessThan(20);
   }
-  return taken;
+  return count;
 }
 
 describe('a recovery', () => {
@@ -99,20 +99,20 @@ describe('a recovery', () => {
     await fill('dropped', 3, { from: '2026-01-01T23:59:58Z' });
     await fill('dropped', 3, { to: newId() });
     const id = await request();
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: 12, open: false });
     expect(await pending()).toBe(12);
     expect(await count(`state = 'pending' and due_at > now() - interval '1 minute'`)).toBe(12);
     expect(woken).toEqual([endpoint]);
   });
 
-  it('goes on from where a killed process was, and takes each delivery once, whatever fails anew', async () => {
+  it('continues from where a killed process was, and recovers each delivery once, also when it fails again', async () => {
     const all = 2 * RECOVERY_CHUNK + 500;
     await fill('exhausted', all);
     const id = await request();
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
-    await failAnew();
+    await failAgain();
 
     const killed = {
       query: db.database.query.bind(db.database),
@@ -122,10 +122,10 @@ describe('a recovery', () => {
           throw new Error('killed');
         }),
     } as unknown as Database;
-    await turn(killed);
+    await run(killed);
     expect(await recovery(id)).toEqual({ recovered: RECOVERY_CHUNK, open: true });
 
-    expect(await turns(id)).toBe(2);
+    expect(await runs(id)).toBe(2);
     expect(await recovery(id)).toEqual({ recovered: all, open: false });
     expect(await count('attempts <> 12')).toBe(0);
   });
@@ -135,8 +135,8 @@ describe('a recovery', () => {
     await fill('dropped', all);
     const ids = [await request(), await request()];
     for (let round = 0; round < 9; round += 1) {
-      await Promise.all([turn(), turn()]);
-      await failAnew();
+      await Promise.all([run(), run()]);
+      await failAgain();
     }
     const ended = await Promise.all(ids.map(recovery));
     expect(ended.map((each) => each.open)).toEqual([false, false]);
@@ -151,7 +151,7 @@ describe('a recovery', () => {
       'select delivery_id from webhooks.deliveries order by 1',
     );
     const ids = rows.map((row) => row.delivery_id);
-    await expectOrderedLocks(db, ids, () => turn());
+    await expectOrderedLocks(db, ids, () => run());
     expect(await pending()).toBe(50);
   });
 
@@ -159,14 +159,14 @@ describe('a recovery', () => {
     await fill('pending', RECOVERY_CHUNK);
     await fill('dropped', 1);
     const id = await request();
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: 0, open: true });
     await db.database.query(`update webhooks.deliveries set state = 'succeeded' where state = 'pending'`);
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
-  it('has its turn however many others wait for slow receivers, and whatever one merchant asks for', async () => {
+  it('is carried out however many others wait for slow receivers, and however many one merchant requests', async () => {
     await fill('dropped', 1);
     const id = await request();
     await db.database.query(
@@ -177,7 +177,7 @@ describe('a recovery', () => {
        insert into work.items (kind, key, share, due_at) select 'webhooks.recovery', endpoint_id, 'slow', '2025-01-01' from slow`,
       [100],
     );
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
@@ -190,7 +190,7 @@ describe('a recovery', () => {
         endpoint,
         status,
       ]);
-      await turn();
+      await run();
       expect(await recovery(id)).toEqual({ recovered: 0, open: false });
       expect(await count(`state = 'dropped'`)).toBe(3);
       expect(woken).toEqual([]);
@@ -206,14 +206,14 @@ describe('a recovery', () => {
         return db.database.transaction(work);
       },
     } as unknown as Database;
-    await turn(database, shutdown.signal);
+    await run(database, shutdown.signal);
     const open = (await Promise.all(ids.map(recovery))).filter((each) => each.open);
     expect(open).toHaveLength(2);
   });
 
   it('of nothing ends at once', async () => {
     const id = await request();
-    await turn();
+    await run();
     expect(await recovery(id)).toEqual({ recovered: 0, open: false });
   });
 });

@@ -9,8 +9,8 @@ const CHUNK_MS = 1000;
 
 /**
  * Carries out recoveries in chunks, each in a transaction that keeps the place it came to: after a crash another process
- * continues from there. Only what had ended when the recovery was accepted is taken, so that what is exhausted anew stays
- * so, and every delivery is checked once.
+ * continues from there. Only what had ended when the recovery was accepted is made due, so that what is exhausted again
+ * stays so, and every delivery is checked once.
  */
 @Injectable()
 export class Recoveries {
@@ -32,9 +32,9 @@ export class Recoveries {
   }
 
   private async recover(endpointId: string): Promise<WorkOutcome> {
-    const taken = await this.table.takeChunk(endpointId);
-    if (taken === null) return 'done';
-    if (taken > 0) this.lanes.wake(endpointId);
+    const count = await this.table.recoverChunk(endpointId);
+    if (count === null) return 'done';
+    if (count > 0) this.lanes.wake(endpointId);
     return { inMs: CHUNK_MS };
   }
 }

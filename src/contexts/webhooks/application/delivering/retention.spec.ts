@@ -39,14 +39,14 @@ async function fill(
   { count = 1, to = endpoint, created = OLD } = {},
 ): Promise<void> {
   await db.database.query(
-    `with made as (
+    `with created as (
        insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at,
          finished_at)
        select gen_random_uuid(), $1, $1, 'payout.received', '{}', false, case when $2::text is null then 'pending'
          else 'exhausted' end, $3::timestamptz, $2::timestamptz from generate_series(1, $4::int)
        returning delivery_id)
      insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
-     select delivery_id, n, $1, $3::timestamptz, 1, 'retry' from made cross join generate_series(1, 2) n`,
+     select delivery_id, n, $1, $3::timestamptz, 1, 'retry' from created cross join generate_series(1, 2) n`,
     [to, finished, created, count],
   );
 }
@@ -62,12 +62,12 @@ const retention = (
     { now: () => now },
     new OldDeliveries(database),
   );
-/** A database that counts what it is asked, the time apart. */
+/** A database that counts its statements, but for the time. */
 function counting(): { statements: number; database: Database } {
   const counter = { statements: 0, database: {} as Database };
-  const query = (...asked: Parameters<Database['query']>) => {
-    if (!asked[0].startsWith('select clock_timestamp()')) counter.statements += 1;
-    return db.database.query(...asked);
+  const query = (...params: Parameters<Database['query']>) => {
+    if (!params[0].startsWith('select clock_timestamp()')) counter.statements += 1;
+    return db.database.query(...params);
   };
   counter.database = { query } as unknown as Database;
   return counter;
@@ -97,35 +97,35 @@ describe('the retention of deliveries', () => {
     await fill(RECENT, { count: 2 });
     await fill(null, { count: 3 });
     await recovery(OLD);
-    await retention().turn();
+    await retention().prune();
     expect(await left()).toEqual({ deliveries: 5, attempts: 10, recoveries: 0 });
   });
 
   it('keeps everything of an endpoint while it is being recovered', async () => {
     await fill(OLD, { count: 3 });
     await recovery(null);
-    await retention().turn();
+    await retention().prune();
     expect(await left()).toEqual({ deliveries: 3, attempts: 6, recoveries: 1 });
   });
 
   it('keeps failures for as long as they count', async () => {
     await fill(OLD);
-    await retention(1, 365 * 86_400).turn();
+    await retention(1, 365 * 86_400).prune();
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
   });
 
-  it('asks nothing between two rounds', async () => {
+  it('sends no statement between two rounds', async () => {
     const counter = counting();
     const one = retention(90, 21_600, counter.database);
-    await one.turn();
+    await one.prune();
     await fill(OLD, { count: 3 });
     const { statements } = counter;
     expect(statements).toBeLessThan(5);
     now = new Date(NOW.getTime() + REST_MS - 1);
-    await one.turn();
+    await one.prune();
     expect(counter.statements).toBe(statements);
     now = new Date(NOW.getTime() + REST_MS);
-    await one.turn();
+    await one.prune();
     expect(await left()).toMatchObject({ deliveries: 0, attempts: 0 });
   });
 
@@ -133,7 +133,7 @@ describe('the retention of deliveries', () => {
     await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
     await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
     const counter = counting();
-    await retention(90, 21_600, counter.database).turn();
+    await retention(90, 21_600, counter.database).prune();
     expect(await left()).toMatchObject({ deliveries: 4 * PRUNED_AT_ONCE });
     // Eight full chunks and the empty one, and what there is to ask besides.
     expect(counter.statements).toBeLessThan(13);
@@ -145,14 +145,14 @@ describe('the retention of deliveries', () => {
        select gen_random_uuid(), $1, $1, $2, $2::timestamptz from generate_series(1, $3::int)`,
       [endpoint, OLD, 2 * PRUNED_AT_ONCE + 1],
     );
-    await retention().turn();
+    await retention().prune();
     expect(await left()).toMatchObject({ recoveries: 0 });
   });
 
   it('may be done by two processes at once', async () => {
     await fill(OLD, { count: 3 * PRUNED_AT_ONCE });
-    await Promise.all([retention().turn(), retention().turn()]);
-    await retention().turn();
+    await Promise.all([retention().prune(), retention().prune()]);
+    await retention().prune();
     expect(await left()).toEqual({ deliveries: 0, attempts: 0, recoveries: 0 });
   });
 });

@@ -10,7 +10,7 @@ type Attempt = typeof RESPONDED | typeof REFUSED | typeof TIMED_OUT | null;
 /** Lanes as they use the slots: each with a backlog, offered again after each of its deliveries. */
 class Lanes {
   readonly slots: SendSlots;
-  readonly underWay: Slot[] = [];
+  readonly inFlight: Slot[] = [];
   readonly began: string[] = [];
   readonly backlog = new Map<string, number>();
 
@@ -23,16 +23,16 @@ class Lanes {
     this.offer(id);
   }
 
-  /** The delivery at that place among those under way is over. */
+  /** The delivery at that place among those in flight is over. */
   end(place: number, attempt: Attempt): void {
-    const [slot] = this.underWay.splice(place % this.underWay.length, 1);
+    const [slot] = this.inFlight.splice(place % this.inFlight.length, 1);
     if (slot === undefined) return;
     this.slots.ended(slot, attempt);
     this.offer(slot.endpointId);
   }
 
   count(id: string): number {
-    return this.underWay.filter(({ endpointId }) => endpointId === id).length;
+    return this.inFlight.filter(({ endpointId }) => endpointId === id).length;
   }
 
   private offer(id: string): void {
@@ -40,7 +40,7 @@ class Lanes {
       const left = this.backlog.get(id)!;
       if (left === 0) return false;
       this.backlog.set(id, left - 1);
-      this.underWay.push(slot);
+      this.inFlight.push(slot);
       this.began.push(id);
       return true;
     });
@@ -78,7 +78,7 @@ describe('slots of one endpoint', () => {
     expect(lanes.slots.free('a')).toBe(16);
   });
 
-  it('are not judged by what was dropped without an attempt', () => {
+  it('do not change by what was dropped without an attempt', () => {
     const lanes = alone();
     for (const attempt of [TIMED_OUT, null]) {
       lanes.add('a', 1);
@@ -101,11 +101,11 @@ describe('slots of a process', () => {
     lanes.end(511, RESPONDED);
     expect(lanes.began).toHaveLength(513);
     jest.advanceTimersByTime(10_000);
-    expect(lanes.underWay).toHaveLength(4096);
+    expect(lanes.inFlight).toHaveLength(4096);
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it('go to the lanes by turns, one each', () => {
+  it('go to the lanes by round robin, one each', () => {
     const lanes = new Lanes({ perEndpoint: 16, perProcess: 4096, fresh: 256 });
     const ids = Array.from({ length: 1000 }, (_, n) => `e${n}`);
     for (const id of ids) lanes.add(id, 100);
@@ -123,7 +123,7 @@ describe('slots of a process', () => {
       lanes.end(0, TIMED_OUT);
     }
     for (let n = 0; n < 1000; n += 1) lanes.add(`slow ${n}`, 100);
-    expect(lanes.underWay).toHaveLength(32);
+    expect(lanes.inFlight).toHaveLength(32);
     lanes.add('prompt', 100);
     expect(lanes.count('prompt')).toBe(16);
   });
@@ -137,7 +137,7 @@ describe('slots of a process', () => {
     expect(lanes.began.slice(1)).toContain('slow');
   });
 
-  it('are within their limits, and never free for a lane that waits, whatever ends in whatever order', () => {
+  it('are within their limits, and never free for a lane that waits, for any order of ends', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
     const step = fc.oneof(
       fc.record({ does: fc.constant('add' as const), id, count: fc.integer({ min: 1, max: 9 }) }),
@@ -160,10 +160,10 @@ describe('slots of a process', () => {
           if (each.does === 'add') lanes.add(each.id, each.count);
           else if (each.does === 'end') lanes.end(each.place, each.attempt);
           else jest.advanceTimersByTime(each.ms);
-          judge(lanes);
+          expectLimits(lanes);
         }
-        // Nobody who waits is forgotten.
-        while (lanes.underWay.length > 0) lanes.end(0, RESPONDED);
+        // No lane that waits is forgotten.
+        while (lanes.inFlight.length > 0) lanes.end(0, RESPONDED);
         jest.advanceTimersByTime(101);
         expect([...lanes.backlog.values()].filter((left) => left > 0)).toEqual([]);
         lanes.add('new', 100);
@@ -195,16 +195,16 @@ describe('deliveries in hand', () => {
   });
 });
 
-function judge(lanes: Lanes): void {
-  const { underWay, backlog, slots, limits } = lanes;
+function expectLimits(lanes: Lanes): void {
+  const { inFlight, backlog, slots, limits } = lanes;
   const { perEndpoint, perProcess } = limits;
-  const slow = underWay.filter(({ endpointId }) => slots.isSlow(endpointId)).length;
-  const fresh = underWay.filter(({ began }) => began > performance.now() - 100).length;
-  expect(underWay.length).toBeLessThanOrEqual(perProcess);
+  const slow = inFlight.filter(({ endpointId }) => slots.isSlow(endpointId)).length;
+  const fresh = inFlight.filter(({ began }) => began > performance.now() - 100).length;
+  expect(inFlight.length).toBeLessThanOrEqual(perProcess);
   expect(fresh).toBeLessThanOrEqual(limits.fresh);
   for (const [id, left] of backlog) {
     expect(lanes.count(id)).toBeLessThanOrEqual(perEndpoint);
-    if (left === 0 || slots.free(id) === 0 || underWay.length === perProcess) continue;
+    if (left === 0 || slots.free(id) === 0 || inFlight.length === perProcess) continue;
     if (slots.isSlow(id) && slow >= perProcess / 2) continue;
     // Time makes room in steps of 100 ms.
     if (fresh === limits.fresh || jest.getTimerCount() > 0) continue;

@@ -1,14 +1,14 @@
 import { Injectable, Optional } from '@nestjs/common';
 import type { AttemptRecord } from '../../store/delivery-table.js';
 
-/** Deliveries under way to one endpoint from one process: a slow receiver holds this many up and no others. */
+/** Deliveries in flight to one endpoint from one process: a slow receiver delays this many and no others. */
 export const SENDS_PER_ENDPOINT = 16;
-/** Deliveries under way from one process; each has a socket. Half of them are for endpoints that have lost slots. */
+/** Deliveries in flight from one process; each has a socket. Half of them are for endpoints that have lost slots. */
 const SENDS_PER_PROCESS = 4096;
-/** Those of them that began a moment ago: what responds promptly needs no more, nor so many sockets. */
+/** Those of them that began within FRESH_MS: what responds promptly needs no more, nor so many sockets. */
 const FRESH_PER_PROCESS = 256;
 const FRESH_MS = 100;
-/** Due deliveries taken at once for one endpoint, and held by one process. */
+/** Due deliveries claimed at once for one endpoint, and held by one process. */
 const CLAIM = 128;
 const HELD_PER_PROCESS = 4096;
 /** A failure that took longer than this has held a socket for nothing. */
@@ -39,37 +39,37 @@ type Start = (slot: Slot) => boolean;
 type Line = Map<string, Start>;
 
 interface Use {
-  underWay: number;
-  /** The most that may be under way: at first the whole of `perEndpoint`. */
+  inFlight: number;
+  /** The most that may be in flight: at first the whole of `perEndpoint`. */
   cap: number;
 }
 
 /**
- * Who may send how much at once. Lanes go by turns, one delivery each. An endpoint that holds its senders up without a
+ * How much each lane may send at once, by round robin, one delivery each. An endpoint that delays its senders without a
  * response loses half of its slots each time, down to one, and gets one back with each response. All endpoints that have
- * lost some share half of the process, so that the others find room whatever hangs. Few deliveries may be fresh: what
+ * lost some share half of the process, so that the others always find room. Few deliveries may be fresh: what
  * hangs leaves their number by growing old (ADR 77).
  */
 @Injectable()
 export class SendSlots {
   private readonly uses = new Map<string, Use>();
-  private underWay = 0;
-  private slowUnderWay = 0;
-  /** Deliveries under way that are fresh, oldest first; looked at when there is no room for more. */
+  private inFlight = 0;
+  private slowInFlight = 0;
+  /** Deliveries in flight that are fresh, oldest first; pruned when there is no room for more. */
   private readonly fresh = new Set<Slot>();
   private timer: NodeJS.Timeout | null = null;
   private held = 0;
   /** Lanes with deliveries in hand, longest waiting first. */
   private readonly prompt: Line = new Map();
   private readonly slow: Line = new Map();
-  private slowsTurn = false;
+  private servesSlow = false;
 
   constructor(@Optional() private readonly limits: SlotLimits = LIMITS) {}
 
   /** Slots that are the endpoint's own to take. */
   free(endpointId: string): number {
-    const { cap, underWay } = this.useOf(endpointId);
-    return Math.max(0, cap - underWay);
+    const { cap, inFlight } = this.useOf(endpointId);
+    return Math.max(0, cap - inFlight);
   }
 
   /** Whether the endpoint has lost slots. */
@@ -77,7 +77,7 @@ export class SendSlots {
     return this.useOf(endpointId).cap < this.limits.perEndpoint;
   }
 
-  /** `start` is called, now or later, whenever it is the endpoint's turn and there is a slot, until it returns false. */
+  /** `start` is called, now or later, whenever the endpoint is next and there is a slot, until it returns false. */
   offer(endpointId: string, start: Start): void {
     const [line, other] = this.isSlow(endpointId) ? [this.slow, this.prompt] : [this.prompt, this.slow];
     other.delete(endpointId);
@@ -93,8 +93,8 @@ export class SendSlots {
   }
 
   /**
-   * One delivery is over: its endpoint is judged by the attempt, null when there was none. Whoever has more in hand
-   * offers it again.
+   * One delivery is over: its endpoint gains or loses slots by the attempt, null when there was none. A lane with more
+   * in hand offers it again.
    */
   ended(slot: Slot, attempt: Attempt | null): void {
     const { endpointId } = slot;
@@ -102,11 +102,11 @@ export class SendSlots {
     this.fresh.delete(slot);
     this.count(use, -1);
     if (attempt) {
-      if (this.lostSome(use)) this.slowUnderWay -= use.underWay;
+      if (this.lostSome(use)) this.slowInFlight -= use.inFlight;
       use.cap = this.capAfter(use.cap, attempt);
-      if (this.lostSome(use)) this.slowUnderWay += use.underWay;
+      if (this.lostSome(use)) this.slowInFlight += use.inFlight;
     }
-    if (use.underWay === 0 && !this.lostSome(use)) this.uses.delete(endpointId);
+    if (use.inFlight === 0 && !this.lostSome(use)) this.uses.delete(endpointId);
     this.serve();
   }
 
@@ -126,7 +126,7 @@ export class SendSlots {
   }
 
   private useOf(endpointId: string): Use {
-    return this.uses.get(endpointId) ?? { underWay: 0, cap: this.limits.perEndpoint };
+    return this.uses.get(endpointId) ?? { inFlight: 0, cap: this.limits.perEndpoint };
   }
 
   private lostSome({ cap }: Use): boolean {
@@ -139,17 +139,17 @@ export class SendSlots {
   }
 
   private count(use: Use, by: 1 | -1): void {
-    use.underWay += by;
-    this.underWay += by;
-    if (this.lostSome(use)) this.slowUnderWay += by;
+    use.inFlight += by;
+    this.inFlight += by;
+    if (this.lostSome(use)) this.slowInFlight += by;
   }
 
   /** Starts what there is room for: a delivery of the one line, then one of the other. */
   private serve(): void {
     let idle = 0;
     while (idle < 2) {
-      this.slowsTurn = !this.slowsTurn;
-      idle = this.startNext(this.slowsTurn ? this.slow : this.prompt) ? 0 : idle + 1;
+      this.servesSlow = !this.servesSlow;
+      idle = this.startNext(this.servesSlow ? this.slow : this.prompt) ? 0 : idle + 1;
     }
     if (this.prompt.size + this.slow.size > 0 && !this.hasRoom()) this.serveLater();
   }
@@ -175,7 +175,7 @@ export class SendSlots {
         if (slot.began > before) break;
         this.fresh.delete(slot);
       }
-    return this.underWay < perProcess && this.fresh.size < fresh;
+    return this.inFlight < perProcess && this.fresh.size < fresh;
   }
 
   private startNext(line: Line): boolean {
@@ -183,16 +183,16 @@ export class SendSlots {
     for (const [endpointId, start] of line) {
       if (!this.hasRoom()) return false;
       const use = this.useOf(endpointId);
-      if (this.lostSome(use) && this.slowUnderWay >= perProcess / 2) {
+      if (this.lostSome(use) && this.slowInFlight >= perProcess / 2) {
         if (line === this.slow) return false;
         this.slow.set(endpointId, start);
         line.delete(endpointId);
         continue;
       }
       line.delete(endpointId);
-      // One that uses all of its own is offered again after a response.
+      // One that uses all of its slots is offered again after a response.
       const slot = { endpointId, began: performance.now() };
-      if (use.underWay >= use.cap || !start(slot)) continue;
+      if (use.inFlight >= use.cap || !start(slot)) continue;
       this.fresh.add(slot);
       this.count(use, 1);
       this.uses.set(endpointId, use);

@@ -10,16 +10,16 @@ const REST = 10;
 
 /**
  * What makes every other loss harmless: says that this process lives, frees what dead ones held, and wakes the lanes
- * with something due, whatever became of their jobs.
+ * with something due, also when their jobs were lost.
  */
 @Injectable()
 export class Sweeper implements BeforeApplicationShutdown {
-  /** Apart from the sweep: on a large table that may take longer than a silent sender is believed to live. */
+  /** Apart from the sweep: on a large table that may take longer than the leases of a sender without a heartbeat last. */
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     everyMs: SWEEP_MS,
     backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
-    // Whatever else holds the end of the process up: a sender without a heartbeat loses its leases.
+    // Until the end of the process: a sender without a heartbeat loses its leases.
     stopsWithProvider: true,
     run: () => {
       this.sweep.wake();
@@ -43,11 +43,13 @@ export class Sweeper implements BeforeApplicationShutdown {
     private readonly lanes: Lanes,
   ) {}
 
-  /** Only then are the leases released: nobody claims any more. */
+  /** Leases are released once nothing here claims any more. */
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.config.roles.includes('worker')) return;
     await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);
-    await this.lanes.stop().catch((error: Error) => this.log.warn(`leaving failed: ${error.message}`));
+    await this.lanes
+      .stop()
+      .catch((error: Error) => this.log.warn(`deliveries not released: ${error.message}`));
   }
 
   private async wakeDue(): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/evidence.js';
 import type { PayoutReceived } from '../contract.js';
-import { standingOf, type SeenAgain } from './standing.js';
+import { recheckOf, type SeenAgain } from './rechecked.js';
 import type { TransactionReceipt } from './verification.js';
 
 const evidence = evidenceAt(1);
@@ -21,25 +21,25 @@ const receipt: TransactionReceipt = {
     transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
   },
 };
-const standing = (seen: Partial<SeenAgain>, of = data) =>
-  standingOf(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });
+const recheck = (seen: Partial<SeenAgain>, of = data) =>
+  recheckOf(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });
 const withLog = (over: object): Partial<SeenAgain> => ({
   receipt: { ...receipt, transfers: [{ ...log, ...over }] },
 });
 
 describe('a payout that was received', () => {
-  it('stands as long as the chain says the same', () => {
-    expect(standing({})).toEqual({ kind: 'stands' });
-    expect(standing({ final: 7 })).toEqual({ kind: 'stands' });
+  it('is unchanged as long as the chain says the same', () => {
+    expect(recheck({})).toEqual({ kind: 'unchanged' });
+    expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });
   });
 
-  it('stands in another block too: the transfer is the same', () => {
+  it('is confirmed in another block too: the transfer is the same', () => {
     const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
-    expect(standing({ receipt: moved })).toEqual({
+    expect(recheck({ receipt: moved })).toEqual({
       kind: 'moved',
       why: 'its transfer is in block 9, 0xc',
     });
-    expect(standing({ receipt: { ...receipt, blockHash: '0xc' } })).toMatchObject({ kind: 'moved' });
+    expect(recheck({ receipt: { ...receipt, blockHash: '0xc' } })).toMatchObject({ kind: 'moved' });
   });
 
   it.each<[string, Partial<SeenAgain>, RegExp]>([
@@ -62,21 +62,21 @@ describe('a payout that was received', () => {
     ['the value differs', withLog({ amountMinor: 1n }), /^log differs: the value is 1, not 12500000/],
     ['the block says another time', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
   ])('is undone when %s', (_name, seen, why) => {
-    expect(standing(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
+    expect(recheck(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
   });
 
   it('is undone when its own event contradicts itself', () => {
-    expect(standing({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
-    expect(standing({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
+    expect(recheck({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
+    expect(recheck({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
   });
 
   it.each<[string, Partial<SeenAgain>]>([
     ['says nothing', { receipt: undefined }],
     ['is behind', { receipt: null, final: 6, hashAtHeight: undefined }],
     ['has the block, and it is not final', { final: 6 }],
-    ['does not tell the block', { receipt: null, hashAtHeight: undefined }],
+    ['does not return the block', { receipt: null, hashAtHeight: undefined }],
     ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
-  ])('is not judged when the node %s', (_name, seen) => {
-    expect(standing(seen)).toMatchObject({ kind: 'unknown' });
+  ])('is unknown when the node %s', (_name, seen) => {
+    expect(recheck(seen)).toMatchObject({ kind: 'unknown' });
   });
 });

@@ -8,7 +8,7 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { payout, receive, type Evidence } from '../domain/payout.js';
+import { payout, receive, type Evidence, expire } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
 export type Receipt = 'received' | 'ended' | 'used';
@@ -67,4 +67,37 @@ function transferClaim(chainId: number, hash: string, logIndex: number): Claim {
     field: 'transaction_hash',
     message: 'was already used by another payout',
   };
+}
+
+/** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
+export type Expiry = 'expired' | 'ended' | 'early';
+
+/** The window of a payout passed and a last check of the chain did not confirm it. */
+export class ExpirePayout extends Command<Expiry> {
+  constructor(
+    readonly payoutId: string,
+    readonly reason: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ExpirePayout)
+export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ payoutId, reason }: ExpirePayout): Promise<Expiry> {
+    const at = timestamp(this.clock);
+    const { events, state } = await this.loop.execute(
+      payout,
+      payoutId,
+      (state) => expire({ reason, at }, state),
+      { metadata: { actor: 'payouts.verification' }, follows: true },
+    );
+    if (events.length > 0) return 'expired';
+    return state.status === 'pending' ? 'early' : 'ended';
+  }
 }

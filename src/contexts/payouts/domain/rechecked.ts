@@ -2,13 +2,13 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from '../contract.js';
 import type { TransactionReceipt } from './verification.js';
 
-/** What one look says of the transfer of a payout, long after it was received. */
-export type Standing =
-  | { readonly kind: 'stands' }
+/** What one check finds of the transfer of a payout, long after it was received. */
+export type Rechecked =
+  | { readonly kind: 'unchanged' }
   /** In another block than then: the transfer is the same one (contract.md 10.3). */
   | { readonly kind: 'moved'; readonly why: string }
   | { readonly kind: 'undone'; readonly why: string }
-  /** The node's response tells nothing. */
+  /** Without a usable response. */
   | { readonly kind: 'unknown'; readonly why: string };
 
 /** What the chain has now. */
@@ -17,15 +17,15 @@ export interface SeenAgain {
   readonly receipt: TransactionReceipt | null | undefined;
   /** How high the newest final block is. */
   readonly final: number;
-  /** Of the block that the chain has at the payout's height; undefined when nobody asked, or the node did not tell. */
+  /** Of the block that the chain has at the payout's height; undefined when it was not requested, or the node does not have it. */
   readonly hashAtHeight: string | undefined;
 }
 
 /** Whether the chain still has the transfer of a payout that was received. */
-export function standingOf(
+export function recheckOf(
   data: PayoutReceived['data'],
   { receipt, final, hashAtHeight }: SeenAgain,
-): Standing {
+): Rechecked {
   if (receipt === undefined) return unknown('the node gave no usable response');
   if (receipt === null) return missing(data, final, hashAtHeight);
   if (receipt.blockNumber > final)
@@ -50,15 +50,15 @@ export function standingOf(
     return undone(`log differs: the ${what} is ${now}, not ${then}`);
   }
   return isSameBlock
-    ? { kind: 'stands' }
+    ? { kind: 'unchanged' }
     : { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
 }
 
-function missing(data: PayoutReceived['data'], final: number, hashAtHeight: string | undefined): Standing {
+function missing(data: PayoutReceived['data'], final: number, hashAtHeight: string | undefined): Rechecked {
   const { block_number: height, block_hash: hash } = data;
   if (final < height)
     return unknown(`the newest final block of the node is ${final}, before its block ${height}`);
-  if (hashAtHeight === undefined) return unknown(`the node does not tell its block ${height}`);
+  if (hashAtHeight === undefined) return unknown(`the node does not return its block ${height}`);
   return hash === hashAtHeight
     ? undone(`receipt missing: block ${height} is on the chain, and the node has no such transaction`)
     : undone(`block not canonical: block ${height} of the chain is ${hashAtHeight}, not ${hash}`);
@@ -68,10 +68,10 @@ function timeOf({ blockTime }: TransactionReceipt): string {
   return new Date((blockTime ?? 0) * 1000).toISOString();
 }
 
-function undone(why: string): Standing {
+function undone(why: string): Rechecked {
   return { kind: 'undone', why };
 }
 
-function unknown(why: string): Standing {
+function unknown(why: string): Rechecked {
   return { kind: 'unknown', why };
 }

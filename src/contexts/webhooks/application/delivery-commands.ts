@@ -1,0 +1,152 @@
+import { Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
+import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
+import {
+  requestTest,
+  TEST_MESSAGE,
+  webhookTest,
+  requestResend,
+  webhookResend,
+  requestRecovery,
+  webhookRecovery,
+} from '../domain/webhook-requests.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
+import { testEvent } from './published-events.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
+import type { WebhookDelivery } from '../views/delivery-json.js';
+
+/** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
+export class RequestTestDelivery extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly endpointId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RequestTestDelivery)
+export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDelivery> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
+    return underKey(caller.ticket, 'webhook_test', async (delivery_id) => {
+      endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+      const place = { delivery_id, endpoint_id, merchant_id };
+      const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
+      const stream = [webhookTest, delivery_id] as const;
+      return decideFor(caller, this.loop, stream, (state) => requestTest(command, state), {
+        status: 202,
+        body: (state) => {
+          const { type, occurredAt: occurred_at, data } = testEvent(state!);
+          const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
+          return `{"webhook_delivery":${delivery}}`;
+        },
+      });
+    });
+  }
+}
+
+/**
+ * Requests one more round of a delivery, under the same `webhook-id`. Throws `not_found` for an unknown delivery and a
+ * deleted endpoint, `invalid_transition` for a disabled one.
+ */
+export class ResendWebhookDelivery extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly deliveryId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ResendWebhookDelivery)
+export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebhookDelivery> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly deliveries: DeliveriesView,
+  ) {}
+
+  execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
+    return underKey(caller.ticket, 'webhook_resend', async (resend_id) => {
+      const [delivery, { state: endpoints }] = await Promise.all([
+        this.deliveries.find(merchant_id, deliveryId),
+        this.loop.load(webhookEndpoints, merchant_id),
+      ]);
+      if (!delivery) throw DomainError.notFound('Webhook delivery');
+      const command = {
+        ...{
+          resend_id,
+          delivery_id: deliveryId,
+          endpoint_id: delivery.json.webhook_endpoint_id,
+          merchant_id,
+        },
+        ...{ is_test: delivery.isTest, requested_at: timestamp(this.clock) },
+      };
+      const stream = [webhookResend, resend_id] as const;
+      return decideFor(caller, this.loop, stream, (state) => requestResend(command, endpoints, state), {
+        status: 202,
+        body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
+      });
+    });
+  }
+}
+
+/** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
+function resent({ json, inFlight }: FoundDelivery, requestedAt: string): WebhookDelivery {
+  return inFlight ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
+}
+
+/**
+ * Requests that what an endpoint did not get since then is sent after all. Throws `not_found`, `validation_failed` for a
+ * time in the future, `invalid_transition` for a disabled endpoint.
+ */
+export class RecoverWebhookEndpoint extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly endpointId: string,
+    readonly since: Date,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RecoverWebhookEndpoint)
+export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWebhookEndpoint> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Responded> {
+    const { merchantId } = caller;
+    return underKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
+      const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
+      const command = {
+        ...{ recovery_id, endpoint_id: endpointId, merchant_id: merchantId },
+        ...{ since: since.toISOString(), requested_at: timestamp(this.clock) },
+      };
+      const stream = [webhookRecovery, recovery_id] as const;
+      return decideFor(caller, this.loop, stream, (state) => requestRecovery(command, endpoints, state), {
+        status: 202,
+        body: (state) => {
+          const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
+          const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
+          return JSON.stringify({ webhook_recovery: recovery });
+        },
+      });
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import { Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
+import {
+  endpointOf,
+  register,
+  webhookEndpoints,
+  update,
+  remove,
+  rotateSecret,
+  type EndpointFields,
+  type Update,
+} from '../domain/webhook-endpoints.js';
+import { endpointJson } from '../views/endpoints.js';
+import { decideFor, type Responded, type Caller } from './caller.js';
+import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
+import { SigningSecrets } from './signing-secrets.js';
+import { FailingEndpoints } from '../store/failing-endpoints.js';
+
+/**
+ * Registers an endpoint; its response alone shows the signing secret. Throws `validation_failed` for an address that may
+ * not receive webhooks and for an eleventh endpoint.
+ */
+export class RegisterWebhookEndpoint extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly fields: EndpointFields,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RegisterWebhookEndpoint)
+export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterWebhookEndpoint> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
+    private readonly secrets: SigningSecrets,
+  ) {}
+
+  async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
+    await this.urls.check(fields.url);
+    const registry = [webhookEndpoints, caller.merchantId] as const;
+    return underKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {
+      const place = { endpoint_id, merchant_id: caller.merchantId };
+      const created_at = timestamp(this.clock);
+      const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
+      return decideFor(caller, this.loop, registry, (state) => register(command, state), {
+        status: 201,
+        holdsSecret: true,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpoint_id);
+          // A repeat shows the secret of the first time.
+          const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
+          return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
+        },
+      });
+    });
+  }
+}
+
+/** Changes what is given of an endpoint. Throws `not_found`, or `validation_failed` for an address that may not be used. */
+export class UpdateWebhookEndpoint extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly endpointId: string,
+    readonly changes: Update['changes'],
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UpdateWebhookEndpoint)
+export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebhookEndpoint> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
+    private readonly failing: FailingEndpoints,
+  ) {}
+
+  async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Responded> {
+    const { merchantId } = caller;
+    if (changes.url !== undefined) {
+      // An endpoint of another merchant is not found, with any address.
+      endpointOf((await this.loop.load(webhookEndpoints, merchantId)).state, endpointId);
+      await this.urls.check(changes.url);
+    }
+    const failures = await this.failing.count(endpointId);
+    const at = timestamp(this.clock);
+    const command = { endpoint_id: endpointId, merchant_id: merchantId, changes, at };
+    const registry = [webhookEndpoints, merchantId] as const;
+    return decideFor(caller, this.loop, registry, (state) => update(command, state), {
+      status: 200,
+      body: (state) => {
+        const endpoint = endpointOf(state, endpointId);
+        // Enabling clears the count.
+        const failureCount = endpoint.enabledAt === at ? 0 : failures;
+        return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+      },
+    });
+  }
+}
+
+/** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
+export class DeleteWebhookEndpoint extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly endpointId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(DeleteWebhookEndpoint)
+export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
+    const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
+    const registry = [webhookEndpoints, merchant_id] as const;
+    const response = { status: 204, body: () => '' };
+    return decideFor(caller, this.loop, registry, (state) => remove(command, state), response);
+  }
+}
+
+/**
+ * Gives an endpoint a fresh signing secret, which this response alone shows; the replaced one signs too for
+ * `overlapSeconds`. Throws `not_found`, or `invalid_transition` while too many replaced ones are still valid.
+ */
+export class RotateSigningSecret extends Command<Responded> {
+  constructor(
+    readonly caller: Caller,
+    readonly endpointId: string,
+    readonly overlapSeconds: number,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RotateSigningSecret)
+export class RotateSigningSecretHandler implements ICommandHandler<RotateSigningSecret> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly secrets: SigningSecrets,
+    private readonly failing: FailingEndpoints,
+  ) {}
+
+  execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
+    const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
+    const registry = [webhookEndpoints, caller.merchantId] as const;
+    return underKey(caller.ticket, 'webhook_secret', async (rotation_id) => {
+      const failures = await this.failing.count(endpointId);
+      const now = this.clock.now();
+      const command = {
+        ...{ ...place, rotation_id, sealed_signing_secret: this.secrets.create(place) },
+        former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
+        at: now.toISOString(),
+      };
+      return decideFor(caller, this.loop, registry, (state) => rotateSecret(command, state), {
+        status: 200,
+        holdsSecret: true,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpointId);
+          // A repeat shows the secret of the first time.
+          const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
+          const signing_secret = this.secrets.open(place, sealed);
+          return JSON.stringify({
+            webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
+          });
+        },
+      });
+    });
+  }
+}

@@ -1,0 +1,252 @@
+import { Fault } from '../../../kernel/fault.js';
+import {
+  Field,
+  Many,
+  Nested,
+  ApiProperty,
+  type FieldOptions,
+  type Rule,
+} from '../../../platform/dto/field.js';
+import { integer, oneOf, text, instant, TIME, UUID } from '../../../platform/dto/rules.js';
+import {
+  EVENT_TYPES,
+  DESCRIPTION_LIMIT,
+  ENDPOINT_STATUSES,
+  type EventType,
+  type EndpointStatus,
+} from '../domain/webhook-endpoints.js';
+import { WebhookEndpoint, WebhookEndpointWithSecret } from '../views/endpoints.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
+import type { DeliveryFilter } from '../views/deliveries.js';
+import {
+  DELIVERY_STATUSES,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  type DeliveryStatus,
+} from '../views/delivery-json.js';
+import { WebhookEndpointStats } from '../views/endpoint-stats.js';
+
+/** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
+export const OVERLAP_LIMIT_SECONDS = 86_400;
+
+/** A label is one line; half of a surrogate pair, or a NUL, would stop every read model that stores the text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+const DESCRIPTION_FAULT = new Fault(
+  `must be a string of at most ${DESCRIPTION_LIMIT} characters without control characters`,
+);
+const descriptionRule: Rule = {
+  schema: { type: 'string', maxLength: DESCRIPTION_LIMIT },
+  read: (value) => {
+    const fits = typeof value === 'string' && [...value].length <= DESCRIPTION_LIMIT;
+    return fits && !UNPRINTABLE.test(value) ? value : DESCRIPTION_FAULT;
+  },
+};
+
+/** One line of visible characters; the guard checks whether the address may be used. */
+const urlRule = text({ format: 'uri' }, (value) =>
+  /^[^\p{Cc}\p{Cs}\s]+$/u.test(value) ? value : new Fault('must be a valid URL'),
+);
+
+const eventTypesRule: Rule = {
+  schema: {
+    ...{ type: 'array', minItems: 1, uniqueItems: true },
+    items: { type: 'string', enum: EVENT_TYPES },
+  },
+  read: (value) => {
+    if (!Array.isArray(value)) return new Fault('must be an array of event types');
+    if (value.length === 0) return new Fault('must name at least one event type');
+    const unknown = value.findIndex((each) => !EVENT_TYPES.includes(each as EventType));
+    if (unknown !== -1) return new Fault(`[${unknown}] must be one of ${EVENT_TYPES.join(', ')}`);
+    const repeated = value.findIndex((each, index) => value.indexOf(each) !== index);
+    return repeated === -1 ? value : new Fault(`[${repeated}] must not repeat another one`);
+  },
+};
+
+const Url = (options: FieldOptions = {}): PropertyDecorator =>
+  Field(urlRule, {
+    ...options,
+    description: 'An https:// URL at a public address; http:// and loopback only in sandbox mode.',
+    examples: ['https://example.com/webhooks'],
+  });
+const maybe = { optional: true, nullable: true };
+const Description = Field(descriptionRule, { ...maybe, description: 'A label; null clears it.' });
+const EventTypes = Field(eventTypesRule, {
+  ...maybe,
+  description: 'Types to hear of; null or absent means all.',
+});
+
+class RegistrationFields {
+  @Url()
+  url!: string;
+
+  @Description
+  description?: string | null;
+
+  @EventTypes
+  event_types?: string[] | null;
+}
+
+/** Given at all, it is refused: a client that believes to have changed it would verify with the wrong one. */
+const unchangeable: Rule = {
+  schema: {},
+  read: () => new Fault('cannot be changed here; POST .../rotate_secret replaces it'),
+};
+
+class ChangeFields {
+  @Url({ optional: true })
+  url?: string;
+
+  @Description
+  description?: string | null;
+
+  @EventTypes
+  event_types?: string[] | null;
+
+  @Field(oneOf(ENDPOINT_STATUSES), { optional: true })
+  status?: EndpointStatus;
+
+  @Field(unchangeable, { optional: true, hidden: true })
+  signing_secret?: never;
+}
+
+/** Body of POST webhook_endpoints. */
+export class NewWebhookEndpoint {
+  @Nested(() => RegistrationFields)
+  webhook_endpoint!: RegistrationFields;
+}
+
+/** Body of PATCH webhook_endpoints/{id}. */
+export class WebhookEndpointChanges {
+  @Nested(() => ChangeFields)
+  webhook_endpoint!: ChangeFields;
+}
+
+/** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
+export class SecretRotation {
+  @Field(integer(0, OVERLAP_LIMIT_SECONDS), {
+    ...{ optional: true, default: OVERLAP_LIMIT_SECONDS },
+    description: 'How long the replaced secret signs too.',
+  })
+  overlap_seconds!: number;
+}
+
+/** The list of endpoints has no parameters. */
+export class NoParameters {}
+
+export class WebhookEndpointResponse {
+  @Nested(() => WebhookEndpoint)
+  webhook_endpoint!: WebhookEndpoint;
+}
+
+export class WebhookEndpointWithSecretResponse {
+  @Nested(() => WebhookEndpointWithSecret)
+  webhook_endpoint!: WebhookEndpointWithSecret;
+}
+
+export class WebhookEndpointsResponse {
+  @Many(() => WebhookEndpoint)
+  webhook_endpoints!: readonly WebhookEndpoint[];
+}
+
+/** Deliveries on a page when `page_size` is not given. */
+const DEFAULT_PAGE = 100;
+const DAY_MS = 86_400_000;
+const LONGEST_DAYS = 30;
+
+/** Query of GET webhook_endpoints/{id}/deliveries. */
+export class DeliveriesQuery extends createdPageQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
+  @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.')
+  status?: DeliveryStatus;
+
+  @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.')
+  type?: EventType;
+}
+
+export function deliveryFilter(query: DeliveriesQuery): DeliveryFilter {
+  return { ...createdPage(query), status: query.status, type: query.type };
+}
+
+/** Query of GET webhook_endpoints/{id}/stats. */
+export class StatsQuery {
+  @Filter(instant, `RFC 3339; 24 hours ago by default, at most ${LONGEST_DAYS} days ago, not in the future.`)
+  since?: Date;
+}
+
+/** From when statistics are requested. Throws `bad_request` when it is too long ago or to come. */
+export function statsSince({ since }: StatsQuery, now: Date): Date {
+  if (since === undefined) return new Date(now.getTime() - DAY_MS);
+  if (since > now) throw new DomainError('bad_request', 'since must not be in the future');
+  if (now.getTime() - since.getTime() > LONGEST_DAYS * DAY_MS)
+    throw new DomainError('bad_request', `since must lie within the last ${LONGEST_DAYS} days`);
+  return since;
+}
+
+/** Body of POST webhook_endpoints/{id}/recover. */
+export class RecoveryRequest {
+  @Field(instant, { description: 'RFC 3339, not in the future.' })
+  since!: Date;
+}
+
+class WebhookRecovery {
+  @ApiProperty(UUID)
+  id!: string;
+
+  @ApiProperty(UUID)
+  webhook_endpoint_id!: string;
+
+  @ApiProperty(TIME)
+  since!: string;
+
+  @ApiProperty(TIME)
+  requested_at!: string;
+}
+
+/** `data` of `webhook_endpoint.test`. */
+export class TestEventData {
+  @ApiProperty(UUID)
+  webhook_endpoint_id!: string;
+
+  @ApiProperty({ type: 'string' })
+  message!: string;
+}
+
+class WebhookTestDelivery {
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header of the delivery.' })
+  id!: string;
+
+  @ApiProperty({ const: 'webhook_endpoint.test' })
+  type!: string;
+
+  @ApiProperty(TIME)
+  occurred_at!: string;
+
+  @Nested(() => TestEventData)
+  data!: TestEventData;
+}
+
+export class WebhookDeliveryResponse {
+  @Nested(() => WebhookDelivery)
+  webhook_delivery!: WebhookDelivery;
+}
+
+export class WebhookDeliveryDetailResponse {
+  @Nested(() => WebhookDeliveryDetail)
+  webhook_delivery!: WebhookDeliveryDetail;
+}
+
+export class WebhookTestDeliveryResponse {
+  @Nested(() => WebhookTestDelivery)
+  webhook_delivery!: WebhookTestDelivery;
+}
+
+export class WebhookEndpointStatsResponse {
+  @Nested(() => WebhookEndpointStats)
+  webhook_endpoint_stats!: WebhookEndpointStats;
+}
+
+export class WebhookRecoveryResponse {
+  @Nested(() => WebhookRecovery)
+  webhook_recovery!: WebhookRecovery;
+}
