@@ -28,7 +28,7 @@ import {
 } from '../../src/contexts/users/application/start-deactivation.js';
 import { plainTicket } from '../support/people.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { roundRobin, Turns, type Turn } from '../support/turns.js';
+import { byTurns, Turns, type Turn } from '../support/turns.js';
 
 const REPORTERS = 2;
 /** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
@@ -203,7 +203,7 @@ async function play(
   { turns: order, kills, stalls, sameKey }: Story,
 ): Promise<readonly RecordedEvent[]> {
   const turns = new Turns(ACTORS, order, new Map(kills), new Map(stalls));
-  const storeOf = (actor: number): EventStore => roundRobin(world.store, turns, actor);
+  const storeOf = (actor: number): EventStore => byTurns(world.store, turns, actor);
   const databaseOf = (actor: number): Pick<Database, 'query'> => ({
     query: (sql, params) => turns.call(actor, () => world.db.database.query(sql, params)),
   });

@@ -108,8 +108,8 @@ describe('GET webhook_deliveries/{id}', () => {
     expect(response.status).toBe(200);
     expect(response.text).toContain(`"payload":${receiver.received[0]!.body},"attempts":[`);
     const found = response.json<{ webhook_delivery: Delivery & { attempts: Record<string, unknown>[] } }>();
-    const { attempts, ...delivery } = found.webhook_delivery;
-    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
+    const { attempts, ...fields } = found.webhook_delivery;
+    expect(fields).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
     expect(attempts).toMatchObject([
       { attempt: 1, outcome: 'failed', http_status: null, response_excerpt: null },
       {

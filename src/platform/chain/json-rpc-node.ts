@@ -89,14 +89,14 @@ export class JsonRpcNode {
     const again = responses.flatMap((response, place) => (worthAsking(response) ? [place] : []));
     const end = Math.min(until, performance.now() + (options.timeoutMs ?? TIMEOUT_MS));
     const size = Math.ceil(calls.length / PARTS);
-    const calls = parts(again, size, (places) =>
+    const repeated = parts(again, size, (places) =>
       this.part(
         places.map((place) => calls[place]!),
         options,
         end,
       ),
     );
-    (await Promise.all(calls)).flat().forEach((response, n) => (responses[again[n]!] = response));
+    (await Promise.all(repeated)).flat().forEach((response, n) => (responses[again[n]!] = response));
     return responses;
   }
 

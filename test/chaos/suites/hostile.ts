@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOSTILE_RECEIVERS } from '../../support/hostile/catalogue.js';
 import { makeCertificates, type Certificates } from '../../support/hostile/certificates.js';
-import { challenge, shown, warmUp } from '../../support/hostile/challenge.js';
+import { challenge, textOf, warmUp } from '../../support/hostile/challenge.js';
 import type { HostileReceiver } from '../../support/hostile/receiver.js';
 import { SendingProcess } from '../../support/hostile/sending-process.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
@@ -31,7 +31,7 @@ async function sendToAll(certificates: Certificates, { verdict, say }: SuiteOpti
     await Promise.all(
       HOSTILE_RECEIVERS.map(async (kind, index) => {
         const { name, sent, complaints } = await challenge(kind, hosts[index]!, sender, TIMEOUT_MS);
-        const results = sent.map((each) => `${shown(each)} after ${seconds(each.tookMs)}`);
+        const results = sent.map((each) => `${textOf(each)} after ${seconds(each.tookMs)}`);
         say(`  ${name}: ${results.join(', then ').slice(0, 200)}`);
         verdict.none(complaints, name);
         verdict.none(

@@ -11,7 +11,7 @@ const TICKS = 3;
 /** Listens on every address of the lab's network, with TLS on 443 and without on 80, and notes who is connected to. */
 export class LabListener {
   /** The addresses of connections, in order. */
-  private readonly reached: string[] = [];
+  private readonly connected: string[] = [];
 
   static async start(tlsFiles: string): Promise<LabListener> {
     const listener = new LabListener();
@@ -26,7 +26,7 @@ export class LabListener {
   /** What was reached since the last call. The kernel has connected before the listener is notified. */
   async reached(): Promise<string[]> {
     for (let tick = 0; tick < TICKS; tick++) await new Promise((resolve) => setImmediate(resolve));
-    return this.reached.splice(0);
+    return this.connected.splice(0);
   }
 
   /** A path that ends in /close ends the connection too. */
@@ -45,7 +45,7 @@ export class LabListener {
     const every: Server = createServer((socket: Socket) => {
       socket.on('error', () => undefined);
       const address = socket.localAddress!.replace(/^::ffff:(?=[0-9.]+$)/, '');
-      this.reached.push(address);
+      this.connected.push(address);
       if (address === UNRESPONSIVE_ADDRESS) socket.resume();
       else server.emit('connection', socket);
     });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { columns } from '../../../platform/postgres/columns.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** What is counted of a user's payouts. */
@@ -69,18 +70,12 @@ export async function loadCounts(
 }
 
 export async function saveCounts(tx: PoolClient, counts: ReadonlyMap<string, UserCount>): Promise<void> {
-  const all = [...counts.values()];
   await tx.query(
     `insert into payouts.deactivations (user_id, pending_payouts, deactivating, position)
      select * from unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::text[])
      on conflict (user_id) do update set pending_payouts = excluded.pending_payouts,
        deactivating = excluded.deactivating, position = excluded.position`,
-    [
-      [...counts.keys()],
-      all.map((row) => row.pending),
-      all.map((row) => row.deactivating),
-      all.map((row) => row.position),
-    ],
+    [[...counts.keys()], ...columns([...counts.values()], 'pending', 'deactivating', 'position')],
   );
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { toMinorUnits } from '../../../kernel/money.js';
+import { columns } from '../../../platform/postgres/columns.js';
 import { Database } from '../../../platform/postgres/database.js';
 import {
   dropWork,
@@ -191,26 +192,20 @@ export async function addVerifications(
   tx: PoolClient,
 ): Promise<void> {
   if (reported.length === 0) return;
-  const userIds = reported.map((data) => data.user_id);
   await tx.query(
     `insert into payouts.verifications
-       (payout_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, merchant_id)
-     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::timestamptz[],
-       $7::timestamptz[], $8::uuid[]) on conflict do nothing`,
+       (payout_id, user_id, chain_id, created_at, expires_at, merchant_id, hash, amount_minor)
+     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::uuid[],
+       $7::text[], $8::bigint[]) on conflict do nothing`,
     [
-      reported.map((data) => data.payout_id),
-      userIds,
-      reported.map((data) => data.chain_id),
+      ...columns(reported, 'payout_id', 'user_id', 'chain_id', 'created_at', 'expires_at', 'merchant_id'),
       reported.map((data) => comparableHash(data.transaction_hash)),
       reported.map((data) => toMinorUnits(data.amount).toString()),
-      reported.map((data) => data.created_at),
-      reported.map((data) => data.expires_at),
-      reported.map((data) => data.merchant_id),
     ],
   );
   const { rows } = await tx.query<{ user_id: string }>(
     'select user_id from payouts.wallets where user_id = any($1::uuid[])',
-    [userIds],
+    columns(reported, 'user_id'),
   );
   const withWallet = new Set(rows.map((row) => row.user_id));
   await scheduleWork(
@@ -230,7 +225,7 @@ export async function wakeVerifications(
   if (activated.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(
     'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
-    [activated.map((data) => data.user_id)],
+    columns(activated, 'user_id'),
   );
   await wakeWork(
     tx,
@@ -254,7 +249,7 @@ export async function addWallets(
   await tx.query(
     `insert into ${schema}.wallets (user_id, address)
      select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
-    [activated.map((data) => data.user_id), activated.map((data) => data.issuer_wallet_address)],
+    columns(activated, 'user_id', 'issuer_wallet_address'),
   );
 }
 
@@ -265,13 +260,11 @@ export async function addUsedTransfers(
 ): Promise<void> {
   if (received.length === 0) return;
   await tx.query(
-    `insert into ${schema}.used_transfers (chain_id, hash, log_index, payout_id)
-     select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::uuid[]) on conflict do nothing`,
+    `insert into ${schema}.used_transfers (chain_id, log_index, payout_id, hash)
+     select * from unnest($1::bigint[], $2::integer[], $3::uuid[], $4::text[]) on conflict do nothing`,
     [
-      received.map((data) => data.chain_id),
+      ...columns(received, 'chain_id', 'log_index', 'payout_id'),
       received.map((data) => comparableHash(data.transaction_hash)),
-      received.map((data) => data.log_index),
-      received.map((data) => data.payout_id),
     ],
   );
 }

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { columns } from '../../../platform/postgres/columns.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {
@@ -45,7 +46,7 @@ async function insertUsers(users: Changes['users'], tx: PoolClient, schema: stri
     `insert into ${schema}.balances (user_id, merchant_id)
      select * from unnest($1::uuid[], $2::uuid[])
      on conflict (user_id) do nothing`,
-    [users.map((user) => user.id), users.map((user) => user.merchantId)],
+    columns(users, 'id', 'merchantId'),
   );
 }
 
@@ -53,8 +54,8 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   if (rows.length === 0) return 0;
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
-       insert into ${schema}.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
-       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[], $6::bigint[], $7::text[])
+       insert into ${schema}.payouts (id, merchant_id, user_id, created_at, body, status, amount_minor)
+       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::smallint[], $7::bigint[])
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -68,13 +69,9 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
      )
      select count(*)::int as inserted from inserted`,
     [
-      rows.map((row) => row.id),
-      rows.map((row) => row.merchantId),
-      rows.map((row) => row.userId),
+      ...columns(rows, 'id', 'merchantId', 'userId', 'createdAt', 'body'),
       rows.map((row) => STATUS[row.status]),
-      rows.map((row) => row.createdAt),
       rows.map((row) => row.amountMinor.toString()),
-      rows.map((row) => row.body),
     ],
   );
   return result.rows[0]?.inserted ?? 0;
@@ -87,7 +84,7 @@ async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient, schem
        update ${schema}.payouts payout
        set status = outcome.status,
            body = outcome.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
-       from unnest($1::uuid[], $2::smallint[], $3::text[]) as outcome (id, status, body)
+       from unnest($1::uuid[], $2::text[], $3::smallint[]) as outcome (id, body, status)
        where payout.id = outcome.id and payout.status = ${STATUS.pending}
        returning payout.user_id, payout.status, payout.amount_minor
      )
@@ -99,11 +96,7 @@ async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient, schem
        from moved group by user_id
      ) total
      where balance.user_id = total.user_id`,
-    [
-      outcomes.map((outcome) => outcome.id),
-      outcomes.map((outcome) => STATUS[outcome.status]),
-      outcomes.map((outcome) => outcome.bodyBeforeTime),
-    ],
+    [...columns(outcomes, 'id', 'bodyBeforeTime'), outcomes.map((outcome) => STATUS[outcome.status])],
   );
 }
 

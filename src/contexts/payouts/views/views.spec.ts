@@ -71,12 +71,12 @@ function eventsOf(
   stories: readonly Story[],
   order: readonly number[],
   merchant = MERCHANT,
-): { events: RecordedEvent[]; stories: Expected[] } {
+): { events: RecordedEvent[]; payouts: Expected[] } {
   const events = [0, 1, 2, 3].map((user) =>
     recorded('user.created.v1', { user_id: id(`${merchant} user ${user}`), merchant_id: merchant }),
   );
   const ends: RecordedEvent[] = [];
-  const stories = stories.map((each, index): Expected => {
+  const payouts = stories.map((each, index): Expected => {
     const createdAt = new Date(Date.UTC(2026, 0, 1, 0, each.minute)).toISOString();
     const facts = {
       payout_id: id(`${merchant} payout ${index}`),
@@ -120,11 +120,11 @@ function eventsOf(
       end,
     );
   });
-  return { events, stories };
+  return { events, payouts };
 }
 
-function newestFirst(stories: readonly Expected[]): Expected[] {
-  return [...stories].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
+function newestFirst(payouts: readonly Expected[]): Expected[] {
+  return [...payouts].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
 }
 
 async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<string[]> {
@@ -140,20 +140,20 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
 }
 
 async function expectViews(
-  stories: readonly Expected[],
+  payouts: readonly Expected[],
   pageSize: number,
   merchant = MERCHANT,
 ): Promise<void> {
   const pages = await everyPage({ pageSize }, merchant);
   const bodies = pages.map((page) => page.slice('{"payouts":['.length, page.lastIndexOf('],"next_cursor"')));
   expect(bodies.filter((body) => body !== '').join(',')).toBe(
-    newestFirst(stories)
+    newestFirst(payouts)
       .map(({ json }) => json)
       .join(','),
   );
   for (const user of [0, 1, 2, 3]) {
     const sum = (end: string): bigint =>
-      stories
+      payouts
         .filter(({ story: each }) => each.user === user && each.end === end)
         .reduce((total, { story: each }) => total + toMinorUnits(each.amount), 0n);
     expect(await new BalancesView(db.database).find(merchant, id(`${merchant} user ${user}`))).toEqual({
@@ -179,7 +179,7 @@ describe('the read models of payouts', () => {
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
         async (all, mix, sizes) => {
           const merchant = nextMerchant();
-          const { events, stories } = eventsOf(all, mix, merchant);
+          const { events, payouts } = eventsOf(all, mix, merchant);
           for (let from = 0, step = 0; from < events.length; step += 1) {
             const batch = events.slice(from, (from += sizes[step % sizes.length]!));
             for (let delivery = 0; delivery < 2; delivery += 1) {
@@ -187,7 +187,7 @@ describe('the read models of payouts', () => {
             }
           }
           await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-          await expectViews(stories, 7, merchant);
+          await expectViews(payouts, 7, merchant);
         },
       ),
       { numRuns: 25 },
@@ -198,7 +198,7 @@ describe('the read models of payouts', () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();
-        const { events, stories } = eventsOf(all, mix, merchant);
+        const { events, payouts } = eventsOf(all, mix, merchant);
         async function* history(): AsyncGenerator<RecordedEvent[]> {
           for (let from = 0; from < events.length; from += 5) yield events.slice(from, from + 5);
         }
@@ -208,9 +208,9 @@ describe('the read models of payouts', () => {
           await twins.index();
           await twins.replaceOriginals();
         });
-        await expectViews(stories, 1000, merchant);
+        await expectViews(payouts, 1000, merchant);
         await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-        await expectViews(stories, 1000, merchant);
+        await expectViews(payouts, 1000, merchant);
       }),
       { numRuns: 15 },
     );
@@ -224,7 +224,7 @@ describe('the read models of payouts', () => {
       end: (['pending', 'received', 'expired'] as const)[index % 5 > 2 ? 0 : index % 5]!,
       metadata: '{}',
     }));
-    const { events, stories } = eventsOf(all, [0]);
+    const { events, payouts } = eventsOf(all, [0]);
     await db.database.transaction((tx) => applyPayoutEvents(events, tx));
     for (const userId of [undefined, id(`${MERCHANT} user 1`)]) {
       for (const status of [undefined, 'pending', 'received', 'expired'] as const) {
@@ -235,7 +235,7 @@ describe('the read models of payouts', () => {
           ['2026-01-01', '2026-01-01'],
           ['2026-01-03', '2026-01-02'],
         ] as const) {
-          const expected = newestFirst(stories).filter(
+          const expected = newestFirst(payouts).filter(
             (each) =>
               (userId === undefined || userId === id(`${MERCHANT} user ${each.story.user}`)) &&
               (status === undefined || each.story.end === status) &&
@@ -260,14 +260,14 @@ describe('the read models of payouts', () => {
   });
 
   it('show nothing of another merchant', async () => {
-    const { events, stories } = eventsOf(
+    const { events, payouts } = eventsOf(
       [{ user: 0, amount: '1', minute: 0, end: 'pending', metadata: '{}' }],
       [0],
     );
     await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-    const payoutId = stories[0]!.id;
+    const payoutId = payouts[0]!.id;
     const userId = id(`${MERCHANT} user 0`);
-    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(stories[0]!.json);
+    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(payouts[0]!.json);
     expect(await new PayoutsView(db.database).find(id('stranger'), payoutId)).toBeNull();
     expect(await new BalancesView(db.database).find(id('stranger'), userId)).toBeNull();
     expect(

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { columns } from '../../../platform/postgres/columns.js';
 
 /** A delivery to make: a row of `webhooks.deliveries`. */
 export interface DeliveryRow {
@@ -23,7 +24,6 @@ export interface ResendRow {
 
 export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
-  const column = <K extends keyof DeliveryRow>(name: K): DeliveryRow[K][] => rows.map((row) => row[name]);
   await tx.query(
     `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent,
        state, finished_at)
@@ -31,17 +31,20 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[],
        $9::text[]) as created (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent, state)
      on conflict (delivery_id) do nothing`,
-    [
-      column('delivery_id'),
-      column('endpoint_id'),
-      column('merchant_id'),
-      column('type'),
-      column('body'),
-      column('is_test'),
-      column('mac'),
-      column('traceparent'),
-      column('state'),
-    ],
+    columns(
+      rows,
+      ...([
+        'delivery_id',
+        'endpoint_id',
+        'merchant_id',
+        'type',
+        'body',
+        'is_test',
+        'mac',
+        'traceparent',
+        'state',
+      ] as const),
+    ),
   );
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { columns } from '../../../platform/postgres/columns.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork } from '../../../platform/work/work-items.js';
 
@@ -55,11 +56,10 @@ export class RecoveryTable {
 
 export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
-  const column = (name: keyof RecoveryRow): string[] => rows.map((row) => row[name]);
   await tx.query(
     `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
-    [column('recovery_id'), column('endpoint_id'), column('merchant_id'), column('since')],
+    columns(rows, 'recovery_id', 'endpoint_id', 'merchant_id', 'since'),
   );
   await scheduleWork(
     tx,
