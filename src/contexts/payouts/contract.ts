@@ -81,7 +81,6 @@ export const PAYOUT_REPORTED = 'payout.reported.v1';
 export const PAYOUT_RECEIVED = 'payout.received.v2';
 export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
-/** Stored names of all payout events, for subscriptions that want every one. */
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
 /** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */

@@ -79,7 +79,6 @@ export class PayoutsModule implements OnModuleInit {
   }
 }
 
-/** What programs of operators act on. */
 @Module({ imports: [DeactivationsModule, ChainModule] })
 class PayoutsOperatorModule {}
 

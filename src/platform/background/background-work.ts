@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { backoffMs, pause, type Backoff } from './backoff.js';
 
-/** What a process does, of ROLES. */
 export type Role = Config['roles'][number];
 
 /** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
@@ -10,7 +9,6 @@ const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
-  /** What the log calls it. */
   readonly name: string;
   /** Between two runs, unless the work is woken sooner. */
   readonly everyMs: number;

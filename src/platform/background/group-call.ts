@@ -25,7 +25,6 @@ export class GroupCall<In, Out> {
   constructor(
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
     options: {
-      /** Calls of one batch. */
       readonly most?: number;
       /** Under load, a batch gathers for so many milliseconds before it leaves. */
       readonly gatherMs?: number;

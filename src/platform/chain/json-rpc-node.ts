@@ -37,7 +37,6 @@ export interface AskOptions {
   readonly timeoutMs?: number;
   /** Bytes of one response, in place of the usual bound. */
   readonly maxBytes?: number;
-  /** Results come with their text. */
   readonly texts?: boolean;
 }
 

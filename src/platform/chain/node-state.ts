@@ -16,7 +16,6 @@ export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeco
 }
 
 export interface Heads {
-  /** The newest block. */
   readonly head: Block;
   /** The newest final block: what is in it or in one before it counts. */
   readonly final: Block;

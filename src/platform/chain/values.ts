@@ -21,7 +21,6 @@ export function isWord(word: unknown): word is string {
   return typeof word === 'string' && WORD.test(word);
 }
 
-/** A number as nodes want it. */
 export function quantity(value: number): string {
   return `0x${value.toString(16)}`;
 }

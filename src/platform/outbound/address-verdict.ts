@@ -5,7 +5,6 @@ import type { AddressRange } from '../config/cidrs.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Table = readonly (readonly [AddressRange, string])[];
 
-/** What is allowed besides public unicast. */
 export interface AddressPolicy {
   /** Hosts on this machine, and plain http: the sandbox. */
   readonly loopback: boolean;

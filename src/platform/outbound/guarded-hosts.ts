@@ -22,7 +22,6 @@ const INTERNAL_NAME = /\.(internal|local|home\.arpa|onion)$/;
 export class OperatorHosts {
   protected readonly names = new HostNames();
 
-  /** Whether http:// is allowed. */
   get plainHttp(): boolean {
     return true;
   }

@@ -46,7 +46,6 @@ export class OutboundClient {
     return this.send('GET', url, headers, null);
   }
 
-  /** Ends every connection and every request in flight. */
   async close(): Promise<void> {
     for (const request of this.requests) request.fail(new RequestFailure('send', 'the sender stops'));
     await this.agent.destroy();

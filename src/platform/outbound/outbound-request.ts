@@ -3,20 +3,17 @@ import type { Socket } from 'node:net';
 import { errors, type Dispatcher } from 'undici';
 import { codeOf, describe, RequestFailure, type FailurePhase } from './request-failure.js';
 
-/** How much one request may take. */
 export interface Limits {
   /** From the call to the end of the response, all in all. */
   readonly timeoutMs: number;
   /** The most that is read of a response's body; what follows is cut off with the connection. */
   readonly bodyBytes: number;
-  /** How much of that is handed on. */
   readonly keptBytes: number;
 }
 
 export interface HttpResponse {
   readonly kind: 'response';
   readonly status: number;
-  /** The field's text as it came. */
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;

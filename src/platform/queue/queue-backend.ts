@@ -24,7 +24,6 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     readonly kind: 'postgres' | 'redis',
     /** What BullMQ takes as `connection`. */
     readonly connection: ConnectionOptions,
-    /** Resolves when the queue's server responds. */
     readonly ping: () => Promise<unknown>,
     readonly close: () => Promise<unknown>,
     private readonly leave: () => Promise<void> = () => Promise.resolve(),

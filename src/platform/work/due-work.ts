@@ -7,18 +7,15 @@ import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 export type WorkOutcome = 'done' | 'retry' | Next;
 
 export interface WorkKind<State extends object> {
-  /** Of `work.items`; also what the log calls it. */
   readonly kind: string;
   /** Between two claims, unless the work is woken sooner. */
   readonly everyMs: number;
-  /** Items that are performed at a time in one process. */
   readonly batch: number;
   /** After this long without an outcome another process performs the item: the one that had it is dead, or slow. */
   readonly leaseMs: number;
   /** The lease lasts for as long as the process performs the item. */
   readonly keepsLease?: true;
   readonly retry: Backoff;
-  /** Which of the due items are claimed. */
   readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
   /** May be killed anywhere, and may run twice for one item. What it throws is logged, and it is called again later. */
   readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;

@@ -154,7 +154,6 @@ export class WorkItems {
     return this.database.transaction((tx) => scheduleWork(tx, kind, items));
   }
 
-  /** What is open of these kinds under one key. */
   open(kinds: readonly string[], key: string): Promise<OpenItem[]> {
     return this.database.query<OpenItem & Record<string, unknown>>(
       'select kind, failures, cause from work.items where kind = any($1) and key = $2 order by kind',

@@ -9,9 +9,7 @@ import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './r
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
-/** Transactions with large receipts that are remembered. */
 const MAX_LARGE = 10_000;
-/** Merchants whose transactions travel in batches of their own. */
 const MAX_GROUPS = 8;
 /** In a batch a slow transaction delays the others; one that is requested alone may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
@@ -72,7 +70,6 @@ export class ChainNode {
     return { head, final, receipts, refusals };
   }
 
-  /** The hashes of the blocks at these heights, as far as the node has them. */
   async blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const blocks = await blocksAt(this.node, heights);
     return new Map([...blocks].map(([height, { hash }]) => [height, hash]));

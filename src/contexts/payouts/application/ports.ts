@@ -10,7 +10,6 @@ export interface RequestedTransaction {
   readonly group?: string;
 }
 
-/** The chain as one node has it. */
 export interface ChainObservation extends Heads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
@@ -21,7 +20,6 @@ export interface ChainObservation extends Heads {
   readonly refusals: readonly string[];
 }
 
-/** The chain that payouts are on. */
 export interface ChainReader {
   /**
    * Reads transactions, many in few round trips; `alone` requests each separately, so that none delays another.
@@ -44,7 +42,6 @@ export interface ChainReader {
   close(): void;
 }
 
-/** Nest injection token of the {@link ChainReader}. */
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
 export { ChainUnavailable } from '../../../platform/chain/values.js';

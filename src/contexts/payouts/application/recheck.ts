@@ -13,7 +13,6 @@ const BETWEEN = { firstMs: 500, mostMs: 2000 };
 /** Both throw {@link ChainUnavailable}. */
 export interface RecheckedNode {
   confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation>;
-  /** Hashes of the blocks at these heights, as far as the node has them. */
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 

@@ -22,7 +22,6 @@ import { PayeeCache } from './payee-cache.js';
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-/** What a merchant reports; checked already. */
 export interface PayoutReport {
   readonly merchantId: string;
   readonly userId: string;

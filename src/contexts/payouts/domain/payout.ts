@@ -54,7 +54,6 @@ export const payout: Aggregate<Payout, PayoutEvent> = {
 export const MAX_PAYOUT_AMOUNT = '10000';
 const MAX_MINOR = toMinorUnits(MAX_PAYOUT_AMOUNT);
 
-/** The canonical amount of a report. */
 export function readPayoutAmount(value: unknown): string | Fault {
   if (!isAmount(value)) return new Fault('must be a decimal string with at most 6 decimals');
   const minor = toMinorUnits(value);

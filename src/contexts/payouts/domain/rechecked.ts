@@ -11,11 +11,9 @@ export type Rechecked =
   /** Without a usable response. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** What the chain has now. */
 export interface SeenAgain {
   /** Null when the transaction is in no block; undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
-  /** How high the newest final block is. */
   readonly final: number;
   /** Of the block that the chain has at the payout's height; undefined when it was not requested, or the node does not have it. */
   readonly hashAtHeight: string | undefined;

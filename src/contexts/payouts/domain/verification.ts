@@ -22,15 +22,12 @@ export interface TransactionReceipt {
   readonly source?: ReceiptSource;
 }
 
-/** A receipt as the node sent it. */
 export interface ReceiptSource {
-  /** Of its bytes, in hex. */
   readonly sha256: string;
   /** Its JSON text; null when that has too many bytes to be kept. */
   readonly text: string | null;
 }
 
-/** What would confirm a payout; addresses in any letter case. */
 export interface ExpectedTransfer {
   readonly token: string;
   readonly wallet: string;

@@ -3,7 +3,6 @@ import type { PoolClient } from 'pg';
 import { columns } from '../../../platform/postgres/columns.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** What is counted of a user's payouts. */
 export interface UserCount {
   readonly pending: number;
   readonly deactivating: boolean;
@@ -11,7 +10,6 @@ export interface UserCount {
   readonly position: string | null;
 }
 
-/** What is counted of a user who is being deactivated. */
 export interface Deactivating {
   readonly pending: number;
   /** Payouts that were intended before the start of the deactivation and are not reported; none on an atomic store. */

@@ -29,7 +29,6 @@ const FRESH_MS = 600_000;
 /** Payouts of another chain than the configured one are claimed again after this time: the setting may change. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
-/** What earlier checks found. */
 interface State {
   readonly finding?: string | null;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
@@ -136,7 +135,6 @@ export class Verifications {
     if (payoutIds.length > 0) await this.database.transaction((tx) => removeVerifications(payoutIds, tx));
   }
 
-  /** How many payouts are pending. */
   async count(): Promise<number> {
     const [row] = await this.database.query<{ count: string }>('select count(*) from payouts.verifications');
     return Number(row?.count ?? 0);

@@ -30,7 +30,6 @@ export interface Figures {
   readonly committed: string;
 }
 
-/** What the read models of payouts hold, as auditors read it. */
 export class AuditedPayouts {
   constructor(private readonly query: CheckedTables['query']) {}
 
@@ -82,7 +81,6 @@ export class AuditedPayouts {
     };
   }
 
-  /** Ids of the payouts of a user. */
   async payoutsOf(merchantId: string, userId: string): Promise<readonly string[]> {
     const rows = await this.query<{ id: string }>(
       'select id from payouts.payouts where merchant_id = $1 and user_id = $2',

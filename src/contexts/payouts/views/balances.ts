@@ -10,7 +10,6 @@ export interface Balance {
   readonly currency_code: 'USDC';
 }
 
-/** The balance of a user without payouts. */
 export const NOTHING_PAID: Balance = { confirmed: '0', pending: '0', committed: '0', currency_code: 'USDC' };
 
 /** What do a user's payouts add up to? */

@@ -61,7 +61,6 @@ export function changeOf(
   }
 }
 
-/** Adds one event to `changes`; an event seen before adds nothing. */
 export function addChange(changes: Changes, recorded: RecordedEvent): void {
   const event = changeOf(recorded);
   if (event === null) return;

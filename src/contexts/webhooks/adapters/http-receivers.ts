@@ -22,7 +22,6 @@ export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
   }
 }
 
-/** Sends deliveries. */
 @Injectable()
 export class HttpReceivers implements Receivers, OnApplicationShutdown {
   private readonly client: OutboundClient;

@@ -12,7 +12,6 @@ import { disableFailing, disableGone, webhookEndpoints } from '../domain/webhook
 
 /** How often all endpoints are evaluated: what a process left undone when it died is done by then. */
 const EVALUATE_ALL_MS = 60_000;
-/** Endpoints evaluated by one statement. */
 const CHUNK = 1000;
 /** Between two statements, so that failures by the thousand cost few of them. */
 const PAUSE_MS = 100;
@@ -59,7 +58,6 @@ export class AutomaticDisabling {
     }
   }
 
-  /** Disables those of the endpoints that keep failing. */
   async evaluate(endpointIds: readonly string[]): Promise<void> {
     for (const { endpoint_id, merchant_id, failing_since } of await this.endpoints.among(endpointIds)) {
       const reason = { cause: 'failing', failingSince: failing_since.toISOString() } as const;
@@ -100,7 +98,6 @@ export class AutomaticDisabling {
   }
 }
 
-/** What led to it. */
 export type DisableReason =
   /** The receiver responded to this delivery with 410, to an attempt that went to this URL and began then (ISO 8601). */
   | {

@@ -20,9 +20,7 @@ const LANE_COLUMNS = [
   'former_secrets',
 ] as const;
 const USER_ERASED = 'user.erased.v1';
-/** Rows with their bodies in memory. */
 const HELD_AT_ONCE = 500;
-/** Listed in words. */
 const MAX_LISTED = 20;
 /** By which clocks may differ, and how long a sender may know an earlier state of an endpoint. */
 const MARGIN_MS = 3_600_000;
@@ -50,7 +48,6 @@ export class DeliveriesCheck implements TableCheck {
   private readonly createdDropped = new NameTable();
   /** Positions of the last resends, by delivery. */
   private readonly resends = new Map<string, string>();
-  /** Endpoints of recoveries. */
   private readonly recovered = new Set<string>();
   private readonly erased = new Set<string>();
   /** What is not stored, although its time is not over: ids that its body names. */

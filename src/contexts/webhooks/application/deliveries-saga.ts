@@ -28,7 +28,6 @@ export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
 interface Reaction {
-  /** Those that changed. */
   readonly lanes: readonly LaneRow[];
   readonly deliveries: readonly CreatedDelivery[];
   readonly resends: readonly ResendRow[];

@@ -34,7 +34,6 @@ export const WEBHOOK_RESEND_REQUESTED =
 export const WEBHOOK_RECOVERY_REQUESTED =
   'webhook_endpoint.recovery_requested.v1' satisfies WebhookRecoveryRequested['type'];
 
-/** What a synthetic delivery says. */
 export const TEST_MESSAGE = 'This is a test delivery.';
 
 /**
@@ -92,7 +91,6 @@ function repeated(firstAt: string, now: string): never[] {
   return [];
 }
 
-/** The contract's 409: nothing is sent to an endpoint that is disabled. */
 function endpointDisabled(): DomainError {
   return new DomainError('invalid_transition', 'The webhook endpoint is disabled');
 }

@@ -12,7 +12,6 @@ const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** Under load, how long results wait for others to be recorded with. */
 const GATHER_MS = 3;
 
-/** A due delivery that this process may send now. */
 export interface ClaimedDelivery {
   readonly delivery_id: string;
   readonly endpoint_id: string;
@@ -21,7 +20,6 @@ export interface ClaimedDelivery {
   readonly body: string;
   readonly is_test: boolean;
   readonly mac: string | null;
-  /** Earlier attempts. */
   readonly attempts: number;
   /** Those of them that belong to earlier rounds: a resend begins the schedule again. */
   readonly attempts_before: number;
@@ -41,7 +39,6 @@ export interface AttemptRecord {
   readonly response_excerpt: Buffer | null;
 }
 
-/** What becomes of a claimed delivery. */
 export interface DeliveryResult {
   readonly delivery_id: string;
   readonly endpoint_id: string;

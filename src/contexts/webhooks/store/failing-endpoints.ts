@@ -8,7 +8,6 @@ export const FAILURE_COUNT_LIMIT = 1000;
 /** Endpoints that responded with 410 and are disabled in one go. */
 const GONE_AT_ONCE = 1000;
 
-/** An endpoint to be disabled. */
 export interface FailingEndpoint {
   readonly [column: string]: unknown;
   readonly endpoint_id: string;
@@ -49,7 +48,6 @@ export class FailingEndpoints {
     >,
   ) {}
 
-  /** Enabled endpoints in the order of their ids, at most `limit` of them. */
   async enabledAfter(endpointId: string | null, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ endpoint_id: string }>(
       `select endpoint_id from webhooks.lanes where status = 'enabled' and endpoint_id > $1
@@ -80,7 +78,6 @@ export class FailingEndpoints {
     );
   }
 
-  /** How many failures of the endpoint count now, up to a limit. */
   async count(endpointId: string): Promise<number> {
     return (await this.counts([endpointId])).get(endpointId) ?? 0;
   }

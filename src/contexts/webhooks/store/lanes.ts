@@ -49,10 +49,8 @@ export async function saveLanes(lanes: readonly LaneRow[], tx: PoolClient): Prom
 export const FRESH_MS = 20;
 /** At this age it is read again while sending continues. */
 const AGEING_MS = 10;
-/** Endpoints that are remembered. */
 const MOST = 10_000;
 
-/** Where an endpoint's deliveries go right now. */
 export interface Destination {
   readonly url: string;
   readonly status: 'enabled' | 'disabled' | 'deleted';
@@ -95,7 +93,6 @@ export class Destinations {
     return this.remembered(endpointId);
   }
 
-  /** The endpoint as it is now. */
   async ask(endpointId: string): Promise<Destination | null> {
     if (!this.cache.has(endpointId)) return this.resolve(endpointId);
     await this.versions.call(null);

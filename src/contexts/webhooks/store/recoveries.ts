@@ -26,7 +26,6 @@ interface Recovery {
 /** Work of `work.items`, by the id of the endpoint; its shares are merchants. */
 export const RECOVERY = 'webhooks.recovery';
 
-/** `webhooks.recoveries`, and what they make due. */
 @Injectable()
 export class RecoveryTable {
   constructor(private readonly database: Database) {}

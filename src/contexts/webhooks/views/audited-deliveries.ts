@@ -29,7 +29,6 @@ export interface AuditedAttempt {
   readonly response_excerpt: Buffer | null;
 }
 
-/** Deliveries and their attempts, as auditors read them. */
 export class AuditedDeliveries {
   constructor(private readonly query: CheckedTables['query']) {}
 
@@ -43,7 +42,6 @@ export class AuditedDeliveries {
     );
   }
 
-  /** Of these deliveries, in their order. */
   attempts(deliveryIds: readonly string[]): Promise<readonly AuditedAttempt[]> {
     return this.query<AuditedAttempt>(
       `select delivery_id, attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
@@ -74,7 +72,6 @@ export interface StoredState {
   readonly outcome: string | null;
 }
 
-/** `webhooks.deliveries` as an audit reads it. */
 export class StoredDeliveries {
   constructor(private readonly tables: Pick<CheckedTables, 'query'>) {}
 
@@ -100,7 +97,6 @@ export class StoredDeliveries {
     return new Map(rows.map((row) => [row.delivery_id, row]));
   }
 
-  /** Every delivery. */
   states(read: (row: StoredState) => void): Promise<void> {
     return everyRow<StoredState>(
       this.tables.query,

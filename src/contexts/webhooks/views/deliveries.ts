@@ -16,7 +16,6 @@ import {
   type WebhookAttempt,
 } from './delivery-json.js';
 
-/** Of GET webhook_endpoints/{id}/deliveries. */
 export interface DeliveryFilter extends CreatedPage {
   readonly status?: DeliveryStatus;
   readonly type?: EventType;
@@ -30,13 +29,11 @@ export class WebhookDeliveriesResponse {
   next_cursor!: string | null;
 }
 
-/** One delivery and what only its detail has. */
 export interface FoundDelivery {
   readonly json: WebhookDelivery;
   /** The exact text that is signed and sent. */
   readonly body: string;
   readonly isTest: boolean;
-  /** A process is sending it right now. */
   readonly inFlight: boolean;
 }
 
@@ -113,7 +110,6 @@ export class DeliveriesView {
     };
   }
 
-  /** The last {@link LISTED_ATTEMPTS} attempts of a delivery, oldest first. */
   private async attempts(deliveryId: string): Promise<WebhookAttempt[]> {
     const rows = await this.database.query<AttemptRow>(
       `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt

@@ -45,7 +45,6 @@ export class WebhookDelivery {
   finished_at!: string | null;
 }
 
-/** One attempt of a delivery, as its merchant may see it. */
 export class WebhookAttempt {
   @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' })
   attempt!: number;
@@ -88,7 +87,6 @@ export class WebhookDeliveryDetail extends WebhookDelivery {
   attempts!: readonly WebhookAttempt[];
 }
 
-/** What {@link deliveryJson} needs of a row of `webhooks.deliveries`. */
 export const DELIVERY_COLUMNS =
   'delivery_id, endpoint_id, type, state, attempts, created_at, due_at, finished_at' as const;
 

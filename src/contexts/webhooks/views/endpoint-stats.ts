@@ -40,7 +40,6 @@ class Latency {
   p99!: number;
 }
 
-/** How deliveries to an endpoint went; an extension of the specification. */
 export class WebhookEndpointStats {
   @ApiProperty(UUID)
   webhook_endpoint_id!: string;

@@ -25,13 +25,11 @@ export class EndpointsView {
     return this.withFailures([...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
   }
 
-  /** One endpoint of the merchant; null when there is none. */
   async find(merchantId: string, id: string): Promise<WebhookEndpoint | null> {
     const endpoint = (await this.loop.show(webhookEndpoints, merchantId)).byId.get(id);
     return endpoint ? (await this.withFailures([endpoint]))[0]! : null;
   }
 
-  /** Whether the merchant has this endpoint, and has not deleted it. */
   async owns(merchantId: string, id: string): Promise<boolean> {
     return (await this.loop.show(webhookEndpoints, merchantId)).byId.has(id);
   }

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Due work of all contexts (ADR 173). */
 export class Work1795000000050 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

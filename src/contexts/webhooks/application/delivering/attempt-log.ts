@@ -6,7 +6,6 @@ import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import type { Outcome } from '../../domain/retry.js';
 import type { ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
-/** Outcomes as the metrics count them. */
 const COUNTED = {
   succeeded: 'succeeded',
   retry: 'failed',

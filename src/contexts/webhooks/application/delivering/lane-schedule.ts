@@ -20,7 +20,6 @@ const TICK_MS = 250;
 const JOBS_PER_SECOND = 100;
 /** Jobs on their way to the queue. While it is unavailable they would only pile up. */
 const ADDING_AT_MOST = 200;
-/** Endpoints whose last job is remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /** Wakes lanes when their next delivery is due, in whichever process takes the job: one delayed job per lane. */
