@@ -20,6 +20,7 @@ import { SendSlots } from '../../src/contexts/webhooks/application/delivering/se
 import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
 import { DeliveryTable } from '../../src/contexts/webhooks/store/delivery-table.js';
 import { Destinations } from '../../src/contexts/webhooks/store/lanes.js';
+import { WorkItems } from '../../src/platform/work/work-items.js';
 import { FailingEndpoints } from '../../src/contexts/webhooks/store/failing-endpoints.js';
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
@@ -36,7 +37,11 @@ const sender = new DeliverySender(
   schedule,
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
   new AttemptLog(Log.open(config)),
-  new AutomaticDisabling(new FailingEndpoints(database, systemClock, config), commands),
+  new AutomaticDisabling(
+    new FailingEndpoints(database, systemClock, config),
+    commands,
+    new WorkItems(database),
+  ),
   new HttpReceivers(config, new ReceiverHosts(config)),
   systemClock,
   config,

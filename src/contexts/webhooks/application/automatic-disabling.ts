@@ -2,7 +2,9 @@ import { Injectable, Logger, Inject } from '@nestjs/common';
 import { CommandBus, Command, type ICommandHandler } from '@nestjs/cqrs';
 import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
-import { FailingEndpoints, type GoneEndpoint } from '../store/failing-endpoints.js';
+import { DueWork } from '../../../platform/work/due-work.js';
+import { WorkItems } from '../../../platform/work/work-items.js';
+import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
@@ -15,6 +17,18 @@ const EVALUATE_ALL_MS = 60_000;
 const CHUNK = 1000;
 /** Between two statements, so that failures by the thousand cost few of them. */
 const PAUSE_MS = 100;
+
+/** Work of `work.items`, by the id of the endpoint: it responded with 410 while the event store was unavailable. */
+const DISABLING = 'webhooks.disabling';
+
+/** An endpoint that responded with 410 to an attempt that went to this URL and began then (ISO 8601). */
+export interface GoneEndpoint {
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+  readonly delivery_id: string;
+  readonly attempted_url: string;
+  readonly attempted_at: string;
+}
 
 /**
  * Disables endpoints with a sustained pattern of failures (contract.md 15): enough of them within the window,
@@ -34,13 +48,22 @@ export class AutomaticDisabling {
     run: () => this.evaluateAll(),
   });
 
+  readonly gone: DueWork<GoneEndpoint>;
+
   private readonly log = new Logger(AutomaticDisabling.name);
   private readonly failed = new Set<string>();
 
   constructor(
     private readonly endpoints: FailingEndpoints,
     private readonly commands: CommandBus,
-  ) {}
+    private readonly items: WorkItems,
+  ) {
+    this.gone = new DueWork(items, {
+      ...{ kind: DISABLING, everyMs: EVALUATE_ALL_MS, batch: 16, leaseMs: 60_000 },
+      retry: { firstMs: 1000, mostMs: EVALUATE_ALL_MS },
+      perform: ({ state }) => this.execute(state).then(() => 'done' as const),
+    });
+  }
 
   /** A failed attempt of the endpoint was recorded. Returns at once. */
   attemptFailed(endpointId: string): void {
@@ -54,7 +77,8 @@ export class AutomaticDisabling {
       await this.execute(gone);
     } catch (error) {
       this.log.warn(`endpoint ${gone.endpoint_id} not disabled yet: ${(error as Error).message}`);
-      await this.endpoints.keepGone(gone);
+      const { endpoint_id: key, merchant_id: share } = gone;
+      await this.items.schedule(DISABLING, [{ key, share, state: gone }]);
     }
   }
 
@@ -66,7 +90,6 @@ export class AutomaticDisabling {
   }
 
   async evaluateAll(): Promise<void> {
-    await this.disableKept();
     let last: string | null = null;
     do {
       const ids: string[] = await this.endpoints.enabledAfter(last, CHUNK);
@@ -83,16 +106,8 @@ export class AutomaticDisabling {
     await pause(PAUSE_MS, signal);
   }
 
-  /** Those that responded with 410 while the event store was unavailable. */
-  private async disableKept(): Promise<void> {
-    for (const gone of await this.endpoints.gone()) {
-      await this.execute(gone);
-      await this.endpoints.forgetGone(gone);
-    }
-  }
-
   private async execute(gone: GoneEndpoint): Promise<void> {
-    const attempt = { attemptedUrl: gone.attempted_url, attemptedAt: gone.attempted_at.toISOString() };
+    const attempt = { attemptedUrl: gone.attempted_url, attemptedAt: gone.attempted_at };
     const reason = { cause: 'gone', deliveryId: gone.delivery_id, ...attempt } as const;
     await this.commands.execute(new DisableWebhookEndpoint(gone.merchant_id, gone.endpoint_id, reason));
   }

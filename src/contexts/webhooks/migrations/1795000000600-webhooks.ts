@@ -112,16 +112,6 @@ export class Webhooks1795000000600 implements MigrationInterface {
       -- Open ones are queried by endpoint, those that ended long ago by when that was.
       create index recoveries_open on webhooks.recoveries (endpoint_id, accepted_at) where finished_at is null;
       create index recoveries_ended on webhooks.recoveries (finished_at) where finished_at is not null;
-
-      -- Endpoints whose receiver responded 410 while the event store was unavailable: they are disabled once it is back.
-      create table webhooks.gone_endpoints (
-        endpoint_id uuid primary key,
-        merchant_id uuid not null,
-        -- The attempt that got this response: the latest one of the endpoint.
-        delivery_id uuid not null,
-        attempted_url text not null,
-        attempted_at timestamptz(3) not null
-      );
     `);
   }
 

@@ -5,8 +5,6 @@ import { Database } from '../../../platform/postgres/database.js';
 
 /** Failures are counted no further: a response costs the same however many there are. */
 export const FAILURE_COUNT_LIMIT = 1000;
-/** Endpoints that responded with 410 and are disabled in one go. */
-const GONE_AT_ONCE = 1000;
 
 export interface FailingEndpoint {
   readonly [column: string]: unknown;
@@ -14,16 +12,6 @@ export interface FailingEndpoint {
   readonly merchant_id: string;
   /** When the oldest failure that counts began. */
   readonly failing_since: Date;
-}
-
-/** An endpoint that responded with 410 to an attempt that went to this URL and began then. */
-export interface GoneEndpoint {
-  readonly [column: string]: unknown;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly delivery_id: string;
-  readonly attempted_url: string;
-  readonly attempted_at: Date;
 }
 
 /**
@@ -91,33 +79,6 @@ export class FailingEndpoints {
       [...this.window(), endpointIds],
     );
     return new Map(rows.map((row) => [row.endpoint_id, row.failures]));
-  }
-
-  /** Records that an endpoint is to be disabled once the event store is available: its latest attempt. */
-  async keepGone(gone: GoneEndpoint): Promise<void> {
-    await this.database.query(
-      `insert into webhooks.gone_endpoints as kept (endpoint_id, merchant_id, delivery_id, attempted_url, attempted_at)
-       values ($1, $2, $3, $4, $5)
-       on conflict (endpoint_id) do update set delivery_id = excluded.delivery_id,
-         attempted_url = excluded.attempted_url, attempted_at = excluded.attempted_at
-       where excluded.attempted_at > kept.attempted_at`,
-      [gone.endpoint_id, gone.merchant_id, gone.delivery_id, gone.attempted_url, gone.attempted_at],
-    );
-  }
-
-  /** What {@link keepGone} kept, oldest first. */
-  gone(): Promise<GoneEndpoint[]> {
-    return this.database.query(
-      `select * from webhooks.gone_endpoints order by attempted_at limit ${GONE_AT_ONCE}`,
-    );
-  }
-
-  /** Unless a later attempt was kept meanwhile. */
-  async forgetGone({ endpoint_id, attempted_at }: GoneEndpoint): Promise<void> {
-    await this.database.query(
-      'delete from webhooks.gone_endpoints where endpoint_id = $1 and attempted_at = $2',
-      [endpoint_id, attempted_at],
-    );
   }
 
   private window(): [Date, number] {

@@ -6,7 +6,7 @@ import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import type { GoneEndpoint } from '../../store/failing-endpoints.js';
+import type { GoneEndpoint } from '../automatic-disabling.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { LaneSchedule } from './lane-schedule.js';
 import { DeliverySender } from './delivery-sender.js';
@@ -142,7 +142,7 @@ describe('a delivery that is sent', () => {
     expect(gone).toEqual([
       {
         ...{ ...place, delivery_id: delivery.delivery_id },
-        ...{ attempted_url: 'https://receiver.example/', attempted_at: NOW },
+        ...{ attempted_url: 'https://receiver.example/', attempted_at: NOW.toISOString() },
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
 import { outcomeOf, retryDelayMs, type Outcome } from '../../domain/retry.js';
-import { AutomaticDisabling } from '../automatic-disabling.js';
+import { AutomaticDisabling, type GoneEndpoint } from '../automatic-disabling.js';
 import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
   DeliveryTable,
@@ -13,7 +13,6 @@ import {
   type DeliveryResult,
 } from '../../store/delivery-table.js';
 import { Destinations, type Destination } from '../../store/lanes.js';
-import type { GoneEndpoint } from '../../store/failing-endpoints.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
 import { LaneSchedule } from './lane-schedule.js';
@@ -104,7 +103,7 @@ export class DeliverySender {
     this.log.attempted(delivery, destination.url, result);
     if (attempted.outcome !== 'gone') return { result };
     const { merchant_id, delivery_id } = delivery;
-    const gone = { attempted_url: destination.url, attempted_at: attempted.startedAt };
+    const gone = { attempted_url: destination.url, attempted_at: attempted.startedAt.toISOString() };
     return { result, gone: { endpoint_id, merchant_id, delivery_id, ...gone } };
   }
 
