@@ -90,6 +90,23 @@ describe('due work', () => {
     expect(await claim()).toEqual([]);
   });
 
+  it('is due again together with others, each after another delay, but for one of a lost lease', async () => {
+    await add('now', 'later', 'lost');
+    const claimed = [...(await claim())].sort((a, b) => (a.key < b.key ? -1 : 1));
+    const [later, lost, now] = claimed as [WorkItem, WorkItem, WorkItem];
+    await add('lost');
+    expect(await items.extend(claimed, 60_000)).toBe(false);
+    const settled = await items.retryAll([
+      [later, { inMs: 60_000, line: 1 }],
+      [lost, { inMs: 60_000 }],
+      [now, { inMs: 0, state: { seen: 1 }, failure: { cause: 'refused' } }],
+    ]);
+    expect(settled).toBe(2);
+    const due = await claim();
+    expect(keys(due)).toEqual(['lost', 'now']);
+    expect(due.find(({ key }) => key === 'now')).toMatchObject({ failures: 1, state: { seen: 1 } });
+  });
+
   it('that is not due yet is left, and what a rolled back transaction scheduled is not there', async () => {
     await add({ key: 'later', dueAt: new Date(Date.now() + 60_000).toISOString() });
     const rolledBack = db.database.transaction(async (tx) => {

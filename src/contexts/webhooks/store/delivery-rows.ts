@@ -58,10 +58,14 @@ export const DROPPED_AT_ONCE = 5000;
 export async function dropDeliveries(endpointIds: readonly string[], tx: PoolClient): Promise<void> {
   if (endpointIds.length === 0) return;
   await tx.query(
+    // Locked in the order in which senders and recoveries lock.
     `with pending as materialized (
        select delivery_id from webhooks.deliveries
-       where endpoint_id = any($1::uuid[]) and state = 'pending' and leased_by is null
-       limit ${DROPPED_AT_ONCE} for update skip locked)
+       where delivery_id = any(array(
+           select delivery_id from webhooks.deliveries
+           where endpoint_id = any($1::uuid[]) and state = 'pending' and leased_by is null limit ${DROPPED_AT_ONCE}))
+         and state = 'pending' and leased_by is null
+       order by delivery_id for update)
      update webhooks.deliveries set state = 'dropped', finished_at = clock_timestamp()
      where delivery_id = any(array(select delivery_id from pending))`,
     [endpointIds],
