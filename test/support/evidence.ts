@@ -1,7 +1,7 @@
-import type { Evidence } from '../../src/contexts/payouts/domain/payout.js';
+import type { SeenTransfer } from '../../src/contexts/payouts/domain/payout.js';
 
 /** What a look at the chain may have seen of a transfer of 12.5 USDC. */
-export function evidenceAt(logIndex: number): Evidence {
+export function evidenceAt(logIndex: number): SeenTransfer {
   return {
     ...{ log_index: logIndex, block_number: 7, block_hash: `0x${'b1'.repeat(32)}` },
     ...{ block_time: '2026-01-02T03:03:00.000Z', confirmations: 12 },

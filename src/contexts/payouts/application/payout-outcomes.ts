@@ -8,7 +8,7 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { payout, receive, type Evidence, expire } from '../domain/payout.js';
+import { payout, receive, type SeenTransfer, expire } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
 export type Receipt = 'received' | 'ended' | 'used';
@@ -20,7 +20,7 @@ export class ReceivePayout extends Command<Receipt> {
     readonly chainId: number,
     /** Lower-cased. */
     readonly hash: string,
-    readonly transfers: readonly Evidence[],
+    readonly transfers: readonly SeenTransfer[],
   ) {
     super();
   }

@@ -25,7 +25,7 @@ import {
 } from './ports.js';
 import { Receipts } from '../store/receipts.js';
 import { Verifications, type Claimed, type NextCheck, type Verification } from '../store/verifications.js';
-import type { Evidence } from '../domain/payout.js';
+import type { SeenTransfer } from '../domain/payout.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
@@ -251,7 +251,7 @@ function transactionsOf(claimed: readonly Verification[]): readonly RequestedTra
 
 /** A payout that the nodes agree on: its transfers, any of which would confirm it, and the receipt that they are in. */
 export interface Settled {
-  readonly transfers: readonly Evidence[];
+  readonly transfers: readonly SeenTransfer[];
   readonly source: ReceiptSource;
 }
 

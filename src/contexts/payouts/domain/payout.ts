@@ -95,14 +95,14 @@ export function report(command: Report, payee: Payee, state: Payout): PayoutEven
 }
 
 /** Where the transfer is on the chain, and what else one check saw of it. */
-export interface Evidence extends Omit<TransferEvidence, 'created_at'> {
+export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
   readonly log_index: number;
   readonly block_number: number;
 }
 
 /** The transfer was verified. Says nothing when the payout has its outcome already. */
 export function receive(
-  { evidence, at }: { readonly evidence: Evidence; readonly at: string },
+  { evidence, at }: { readonly evidence: SeenTransfer; readonly at: string },
   state: Payout,
 ): PayoutEvent[] {
   if (state.status !== 'pending') return [];

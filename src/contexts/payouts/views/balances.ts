@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { fromMinorUnits } from '../../../kernel/money.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { USDC } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** contract.md 11.1; decimal strings of USDC. */
-export interface Balance {
-  readonly confirmed: string;
-  readonly pending: string;
-  readonly committed: string;
-  readonly currency_code: 'USDC';
+/** contract.md 11.1. */
+export class Balance {
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' })
+  confirmed!: string;
+
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' })
+  pending!: string;
+
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' })
+  committed!: string;
+
+  @ApiProperty({ const: 'USDC' })
+  currency_code!: 'USDC';
 }
 
 export const NOTHING_PAID: Balance = { confirmed: '0', pending: '0', committed: '0', currency_code: 'USDC' };

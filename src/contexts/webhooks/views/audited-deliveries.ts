@@ -52,23 +52,12 @@ export class AuditedDeliveries {
 }
 
 /** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
-export interface StoredDelivery {
-  readonly delivery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly type: string;
-  readonly is_test: string;
-  readonly body: string;
-}
+type StoredDelivery = Pick<AuditedDelivery, Ids | 'type' | 'body'> & { readonly is_test: string };
+type Ids = 'delivery_id' | 'endpoint_id' | 'merchant_id';
 
 /** How far a delivery is, and the outcome of its last attempt. */
-export interface StoredState {
-  readonly delivery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
+export interface StoredState extends Pick<AuditedDelivery, Ids | 'created_at' | 'resent_position'> {
   readonly state: 'pending' | 'succeeded' | 'exhausted' | 'dropped';
-  readonly created_at: Date;
-  readonly resent_position: string | null;
   readonly outcome: string | null;
 }
 

@@ -5,6 +5,7 @@ import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
 import { Database } from '../../../platform/postgres/database.js';
+import type { AuditedAttempt } from './audited-deliveries.js';
 import type { EventType } from '../domain/webhook-endpoints.js';
 import {
   LISTED_ATTEMPTS,
@@ -111,7 +112,7 @@ export class DeliveriesView {
   }
 
   private async attempts(deliveryId: string): Promise<WebhookAttempt[]> {
-    const rows = await this.database.query<AttemptRow>(
+    const rows = await this.database.query<Omit<AuditedAttempt, 'delivery_id'> & Record<string, unknown>>(
       `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
        from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${LISTED_ATTEMPTS}`,
       [deliveryId],
@@ -160,18 +161,6 @@ function allPending(place: readonly string[]): Source {
     `select ${DELIVERY_COLUMNS} from webhooks.deliveries
      where ${place.join(' and ')} and state = 'pending' and leased_by is ${lease}`;
   return { sql: `${pending('null')} union all ${pending('not null')}`, most: Number.MAX_SAFE_INTEGER };
-}
-
-interface AttemptRow {
-  readonly [column: string]: unknown;
-  readonly attempt: number;
-  readonly started_at: Date;
-  readonly duration_ms: number;
-  readonly outcome: string;
-  readonly http_status: number | null;
-  readonly failure_phase: string | null;
-  readonly error: string | null;
-  readonly response_excerpt: Buffer | null;
 }
 
 /** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */
