@@ -38,7 +38,9 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       });
       const log = join(worker.dir, 'service.json.log');
       const said = (text: string): boolean => existsSync(log) && readFileSync(log, 'utf8').includes(text);
-      await eventually('the worker with the wrong clock says so', async () => said('verification of payouts paused'));
+      await eventually('the worker with the wrong clock says so', async () =>
+        said('verification of payouts paused'),
+      );
       const paid: string[] = [];
       const unpaid: string[] = [];
       await Promise.all(
