@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import type { Config } from '../config/config.js';
@@ -196,10 +197,6 @@ export interface Drainable {
   drain(): void;
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 function openConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
@@ -236,12 +233,12 @@ export async function drainHttp(listener: Drainable, graceMs: number): Promise<v
   listener.drain();
   // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
   TcpServer.prototype.close.call(server);
-  await pause(Math.min(LINGER_MS, graceMs));
+  await sleep(Math.min(LINGER_MS, graceMs));
   listener.connections.closeUnused();
   while (performance.now() < deadline) {
     server.closeIdleConnections();
     if ((await openConnections(server)) === 0) return;
-    await pause(CHECK_MS);
+    await sleep(CHECK_MS);
   }
   server.closeAllConnections();
 }

@@ -60,7 +60,7 @@ export interface Reasoned {
   readonly actor: string;
 }
 
-/** Adds `--reason`, which has to be given, and `--actor`, who is the user of the operating system unless it says otherwise. */
+/** Adds `--reason`, which is required, and `--actor`, by default the user of the operating system. */
 export function withReason(command: Command): Command {
   return command
     .requiredOption(

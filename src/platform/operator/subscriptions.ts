@@ -8,13 +8,6 @@ import type { Database } from '../postgres/database.js';
 import { connected } from './connected.js';
 import type { Operator } from './operator.js';
 
-/** The checkpoint of a subscription, and its next event. */
-interface SubscriptionStatus {
-  readonly name: string;
-  readonly position: string | null;
-  readonly next: { readonly type: string; readonly recorded_at: Date; readonly known: boolean } | null;
-}
-
 /** `npm run subscriptions -- ...`: how far they are, and what they do about types that no version here knows (ADR 96). */
 export function subscriptionsProgram(program: Command, operator: Operator): void {
   program.description('Shows how far subscriptions are, and lets unknown types of events pass.');
@@ -60,28 +53,25 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
     );
 }
 
-async function statuses(
-  database: Database,
-  store: EventStore,
-  knownTypes: ReadonlySet<string>,
-): Promise<readonly SubscriptionStatus[]> {
-  const all: SubscriptionStatus[] = [];
+/** The checkpoint of each subscription, and its next event. */
+async function statuses(database: Database, store: EventStore, knownTypes: ReadonlySet<string>) {
+  const all = [];
   for (const { name, position } of await new Checkpoints(database).all()) {
-    const [next] = await store.readAll(position, 1);
-    const { type, recordedAt } = next ?? {};
-    all.push({
-      name,
-      position,
-      next:
-        type === undefined || recordedAt === undefined
-          ? null
-          : { type, recorded_at: recordedAt, known: knownTypes.has(type) },
-    });
+    const [event] = await store.readAll(position, 1);
+    const next = event && {
+      type: event.type,
+      recorded_at: event.recordedAt,
+      known: knownTypes.has(event.type),
+    };
+    all.push({ name, position, next: next ?? null });
   }
   return all;
 }
 
-function describe(subscriptions: readonly SubscriptionStatus[], passing: readonly PassingType[]): string {
+function describe(
+  subscriptions: Awaited<ReturnType<typeof statuses>>,
+  passing: readonly PassingType[],
+): string {
   const width = Math.max(0, ...subscriptions.map(({ name }) => name.length));
   const lines = subscriptions.map(({ name, position, next }) => {
     const where = `${name.padEnd(width)}  at ${position ?? 'the start'}`;

@@ -38,18 +38,14 @@ function redactValue(value: unknown, depth: number): unknown {
   if (value instanceof Error) return redactError(value, depth);
   if (Array.isArray(value)) return value.map((each) => redactValue(each, depth + 1));
   if (Buffer.isBuffer(value)) return `[${value.length} bytes]`;
-  return redactFields(value, depth);
+  return redact(value, depth);
 }
 
-function redactFields(fields: object, depth: number): Record<string, unknown> {
+/** The fields of a log line without secrets and personal data. */
+export function redact(fields: object, depth = 0): Record<string, unknown> {
   const redacted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     redacted[name] = SECRET_FIELD.test(name) ? REDACTED : redactValue(value, depth + 1);
   }
   return redacted;
-}
-
-/** The fields of a log line without secrets and personal data. */
-export function redact(fields: object): Record<string, unknown> {
-  return redactFields(fields, 0);
 }
