@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { IncomingMessage, Server } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
 import type { LoggerService } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, refuseClientError, TIMEOUT_CHECK_MS } from './connections.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type MerchantCredentials, callerOf } from './merchant-directory.js';
 import { isInside } from './address.js';
+import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { sendProblem, type Problem } from './problem.js';
 import { tooManyRequests, type CallerRateLimiter } from './rate-limit.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type Socket, Server as TcpServer } from 'node:net';
+import { Server as TcpServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import { clientOf } from './address.js';

@@ -1,20 +1,20 @@
-import { Catch, type ArgumentsHost, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../kernel/domain-error.js';
 import { AlreadyResponded } from '../event-store/command-loop.js';
+import { EventStoreUnavailable } from '../event-store/port.js';
+import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { sendReplay } from './keyed-requests.js';
 import {
-  sendProblem,
   BUSY,
   Refusal,
   RETRY_AFTER,
+  sendProblem,
   STATUS_OF,
   titleOf,
   UNAVAILABLE,
   type Problem,
 } from './problem.js';
-import { EventStoreUnavailable } from '../event-store/port.js';
-import { isDatabaseUnavailable } from '../postgres/unavailable.js';
-import { DomainError } from '../../kernel/domain-error.js';
 import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
 
 /** Responds to an error of a handler, a hook or the framework. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
+import { callerOf } from './merchant-directory.js';
 import type { Problem } from './problem.js';
 import { NO_BODY, type RequestState } from './request-state.js';
-import { callerOf } from './merchant-directory.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;

@@ -1,10 +1,10 @@
-import { type Span, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { FastifyRequest, FastifyReply } from 'fastify';
-import type { Authentication } from './authentication.js';
-import type { MerchantCredentials } from './merchant-directory.js';
+import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
+import type { Authentication } from './authentication.js';
+import type { MerchantCredentials } from './merchant-directory.js';
 
 /** How a request with an Idempotency-Key got its response; part of its log line. */
 export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';

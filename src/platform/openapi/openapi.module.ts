@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { Module, type DynamicModule, Controller, Get, Inject, Param, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Module, Param, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { DocsPage } from './docs-page.js';
-import { DomainError } from '../../kernel/domain-error.js';
 import { signingGuide } from './guide.js';
 import { Operation } from './operation.js';
 

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiIncludeEndpoint, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { type Dto, ApiProperty } from '../dto/field.js';
+import { ApiProperty, type Dto } from '../dto/field.js';
 
 /** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
 export type Described = string | readonly [type: Dto, when: string];

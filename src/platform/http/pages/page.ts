@@ -4,31 +4,31 @@ import {
   Controller,
   createParamDecorator,
   HttpCode,
+  Inject,
+  Injectable,
   Post,
   RequestMethod,
   SetMetadata,
   UseFilters,
   UseInterceptors,
   type ArgumentsHost,
+  type CallHandler,
   type ExceptionFilter,
   type ExecutionContext,
-  Inject,
-  Injectable,
-  type CallHandler,
   type NestInterceptor,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Config, CONFIG } from '../../config/config.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
+import { isJsonMediaType, parseJsonBody } from '../json-body.js';
+import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
+import { announcesTooMuch, BytesInHand, readBody, tooLarge } from '../request-body.js';
 import type { PageWords } from './document.js';
 import { localeOf, type Locale } from './locale.js';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { isObject } from '../../dto/field.js';
-import { isJsonMediaType, parseJsonBody } from '../json-body.js';
-import { BytesInHand, announcesTooMuch, readBody, tooLarge } from '../request-body.js';
-import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 
 /**
  * A page for people, with its own listener (its own origin). A context declares it once and serves it with

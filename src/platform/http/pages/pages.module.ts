@@ -9,21 +9,19 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
-import type { EdgeAdapter } from '../fastify-adapter.js';
-import type { Page, PageRoute } from './page.js';
-import { VisitorLimits } from './visitors.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { Arrivals, listenerOptions, noticeProxies } from '../arrivals.js';
 import {
   connectionBounds,
+  drainHttp,
   guardConnections,
   type ConnectionGuard,
-  drainHttp,
   type Drainable,
 } from '../connections.js';
+import type { EdgeAdapter } from '../fastify-adapter.js';
 import { toProblem } from '../problem-filter.js';
 import { sendProblem, type Problem } from '../problem.js';
 import { settleBody } from '../request-body.js';
@@ -31,6 +29,8 @@ import { recordRequest } from '../request-state.js';
 import { readAssets, sendAsset } from './assets.js';
 import { acceptsHtml, sendRefusal } from './document.js';
 import { localeOf } from './locale.js';
+import type { Page, PageRoute } from './page.js';
+import { VisitorLimits } from './visitors.js';
 
 /** A listener for each page, in processes with the role `widget`. Controllers of pages are in the modules of contexts. */
 @Global()

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.js';
-import type { KeyedHash } from '../../sealing/keyed-hash.js';
 import { CONFIG, type Config } from '../../config/config.js';
+import type { KeyedHash } from '../../sealing/keyed-hash.js';
 import { addressLimit, AddressRateLimiter, clientOf } from '../address.js';
 import { Refusal } from '../problem.js';
 import { tooManyRequests } from '../rate-limit.js';

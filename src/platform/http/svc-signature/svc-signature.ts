@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../../kernel/ids.js';
 import type { Authentication } from '../authentication.js';
 import type { MerchantCredentials, MerchantDirectory } from '../merchant-directory.js';
-import { sendProblem, type Problem, PROBLEM_TYPE, problemJson } from '../problem.js';
+import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../problem.js';
 import { tooManyRequests } from '../rate-limit.js';
 import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from '../request-body.js';
 import { rawPath } from '../request-state.js';
